@@ -1,0 +1,30 @@
+import type { Static } from 'typebox';
+import { OpaqueObject } from '../schema.ts';
+
+/** Where a message came from and who translated it (E2A §4.2). */
+export const E2AProvenance = {
+  type: 'object',
+  required: ['source_protocol', 'converter', 'converted_at', 'details'],
+  properties: {
+    // An open set: ours are in `SOURCE_PROTOCOLS`, a peer may name others.
+    source_protocol: { type: 'string', minLength: 1 },
+    converter: { type: ['string', 'null'] },
+    converted_at: { type: ['string', 'null'] },
+    details: OpaqueObject,
+  },
+} as const;
+export type E2AProvenance = Static<typeof E2AProvenance>;
+
+export const SOURCE_PROTOCOLS = [
+  'e2a',
+  'acp',
+  'a2a',
+  'a2a-messages',
+  'a2a-mailbox',
+  'a2e-wire',
+  'a2e-workflow',
+] as const;
+
+export function newProvenance(given: Partial<E2AProvenance> = {}): E2AProvenance {
+  return { source_protocol: 'e2a', converter: null, converted_at: null, details: {}, ...given };
+}

@@ -1,0 +1,49 @@
+/** The candidate a typing slip away from `word`, for "did you mean …?". */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  // A word this long is no slip, and the distance below is quadratic in it.
+  if (word.length > LONGEST) return undefined;
+  const wanted = fold(word);
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    if (candidate.length > LONGEST) continue;
+    const distance = editDistance(wanted, fold(candidate), bestDistance);
+    if (distance < bestDistance) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** `callbackURL`, `callback_url` and `callback-url` are the same slip. */
+function fold(word: string): string {
+  return word.toLowerCase().replaceAll(/[-_ .]/g, '');
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) from `a` to `b`; gives up at `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit;
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, (beforePrevious[column - 2] ?? 0) + 1);
+      }
+      current.push(cost);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return Math.min(previous[b.length] ?? limit, limit);
+}
+
+const LONGEST = 64;

@@ -1,0 +1,27 @@
+/** One problem found in a message, as data. Wording for a wire is the dialect's. */
+export interface Issue {
+  /** RFC 6901 pointer to the field. A missing field is named itself, not its parent. `''` is the whole message. */
+  readonly pointer: string;
+  readonly code: string;
+  /** Names the field, what was expected and what came. */
+  readonly message: string;
+  /** The nearest fix, when there is one. */
+  readonly suggestion?: string;
+  /** Where in the text, for faults found before there is a message. */
+  readonly offset?: number;
+}
+
+/** What decoding gives: a value with the tolerances it took, or every problem found. Never an exception. */
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T; readonly warnings: readonly Issue[] }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+export function accept<T>(value: T, warnings: readonly Issue[] = NONE): Outcome<T> {
+  return { ok: true, value, warnings };
+}
+
+export function reject<T>(...issues: readonly Issue[]): Outcome<T> {
+  return { ok: false, issues };
+}
+
+const NONE: readonly Issue[] = [];

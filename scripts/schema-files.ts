@@ -1,0 +1,16 @@
+import { SCHEMA_BASE } from '../packages/protocols/src/schema.ts';
+import { loadSchemaSets } from './schema-sets.ts';
+
+/** The published files by path below `packages/protocols/schemas`, `<dialect>/<file>.json` → text. */
+export async function schemaFiles(): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  for (const set of await loadSchemaSets()) {
+    for (const schema of Object.values(set.schemas)) {
+      const path = String(schema['$id']).slice(SCHEMA_BASE.length + 1);
+      if (!path.startsWith(`${set.dialect}/`)) throw new Error(`${path} is not below ${set.dialect}/`);
+      const published = { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
+      files.set(path, `${JSON.stringify(published, null, 2)}\n`);
+    }
+  }
+  return files;
+}
