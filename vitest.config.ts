@@ -8,7 +8,7 @@ export default defineConfig({
       {
         resolve,
         ssr: { resolve },
-        test: { name: 'protocols', include: ['packages/protocols/src/**/*.test.ts'] },
+        test: { name: 'protocols', include: ['packages/protocols/src/**/*.test.ts'], testTimeout: 60_000 },
       },
       {
         resolve,

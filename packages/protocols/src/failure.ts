@@ -33,7 +33,7 @@ export interface FailureRow {
   readonly text: string;
   readonly http: number;
   readonly jsonrpc: number;
-  /** A2A messages, `error.code` (facts: the spec's eleven and the doc's extension set). */
+  /** A2A messages, `error.code`: the spec's eleven and the wider set its sibling documents use. */
   readonly a2a: string;
   /** A2E wire, `error` message `code`. */
   readonly wire: string;

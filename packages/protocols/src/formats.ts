@@ -1,11 +1,22 @@
 import { parseUrl } from './platform.ts';
-import { parseTimestamp } from './time.ts';
+import { isTimestamp, isUtcTimestamp, UTC_TIMESTAMP } from './time.ts';
 
 /** The string formats our schemas use, checked for real: validators skip `format` unless told how. */
 export const formats: Readonly<Record<string, (text: string) => boolean>> = {
-  'date-time': (text) => parseTimestamp(text) !== undefined,
-  uri: (text) => ABSOLUTE_URI.test(text) && parseUrl(text) !== undefined,
+  'date-time': isTimestamp,
+  'utc-date-time': isUtcTimestamp,
+  uri: (text) => PLAIN_URL.test(text) || (ABSOLUTE_URI.test(text) && parseUrl(text) !== undefined),
 };
+
+/** A format and a pattern that are one question when they come together: asking once takes half the time. */
+export const UTC_DATE_TIME = { format: 'date-time', pattern: UTC_TIMESTAMP, together: 'utc-date-time' } as const;
+
+/**
+ * The URLs nearly everybody sends, which no parser refuses: parsing one costs as much as reading the rest of its message.
+ * The last label starts with a letter, so it is no IP address in disguise, and no label is in punycode.
+ */
+const PLAIN_URL =
+  /^https?:\/\/(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}[a-z][a-z0-9]{1,20}(?::\d{1,4})?(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*)?$/;
 
 /** RFC 3986: a scheme, and only characters a URI may hold. */
 const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;

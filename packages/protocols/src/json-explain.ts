@@ -34,7 +34,7 @@ export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
         offset: at,
         pointer: '',
         message: `expected UTF-8; byte 0x${byte} at offset ${at} does not belong to it`,
-        ...(utf16 && { suggestion: 'this looks like UTF-16: send the text as UTF-8' }),
+        ...(utf16 && { suggestion: 'send the text as UTF-8: this looks like UTF-16' }),
       };
     }
     at += length;
@@ -47,24 +47,35 @@ export function explainText(text: string, limits: JsonLimits = {}): JsonFault | 
   return new JsonReader(text, limits).read();
 }
 
-/** One place the reader is inside of: an array with its next index, or an object with the keys it has seen. */
+/** Whether a number is one we take: short, finite and, unless told otherwise, not changed by a double. */
+export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
+  if (literal.length > LONGEST_NUMBER) return false;
+  const value = Number(literal);
+  return Number.isFinite(value) && (limits.numbers === 'finite' || isSameNumber(literal, value));
+}
+
+/** Levels of nesting we take unless told. */
+export const DEPTH = 64;
+
+/** One place the reader is inside of: an array, or an object with the keys it has seen. */
 interface Level {
   readonly keys: Set<string> | undefined;
-  segment: string | number;
+  /** The item or member it is at; none while it reads a key. */
+  segment: string | number | undefined;
 }
 
 /** Walks JSON text once, without recursion: the depth of hostile text must not be the depth of our stack. */
 class JsonReader {
   readonly #text: string;
+  readonly #limits: JsonLimits;
   readonly #depth: number;
-  readonly #exact: boolean;
   readonly #levels: Level[] = [];
   #at = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
-    this.#depth = limits.depth ?? 64;
-    this.#exact = limits.numbers !== 'finite';
+    this.#limits = limits;
+    this.#depth = limits.depth ?? DEPTH;
   }
 
   read(): JsonFault | undefined {
@@ -108,13 +119,18 @@ class JsonReader {
     }
     this.#at++;
     this.#skipSpace();
-    const level: Level = { keys: bracket === '{' ? new Set() : undefined, segment: 0 };
     if (this.#text[this.#at] === (bracket === '{' ? '}' : ']')) {
       this.#at++;
       return undefined;
     }
+    if (bracket === '[') {
+      this.#levels.push({ keys: undefined, segment: 0 });
+      return 'opened';
+    }
+    const keys = new Set<string>();
+    const level: Level = { keys, segment: undefined };
     this.#levels.push(level);
-    return level.keys === undefined ? 'opened' : (this.#key(level, level.keys) ?? 'opened');
+    return this.#key(level, keys) ?? 'opened';
   }
 
   /** After a value: a comma and on, a closing bracket and up, or the end of the text. */
@@ -126,7 +142,8 @@ class JsonReader {
       if (level === undefined) {
         if (character === undefined) return undefined;
         const message = `expected the end of the text after one JSON value; ${this.#here()} came`;
-        return this.#fault('not_json', this.#at, message);
+        const fix = STARTS_VALUE.test(character) ? 'send each value as a message of its own' : this.#fix();
+        return this.#fault('not_json', this.#at, message, fix);
       }
       const close = level.keys === undefined ? ']' : '}';
       if (character === close) {
@@ -134,13 +151,17 @@ class JsonReader {
         this.#levels.pop();
         continue;
       }
-      if (character !== ',') return this.#fault('not_json', this.#at, `expected , or ${close}; ${this.#here()} came`);
+      if (character !== ',') {
+        const fix = STARTS_VALUE.test(character ?? '') ? 'put a comma before it' : this.#fix();
+        return this.#fault('not_json', this.#at, `expected , or ${close}; ${this.#here()} came`, fix);
+      }
       this.#at++;
       this.#skipSpace();
       if (level.keys === undefined) {
         level.segment = Number(level.segment) + 1;
         if (this.#text[this.#at] === ']') {
-          return this.#fault('not_json', this.#at, 'expected a value after the comma; ] came', 'remove the last comma');
+          const message = `expected a value after the comma; ] came at offset ${this.#at}`;
+          return this.#fault('not_json', this.#at, message, 'remove the last comma');
         }
         return 'more';
       }
@@ -150,22 +171,26 @@ class JsonReader {
 
   #key(level: Level, keys: Set<string>): JsonFault | undefined {
     const start = this.#at;
-    if (this.#text[start] !== '"') {
-      const trailing = this.#text[start] === '}' && keys.size > 0;
-      const fix = trailing ? 'remove the last comma' : 'put the key in double quotes';
-      return this.#fault('not_json', start, `expected a key in double quotes; ${this.#here()} came`, fix);
+    const character = this.#text[start] ?? '';
+    level.segment = undefined;
+    if (character !== '"') {
+      const trailing = character === '}' && keys.size > 0;
+      const bare = /[\w$]/.test(character) ? 'put the key in double quotes' : this.#fix();
+      const message = `expected a key in double quotes; ${this.#here()} came`;
+      return this.#fault('not_json', start, message, trailing ? 'remove the last comma' : bare);
     }
     const key = this.#string('a key');
     if (typeof key !== 'string') return key;
     level.segment = key;
     if (keys.has(key)) {
-      const message = `expected each key once; ${JSON.stringify(key)} comes again at offset ${start}`;
+      const message = `expected each key once; ${quote(key)} comes again at offset ${start}`;
       return this.#fault('duplicate_key', start, message, 'keep one of them');
     }
     keys.add(key);
     this.#skipSpace();
     if (this.#text[this.#at] !== ':') {
-      return this.#fault('not_json', this.#at, `expected : after the key ${JSON.stringify(key)}; ${this.#here()} came`);
+      const message = `expected : after the key ${quote(key)}; ${this.#here()} came`;
+      return this.#fault('not_json', this.#at, message);
     }
     this.#at++;
     return undefined;
@@ -176,13 +201,15 @@ class JsonReader {
     for (this.#at++; ; this.#at++) {
       const character = this.#text[this.#at];
       if (character === undefined) {
-        return this.#fault('not_json', start, `expected a closing " for ${what} that opens at offset ${start}`);
+        const message = `expected a closing " for ${what} that opens at offset ${start}; the end of the text came`;
+        return this.#fault('not_json', start, message);
       }
       if (character === '"') break;
       if (character < ' ') {
         const fix = 'write it as an escape, \\n for a line break';
-        const code = character.charCodeAt(0).toString(16).padStart(4, '0');
-        return this.#fault('not_json', this.#at, `expected no raw control character in a string; U+${code} came`, fix);
+        const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+        const message = `expected no raw control character in ${what}; U+${code} at offset ${this.#at} came`;
+        return this.#fault('not_json', this.#at, message, fix);
       }
       if (character === '\\') {
         const escaped = ESCAPE.exec(this.#text.slice(this.#at, this.#at + 6));
@@ -207,34 +234,29 @@ class JsonReader {
     const literal = NUMBER.exec(this.#text)?.[0];
     const next = literal === undefined ? '' : (this.#text[start + literal.length] ?? '');
     if (literal === undefined || /[0-9A-Za-z_.+-]/.test(next)) {
-      return this.#fault('not_json', start, `expected a JSON value; ${this.#here()} came`, this.#wordFix());
+      return this.#fault('not_json', start, `expected a JSON value; ${this.#here()} came`, this.#fix());
     }
     this.#at += literal.length;
-    if (literal.length > LONGEST_NUMBER || !Number.isFinite(Number(literal))) {
-      const message = `expected a finite number of at most ${LONGEST_NUMBER} characters; ${clip(literal)} came`;
-      return this.#fault('inexact_number', start, message, 'send it as a string');
+    if (takesNumber(literal, this.#limits)) return undefined;
+    if (takesNumber(literal, { numbers: 'finite' })) {
+      const negativeZero = Object.is(Number(literal), -0);
+      const message = `expected a number that a double holds; ${literal} would become ${String(Number(literal))}`;
+      return this.#fault('inexact_number', start, message, negativeZero ? 'write 0' : 'send it as a string');
     }
-    if (this.#exact && !survivesDouble(literal)) {
-      const kept = Object.is(Number(literal), -0) ? '0' : String(Number(literal));
-      const message = `expected a number that a double holds exactly; ${literal} would become ${kept}`;
-      return this.#fault('inexact_number', start, message, 'send it as a string');
-    }
-    return undefined;
+    const message = `expected a finite number of at most ${LONGEST_NUMBER} characters; ${clip(literal)} came`;
+    return this.#fault('inexact_number', start, message, 'send it as a string');
   }
 
-  /** What other languages write where JSON has a word of its own. */
-  #wordFix(): string | undefined {
-    const word = /^[-+]?[A-Za-z_']+/.exec(this.#text.slice(this.#at, this.#at + 12))?.[0] ?? '';
-    if (word.startsWith("'")) return 'put strings in double quotes';
-    return { True: 'write true', False: 'write false', None: 'write null', undefined: 'write null', NaN: 'write null' }[
-      word
-    ];
+  /** The fix for what other languages write here. */
+  #fix(): string | undefined {
+    const rest = this.#text.slice(this.#at, this.#at + 24);
+    return FIXES.find(([pattern]) => pattern.test(rest))?.[1];
   }
 
   #here(): string {
     const character = this.#text[this.#at];
     if (character === undefined) return 'the end of the text';
-    return `${JSON.stringify(clip(this.#text.slice(this.#at, this.#at + 24)))} at offset ${this.#at}`;
+    return `${quote(this.#text.slice(this.#at, this.#at + 25))} at offset ${this.#at}`;
   }
 
   #skipSpace(): void {
@@ -244,26 +266,35 @@ class JsonReader {
   }
 
   #fault(code: JsonFault['code'], offset: number, message: string, suggestion?: string): JsonFault {
-    const pointer = pointerTo('', ...this.#levels.map((level) => level.segment));
+    const segments = this.#levels.map((level) => level.segment).filter((segment) => segment !== undefined);
+    const pointer = pointerTo('', ...segments);
     return { code, offset, pointer, message, ...(suggestion !== undefined && { suggestion }) };
   }
 }
 
-/** Whether reading the literal as a double and writing it again gives a number of the same value. */
-function survivesDouble(literal: string): boolean {
-  const value = Number(literal);
-  if (Object.is(value, -0)) return false;
-  return significand(literal) === significand(String(value));
+/**
+ * Whether the literal still has its value when the double it was read as is written again. Many writers print a
+ * fraction with all the 17 digits a double can need, 0.1 as 0.10000000000000001: the same double, so it is as good.
+ */
+function isSameNumber(literal: string, value: number): boolean {
+  const shortest = String(value);
+  if (literal === shortest) return true;
+  const digits = significantDigits(literal);
+  if (digits === '') return !literal.startsWith('-');
+  // Any 15 digits survive, unless the number is so small that a double has fewer left for it.
+  if (digits.length <= 15 && Math.abs(value) >= SMALLEST_NORMAL) return true;
+  if (digits === significantDigits(shortest)) return true;
+  return /[.eE]/.test(literal) && digits === significantDigits(value.toPrecision(17));
 }
 
-/** A decimal literal as `digits e exponent` with no zero at either end, so that equal values are equal strings. */
-function significand(literal: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const trimmed = digits.replace(/0+$/, '');
-  if (trimmed === '') return '0';
-  return `${sign}${trimmed}e${Number(exponent) - fraction.length + digits.length - trimmed.length}`;
+/** The digits of a decimal without the zeros at either end: what two ways to write one number have in common. */
+function significantDigits(literal: string): string {
+  let digits = '';
+  for (const character of literal) {
+    if (character === 'e' || character === 'E') break;
+    if ((character >= '1' && character <= '9') || (character === '0' && digits !== '')) digits += character;
+  }
+  return digits.endsWith('0') ? digits.replace(/0+$/, '') : digits;
 }
 
 /** Bytes in the UTF-8 sequence at `at`, 0 when it is none: RFC 3629, so no overlong forms and no surrogates. */
@@ -284,12 +315,41 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return 0;
 }
 
+/** Somebody's text in quotes, shortened, with what cannot be seen in it spelled out. */
+function quote(text: string): string {
+  return JSON.stringify(clip(text)).replaceAll(INVISIBLE, (character) => {
+    const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    return units.map((unit) => `\\u${unit}`).join('');
+  });
+}
+
 function clip(text: string): string {
   return text.length > 24 ? `${text.slice(0, 24)}…` : text;
 }
 
 const LONGEST_NUMBER = 64;
+const SMALLEST_NORMAL = 2 ** -1022;
+
+/** What writers of other languages put where JSON has something else, and what to write instead. */
+const FIXES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:True|TRUE)\b/, 'write true'],
+  [/^(?:False|FALSE)\b/, 'write false'],
+  [/^(?:None|Null|NULL|nil|undefined)\b/, 'write null'],
+  [/^[-+]?(?:nan|inf|infinity)\b/i, 'write null: JSON has no such number'],
+  [/^['`\u2018\u2019\u201C\u201D]/, 'put strings in double quotes'],
+  [/^(?:\/[/*]|#)/, 'remove the comment: JSON has none'],
+  [/^\+/, 'remove the plus sign'],
+  [/^-?\./, 'put a digit before the point'],
+  [/^-?0[xXoObB]/, 'write the number in decimal'],
+  [/^-?0\d/, 'remove the leading zero'],
+  [/^-?\d+\.(?!\d)/, 'put a digit after the point'],
+  [/^\0/, 'send the text as UTF-8: this looks like UTF-16'],
+];
+
+const STARTS_VALUE = /["{[\d-]/;
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/;
+/** Control and format characters, and every space but the common one. */
+const INVISIBLE = /(?! )[\p{Cc}\p{Cf}\p{Z}]/gu;
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;

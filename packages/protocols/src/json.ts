@@ -1,4 +1,4 @@
-import { explainBytes, explainText, type JsonFault, type JsonLimits } from './json-explain.ts';
+import { DEPTH, explainBytes, explainText, type JsonLimits, takesNumber } from './json-explain.ts';
 import type { Outcome } from './outcome.ts';
 import { accept, reject } from './outcome.ts';
 import { decodeUtf8 } from './platform.ts';
@@ -13,36 +13,50 @@ export function isObject(value: unknown): value is JsonObject {
 /** Strict JSON from bytes: UTF-8 or nothing, then as `parseJson`. */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outcome<Json> {
   const text = decodeUtf8(bytes);
-  return text === undefined ? refused(explainBytes(bytes)) : parseJson(text, limits);
+  // Text that was UTF-8 has no half surrogates in the raw.
+  if (text !== undefined) return parse(text, limits, true);
+  const fault = explainBytes(bytes);
+  if (fault === undefined) throw new Error('the decoder refused bytes that are UTF-8');
+  return reject(fault);
 }
 
 /**
  * Strict JSON from text. `JSON.parse` alone takes duplicate keys (the last wins), lone surrogates, numbers it cannot
  * hold and five million nested arrays; this refuses them and says where.
  *
- * Two tiers keep it near the cost of `JSON.parse`: one cheap scan that only ever answers "nothing to see" or "look
- * closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
+ * Two tiers keep it near the cost of `JSON.parse`: cheap checks around it that only ever answer "nothing to see" or
+ * "look closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> {
+  return parse(text, limits, isWellFormed(text));
+}
+
+function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<Json> {
+  const value = wellFormed ? parseUnsuspected(text, limits) : undefined;
+  if (value !== undefined) return accept(value);
+  const fault = explainText(text, limits);
+  return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
+}
+
+/** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
+function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
   const members = countMembers(text, limits);
-  if (members === SUSPECT || hasSurrogateTrouble(text)) {
-    const fault = explainText(text, limits);
-    return fault === undefined ? accept(JSON.parse(text) as Json) : refused(fault);
-  }
+  if (members === SUSPECT) return undefined;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    return refused(explainText(text, limits));
+    return undefined;
   }
-  // A repeated key is written twice and kept once, so the counts differ.
-  if (countKeys(value) !== members) return refused(explainText(text, limits));
-  return accept(value);
+  // A repeated key is written twice and kept once, so the counts differ. Keys that every object inherits would hide it.
+  if (countKeys(value) !== members || countKeys(EMPTY) !== 0) return undefined;
+  // Half a surrogate pair can still come out of an escape.
+  return text.includes('\\') && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
 }
 
-/** Members written in the text (each has one colon outside strings), or `SUSPECT`. */
+/** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
 function countMembers(text: string, limits: JsonLimits): number {
-  const deepest = limits.depth ?? 64;
+  const deepest = limits.depth ?? DEPTH;
   let members = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -50,19 +64,17 @@ function countMembers(text: string, limits: JsonLimits): number {
     if (code === QUOTE) {
       at = endOfString(text, at);
       if (at === -1) return SUSPECT;
+    } else if (code <= COMMA) {
+      // A space or a comma, most often; whatever else it is, JSON.parse will say.
     } else if (code === COLON) {
       members++;
+    } else if (code <= NINE) {
+      at = endOfNumber(text, at, limits);
+      if (at === -1) return SUSPECT;
     } else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
       if (++depth > deepest) return SUSPECT;
     } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) {
       depth--;
-    } else if ((code >= ZERO && code <= NINE) || code === MINUS) {
-      const start = at;
-      let next = text.charCodeAt(at + 1);
-      while ((next >= ZERO && next <= NINE) || next === DOT) next = text.charCodeAt(++at + 1);
-      // Up to 15 digits survive a double exactly; an exponent, a longer number or a negative zero may not.
-      if (at - start >= 15 || next === LOWER_E || next === UPPER_E) return SUSPECT;
-      if (code === MINUS && text.charCodeAt(start + 1) === ZERO) return SUSPECT;
     }
   }
   return members;
@@ -80,12 +92,41 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** A surrogate, raw or escaped: `explainText` decides whether it stands alone. */
-function hasSurrogateTrouble(text: string): boolean {
-  return text.includes('\\u') ? ESCAPED_SURROGATE.test(text) : !(text as string & WellFormed).isWellFormed();
+/** The index of the last character of the number that starts at `start`, or -1 when it may not be taken. */
+function endOfNumber(text: string, start: number, limits: JsonLimits): number {
+  let end = start + 1;
+  let isZero = text.charCodeAt(start) <= ZERO;
+  let code = text.charCodeAt(end);
+  for (; (code >= ZERO && code <= NINE) || code === DOT; code = text.charCodeAt(++end)) if (code > ZERO) isZero = false;
+  // Any 15 digits survive a double, with an exponent of two digits too. What is longer, or -0, is tried.
+  const isPlain = end - start <= 15 && !(isZero && text.charCodeAt(start) === MINUS);
+  let exponent = end;
+  if (code === LOWER_E || code === UPPER_E) {
+    code = text.charCodeAt(++end);
+    if (code === PLUS || code === MINUS) code = text.charCodeAt(++end);
+    exponent = end;
+    while (code >= ZERO && code <= NINE) code = text.charCodeAt(++end);
+  }
+  if (isPlain && end - exponent <= 2) return end - 1;
+  return takesNumber(text.slice(start, end), limits) ? end - 1 : -1;
 }
 
-/** Own keys in the value, all the way down: `for in` lists them without an array, and JSON has no inherited ones. */
+function isWellFormedThroughout(value: Json): boolean {
+  if (typeof value === 'string') return isWellFormed(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isWellFormedThroughout);
+  for (const key in value) {
+    if (!isWellFormed(key) || !isWellFormedThroughout(value[key] as Json)) return false;
+  }
+  return true;
+}
+
+/** ES2024, in every runtime we support, not yet in the ES2023 library types. */
+function isWellFormed(text: string): boolean {
+  return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
+}
+
+/** Keys in the value, all the way down: `for in` lists them without making an array of them. */
 function countKeys(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let keys = 0;
@@ -101,18 +142,9 @@ function countKeys(value: Json): number {
   return keys;
 }
 
-function refused<T>(fault: JsonFault | undefined): Outcome<T> {
-  if (fault === undefined) throw new Error('the quick check refused a text the exact one accepts');
-  return reject(fault);
-}
-
-/** ES2024, in every runtime we support, not yet in the ES2023 library types. */
-interface WellFormed {
-  isWellFormed(): boolean;
-}
-
+const EMPTY: JsonObject = {};
+const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;
-const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BRACE_OPEN = 0x7b;
@@ -120,6 +152,8 @@ const BRACE_CLOSE = 0x7d;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 const BACKSLASH = 0x5c;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;

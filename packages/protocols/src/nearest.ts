@@ -4,7 +4,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   if (word.length > LONGEST) return undefined;
   const wanted = fold(word);
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // With every letter changed it is another word.
+  let bestDistance = Math.min(Math.max(1, Math.floor(word.length / 3)) + 1, wanted.length);
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
     const distance = editDistance(wanted, fold(candidate), bestDistance);

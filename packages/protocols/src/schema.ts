@@ -1,5 +1,5 @@
-import type { TUnsafe } from 'typebox';
 import type { Json, JsonObject } from './json.ts';
+import type { Typed } from './static.ts';
 
 /** A draft-07 JSON Schema as data. Shapes are written `as const`; this is what generic code reads them as. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -12,10 +12,13 @@ export interface SchemaSet {
 }
 
 /** Any JSON value the protocol does not look into. */
-export const Opaque = {} as TUnsafe<Json>;
+export const Opaque = {} as unknown as Typed<Json>;
 
 /** An object the protocol does not look into: bounded by bytes and depth, never by shape. */
-export const OpaqueObject = { type: 'object' } as { readonly type: 'object' } & TUnsafe<JsonObject>;
+export const OpaqueObject = { type: 'object' } as unknown as Typed<JsonObject>;
+
+/** One type list instead of `anyOf`: a wrong value is one problem, not one for each branch. */
+export const OpaqueObjectOrNull = { type: ['object', 'null'] } as unknown as Typed<JsonObject | null>;
 
 /** Published schemas live under a reserved name: it never resolves, so nothing can be served in its place. */
 export const SCHEMA_BASE = 'https://dragoman.example/schemas';

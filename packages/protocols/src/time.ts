@@ -3,26 +3,61 @@
  * February 30th, 24:00 and the string "9".
  */
 export function parseTimestamp(text: string): number | undefined {
-  const parts = RFC_3339.exec(text);
-  if (parts === null) return undefined;
-  const [, year, month, day, hour, minute, second, fraction, zone, zoneHour, zoneMinute] = parts;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1) return undefined;
-  if (Number(day) > daysInMonth(Number(year), Number(month))) return undefined;
-  if (zoneHour !== undefined && (Number(zoneHour) > 23 || Number(zoneMinute) > 59)) return undefined;
-  const milliseconds = Math.floor(Number(`0${fraction ?? ''}`) * 1000);
-  const local = utcMilliseconds(Number(year), Number(month), Number(day));
-  const time = local + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + milliseconds;
-  if (zoneHour === undefined) return time;
-  const offset = (Number(zoneHour) * 60 + Number(zoneMinute)) * 60_000;
-  return zone?.startsWith('-') ? time + offset : time - offset;
+  if (!isTimestamp(text)) return undefined;
+  const day = daysSinceEpoch(digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2));
+  const seconds = (digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
+  return day * 86_400_000 + seconds * 1000 + millisecondsAfter(text) - zoneOffset(text);
 }
 
-/** Epoch milliseconds of midnight; `Date.UTC` alone reads the years 0 to 99 as 1900 to 1999. */
-function utcMilliseconds(year: number, month: number, day: number): number {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getTime();
+/** Whether it is RFC 3339, without working out when: what a validator asks of every message. */
+export function isTimestamp(text: string): boolean {
+  return TIMESTAMP.test(text) && hasItsDay(text);
+}
+
+/** The same for times in UTC with no fraction or three digits of it, as A2A messages write them. */
+export function isUtcTimestamp(text: string): boolean {
+  return UTC_IN_RANGE.test(text) && hasItsDay(text);
+}
+
+/** The form alone, as their schema says it. */
+export const UTC_TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{3})?Z$';
+
+/** Whether the month has as many days. */
+function hasItsDay(text: string): boolean {
+  const day = digits(text, 8, 2);
+  return day <= 28 || day <= daysInMonth(digits(text, 0, 4), digits(text, 5, 2));
+}
+
+/** The number written in `count` digits at `at`. */
+function digits(text: string, at: number, count: number): number {
+  let value = 0;
+  for (let index = at; index < at + count; index++) value = value * 10 + text.charCodeAt(index) - ZERO;
+  return value;
+}
+
+/** By digits: as a double, .9999999999999999999 would be a second. */
+function millisecondsAfter(text: string): number {
+  if (text.charCodeAt(19) !== POINT) return 0;
+  if (text.length === WITH_MILLISECONDS) return digits(text, 20, 3);
+  const fraction = /\d+/.exec(text.slice(20))?.[0] ?? '';
+  return Number(fraction.slice(0, 3).padEnd(3, '0'));
+}
+
+/** Milliseconds the zone is ahead of UTC. */
+function zoneOffset(text: string): number {
+  const zone = text.length - 6;
+  const sign = text.charCodeAt(zone);
+  // A `Z` has no colon before its end.
+  if (text.charCodeAt(zone + 3) !== COLON || (sign !== PLUS && sign !== MINUS)) return 0;
+  return (sign === MINUS ? -60_000 : 60_000) * (digits(text, zone + 1, 2) * 60 + digits(text, zone + 4, 2));
+}
+
+/** Days from 1970-01-01, by the calendar that has always been Gregorian; years count from March, so that leap days end them. */
+function daysSinceEpoch(year: number, month: number, day: number): number {
+  const marchYear = month > 2 ? year : year - 1;
+  const marchMonth = month > 2 ? month - 3 : month + 9;
+  const leaps = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  return marchYear * 365 + leaps + Math.floor((marchMonth * 153 + 2) / 5) + day - 1 - DAYS_TO_1970;
 }
 
 function daysInMonth(year: number, month: number): number {
@@ -30,4 +65,17 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-](\d{2}):(\d{2}))$/;
+/** Everything about a time but how long its month is. */
+const TIMESTAMP =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+const UTC_IN_RANGE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
+
+/** From the first of March of the year 0. */
+const DAYS_TO_1970 = 719_468;
+const WITH_MILLISECONDS = '2026-03-28T12:00:00.000Z'.length;
+const ZERO = 0x30;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const POINT = 0x2e;
+const COLON = 0x3a;

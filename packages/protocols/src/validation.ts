@@ -1,7 +1,9 @@
+import { UTC_DATE_TIME } from './formats.ts';
 import { nearest } from './nearest.ts';
 import type { Issue } from './outcome.ts';
 import { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 import type { JsonSchema } from './schema.ts';
+import { isTimestamp } from './time.ts';
 
 /** A validator compiled ahead of time from a schema. It leaves what it found in `errors`, as Ajv does. */
 export interface Validator {
@@ -16,13 +18,29 @@ export interface ValidatorError {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Every problem the schema finds in the value, worded; empty when it is valid. */
+/**
+ * Every problem the schema finds in the value, worded; empty when it is valid. A message with more than a hundred is not
+ * worth more words, and a stranger must not make us find a million: the compiled validators stop collecting there too.
+ */
 export function issuesOf(validate: Validator, schema: JsonSchema, value: unknown): readonly Issue[] {
   if (validate(value)) return NONE;
-  const errors = validate.errors ?? [];
-  const issues = errors.filter((error) => !ENVELOPING.has(error.keyword)).map((error) => issueOf(error, schema, value));
+  const errors = errorsOf(validate);
+  const issues = issuesFrom(errors, schema, value);
+  return errors.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
+}
+
+/** What a validator has just found, a hundred at most. Taken from it: it would keep them until it is next called. */
+export function errorsOf(validate: Validator): readonly ValidatorError[] {
+  const errors = (validate.errors ?? []).slice(0, MOST_PROBLEMS).filter((error) => error !== undefined);
+  validate.errors = null;
+  return errors;
+}
+
+/** The errors in words. */
+export function issuesFrom(errors: readonly ValidatorError[], schema: JsonSchema, value: unknown): Issue[] {
+  const telling = errors.filter((error) => !ENVELOPING.has(error.keyword));
   // A schema that failed only by a keyword that merely wraps others still has to say something.
-  return issues.length > 0 ? issues : errors.slice(0, 1).map((error) => issueOf(error, schema, value));
+  return (telling.length > 0 ? telling : errors.slice(0, 1)).map((error) => issueOf(error, schema, value));
 }
 
 function issueOf(error: ValidatorError, schema: JsonSchema, root: unknown): Issue {
@@ -46,12 +64,12 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
   additionalProperties: ({ error, schema, pointer }) => {
     const name = String(error.params['additionalProperty']);
     const known = knownProperties(schema, error.schemaPath);
-    const close = nearest(name, known);
+    const close = nearest(name, known ?? []);
     return {
       pointer: pointerTo(pointer, name),
       code: 'unknown_field',
-      message: `${name} is not a field here; expected ${list(known)}`,
-      suggestion: close === undefined ? `remove ${name}` : `did you mean ${close}?`,
+      message: `${clip(name)} is not a field here${known === undefined ? '' : `; expected ${list(known)}`}`,
+      suggestion: close === undefined ? `remove ${clip(name)}` : `did you mean ${close}?`,
     };
   },
   type: ({ error, value, pointer }) => {
@@ -70,6 +88,10 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
     issue(pointer, 'pattern', `must match ${String(error.params['pattern'])}`, value),
   format: ({ error, value, pointer }) => {
     const format = String(error.params['format']);
+    // Two questions asked at once: which of them has the answer no is found out only now.
+    if (format === UTC_DATE_TIME.together && isTimestamp(String(value))) {
+      return issue(pointer, 'pattern', `must match ${UTC_DATE_TIME.pattern}`, value);
+    }
     return issue(pointer, 'format', `must be ${FORMATS[format] ?? format}`, value);
   },
   minLength: ({ error, value, pointer }) => {
@@ -122,9 +144,12 @@ function counted(
 
 /** The field's own name, as a person would say it; the whole message has none. */
 function nameOf(pointer: string): string {
-  const last = segmentsOf(pointer).at(-1);
-  if (last === undefined) return 'the message';
-  return /^\d+$/.test(last) ? `${segmentsOf(pointer).slice(-2).join('[')}]` : last;
+  const segments = segmentsOf(pointer);
+  // An item has no name of its own: it is told by the nearest one above it, `tags[2]`.
+  const named = segments.findLastIndex((segment) => !/^\d+$/.test(segment));
+  const items = segments.slice(named + 1).map((index) => `[${index}]`);
+  if (named === -1) return items.length === 0 ? 'the message' : `item ${items.join('')}`;
+  return clip(segments[named] ?? '') + items.join('');
 }
 
 /** A value as a person can read it in one line. */
@@ -133,12 +158,17 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${plural(value.length, 'item')}`;
   if (typeof value === 'object' && value !== null)
     return `an object with ${plural(Object.keys(value).length, 'member')}`;
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return clip(JSON.stringify(value));
 }
 
-/** The properties beside the `additionalProperties` that complained. */
-function knownProperties(schema: JsonSchema, schemaPath: string): string[] {
+/** What a stranger wrote, short enough to repeat, and never half of a character. */
+function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 79).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
+}
+
+/** The properties beside the `additionalProperties` that complained; `undefined` when another file has them. */
+function knownProperties(schema: JsonSchema, schemaPath: string): string[] | undefined {
+  if (!schemaPath.startsWith('#')) return undefined;
   const parent = schemaPath.slice(schemaPath.indexOf('#') + 1).replace(/\/additionalProperties$/, '');
   const properties = valueAt(schema, `${decodeURIComponent(parent)}/properties`);
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
@@ -158,9 +188,18 @@ function withArticle(type: string): string {
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'an RFC 3339 time such as 2026-03-28T12:00:00.000Z',
+  'utc-date-time': 'an RFC 3339 time such as 2026-03-28T12:00:00.000Z',
   uri: 'an absolute URI such as https://agent.example/a2a',
 };
 
 /** Keywords whose failure only says that something below them failed. */
 const ENVELOPING: ReadonlySet<string> = new Set(['if', 'allOf', 'anyOf', 'oneOf']);
 const NONE: readonly Issue[] = [];
+
+/** What a stranger can make us say about one message is bounded: a megabyte can hold a million problems. */
+export const MOST_PROBLEMS = 100;
+export const MORE_PROBLEMS: Issue = {
+  pointer: '',
+  code: 'more_problems',
+  message: `the message has ${MOST_PROBLEMS} problems or more; the rest is not listed`,
+};

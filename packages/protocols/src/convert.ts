@@ -1,0 +1,64 @@
+import type { Dialect, Stamp } from './dialect.ts';
+import { difference } from './difference.ts';
+import type { Json } from './json.ts';
+import { accept, type Issue, type Outcome, reject } from './outcome.ts';
+import { show } from './validation.ts';
+
+/** A request told in another dialect. */
+export interface Conversion {
+  readonly result: Json;
+  /** Every place of the given message that the result no longer says. */
+  readonly losses: readonly Loss[];
+  /** What was tolerated in reading the given message. */
+  readonly warnings: readonly Issue[];
+}
+
+export interface Loss {
+  readonly pointer: string;
+  readonly why: string;
+}
+
+export interface ConvertOptions {
+  readonly from: Dialect<unknown>;
+  readonly to: Dialect<unknown>;
+  readonly stamp: Stamp;
+  readonly lenient?: boolean;
+}
+
+/**
+ * Tells a request of one dialect in another, by way of the hub. Losses are found, not declared: the result is told
+ * back in the first dialect, and whatever does not return was lost.
+ */
+export function convert(json: Json, { from, to, stamp, lenient = false }: ConvertOptions): Outcome<Conversion> {
+  const given = from.decode(json, stamp.now, { lenient });
+  if (!given.ok) return given;
+  const envelope = from.toEnvelope(given.value);
+  if (envelope === undefined) return reject(notARequest(from));
+  const told = to.fromEnvelope(envelope, stamp);
+  if (!told.ok) return told;
+  const result = to.encode(told.value);
+  const losses = difference(from.encode(given.value), tellBack(result, { from, to, stamp })).map(
+    ({ pointer, after }): Loss => ({
+      pointer,
+      why: after === undefined ? `${to.name} has no place for it` : `it comes back from ${to.name} as ${show(after)}`,
+    }),
+  );
+  return accept({ result, losses, warnings: given.warnings });
+}
+
+function tellBack(result: Json, { from, to, stamp }: ConvertOptions): Json | undefined {
+  const read = to.decode(result, stamp.now);
+  if (!read.ok) throw new Error(`${to.name} does not read what it wrote: ${JSON.stringify(read.issues)}`);
+  const envelope = to.toEnvelope(read.value);
+  if (envelope === undefined) return undefined;
+  const back = from.fromEnvelope(envelope, stamp);
+  return back.ok ? from.encode(back.value) : undefined;
+}
+
+function notARequest(from: Dialect<unknown>): Issue {
+  return {
+    pointer: '',
+    code: 'not_a_request',
+    message: `only requests are told in another dialect; this ${from.name} message concerns a connection or is an answer`,
+  };
+}
