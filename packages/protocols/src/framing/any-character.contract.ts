@@ -1,0 +1,10 @@
+import fc from 'fast-check';
+
+/** Any character, with those that parsers stumble over more often than chance would bring them. */
+export const anyCharacter: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom('a', '"', '\\', '/', '\0', '\n', '\r', '\u0085', '\u2028', '\uFEFF', 'é', '€', '\uFFFF', '😀'),
+  fc
+    .nat({ max: 0x10ffff })
+    .filter((code) => code < 0xd800 || code > 0xdfff)
+    .map((code) => String.fromCodePoint(code)),
+);

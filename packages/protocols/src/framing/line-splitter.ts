@@ -1,0 +1,137 @@
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { GrowingBytes } from './growing-bytes.ts';
+
+export interface LineLimits {
+  /** Bytes in one line, without its line break; 8 MiB unless told. */
+  readonly maxLineBytes?: number;
+}
+
+/**
+ * Bytes in, whole lines out. What the lines are never depends on where the stream was cut.
+ *
+ * A line ends with LF or CRLF; blank ones are passed over. A line past the limit is one fault, told as soon as it is
+ * past it; its bytes are dropped up to its line break, and the next line is read as ever.
+ *
+ *        ┌──── LF: the line
+ *        ▼   │
+ *       reading ──── past the limit: one fault ───▶ skipping
+ *        ▲                                             │
+ *        └───────────────────── LF ────────────────────┘
+ */
+export class LineSplitter {
+  readonly #limit: number;
+  readonly #begun: GrowingBytes;
+  #skipping = false;
+  #sinceNewline = 0;
+
+  constructor(limits: LineLimits = {}) {
+    this.#limit = limits.maxLineBytes ?? MAX_LINE_BYTES;
+    // One more than a line may have, for the CR that may stand before the LF.
+    this.#begun = new GrowingBytes(this.#limit + 1);
+  }
+
+  /** Bytes that came after the last line break, skipped ones too. An edge hangs up when there are too many. */
+  get bytesSinceNewline(): number {
+    return this.#sinceNewline;
+  }
+
+  /** Bytes of memory held for a line that is not whole yet. */
+  get bytesHeld(): number {
+    return this.#begun.capacity;
+  }
+
+  /**
+   * The lines that this chunk completes and the faults it brings, in order. A line that lies within the chunk is a view
+   * of it, not a copy: read it before the chunk's memory is used again.
+   */
+  push(chunk: Uint8Array): readonly Outcome<Uint8Array>[] {
+    const lines: Outcome<Uint8Array>[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#finish(chunk.subarray(start, end), lines);
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#begin(chunk.subarray(start), lines);
+    return lines;
+  }
+
+  /** The stream has ended: a last line without a line break may be half of one, so it is a fault and never a line. */
+  end(): readonly Outcome<Uint8Array>[] {
+    const rest = this.#begun.take();
+    this.#skipping = false;
+    this.#sinceNewline = 0;
+    return isBlank(rest) ? [] : [reject(partialLine(rest.length))];
+  }
+
+  /** The last part of a line, up to its LF. */
+  #finish(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
+    this.#sinceNewline = 0;
+    if (this.#skipping) {
+      this.#skipping = false;
+    } else if (!this.#fits(part)) {
+      this.#begun.clear();
+      lines.push(reject(lineTooLong(this.#limit)));
+    } else {
+      const line = withoutCr(this.#whole(part));
+      if (!isBlank(line)) lines.push(accept(line));
+    }
+  }
+
+  /** A part of a line whose LF has not come yet. */
+  #begin(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
+    this.#sinceNewline += part.length;
+    if (this.#skipping) return;
+    if (this.#fits(part)) {
+      this.#begun.append(part);
+    } else {
+      this.#begun.clear();
+      this.#skipping = true;
+      lines.push(reject(lineTooLong(this.#limit)));
+    }
+  }
+
+  #whole(part: Uint8Array): Uint8Array {
+    if (this.#begun.length === 0) return part;
+    this.#begun.append(part);
+    return this.#begun.take();
+  }
+
+  /** Whether the line is within the limit with this part added. A CR at the very end may belong to the line break. */
+  #fits(part: Uint8Array): boolean {
+    const length = this.#begun.length + part.length;
+    return length <= this.#limit || part.length === 0 || (length === this.#limit + 1 && part.at(-1) === CR);
+  }
+}
+
+function withoutCr(line: Uint8Array): Uint8Array {
+  return line.at(-1) === CR ? line.subarray(0, -1) : line;
+}
+
+/** Only what JSON calls white space, so there is no message to lose. */
+function isBlank(line: Uint8Array): boolean {
+  return line.every((byte) => byte === SPACE || byte === TAB || byte === CR);
+}
+
+function lineTooLong(limit: number): Issue {
+  return {
+    pointer: '',
+    code: 'line_too_long',
+    message: `expected at most ${limit} bytes in a line; more came without a line break`,
+    suggestion: 'send a shorter message, and end each with one line break',
+  };
+}
+
+function partialLine(length: number): Issue {
+  return {
+    pointer: '',
+    code: 'partial_line',
+    message: `expected a line break after the last line; the stream ended after ${length} bytes of it`,
+    suggestion: 'end every message with a line break, the last one too',
+  };
+}
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;

@@ -1,0 +1,39 @@
+import { type Json, parseJsonBytes } from '../json.ts';
+import type { JsonLimits } from '../json-explain.ts';
+import type { Outcome } from '../outcome.ts';
+import { type LineLimits, LineSplitter } from './line-splitter.ts';
+import { oneLineJson } from './one-line-json.ts';
+
+/** Bytes in, one outcome a line out: a value, or what is wrong with that line. A bad line never spoils the next. */
+export class NdjsonReader {
+  readonly #splitter: LineSplitter;
+  readonly #limits: JsonLimits;
+
+  constructor(limits: LineLimits & JsonLimits = {}) {
+    this.#splitter = new LineSplitter(limits);
+    this.#limits = limits;
+  }
+
+  /** Bytes that came after the last line break. An edge hangs up when there are too many. */
+  get bytesSinceNewline(): number {
+    return this.#splitter.bytesSinceNewline;
+  }
+
+  push(chunk: Uint8Array): readonly Outcome<Json>[] {
+    return this.#splitter.push(chunk).map((line) => this.#read(line));
+  }
+
+  /** The stream has ended: a last line without a line break is a fault, however whole it looks. */
+  end(): readonly Outcome<Json>[] {
+    return this.#splitter.end().map((line) => this.#read(line));
+  }
+
+  #read(line: Outcome<Uint8Array>): Outcome<Json> {
+    return line.ok ? parseJsonBytes(line.value, this.#limits) : line;
+  }
+}
+
+/** One message as a line of NDJSON: A2E wire, Framing and Encoding Rules. */
+export function ndjsonLine(value: Json): string {
+  return `${oneLineJson(value)}\n`;
+}

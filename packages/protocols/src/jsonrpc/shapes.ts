@@ -1,0 +1,44 @@
+import { Opaque } from '../schema.ts';
+import type { Static } from '../static.ts';
+
+const version = { const: '2.0' } as const;
+const id = { type: ['string', 'integer', 'null'] } as const;
+const method = { type: 'string', minLength: 1 } as const;
+const params = { type: ['object', 'array'] } as const;
+
+export const JsonRpcRequest = {
+  type: 'object',
+  required: ['jsonrpc', 'id', 'method'],
+  properties: { jsonrpc: version, id, method, params },
+} as const;
+export type JsonRpcRequest = Static<typeof JsonRpcRequest>;
+
+/** A call nobody answers: it has no id. */
+export const JsonRpcNotification = {
+  type: 'object',
+  required: ['jsonrpc', 'method'],
+  properties: { jsonrpc: version, method, params },
+} as const;
+export type JsonRpcNotification = Static<typeof JsonRpcNotification>;
+
+export const JsonRpcSuccess = {
+  type: 'object',
+  required: ['jsonrpc', 'id', 'result'],
+  properties: { jsonrpc: version, id, result: Opaque },
+} as const;
+export type JsonRpcSuccess = Static<typeof JsonRpcSuccess>;
+
+export const JsonRpcErrorResponse = {
+  type: 'object',
+  required: ['jsonrpc', 'id', 'error'],
+  properties: {
+    jsonrpc: version,
+    id,
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'integer' }, message: { type: 'string' }, data: Opaque },
+    },
+  },
+} as const;
+export type JsonRpcErrorResponse = Static<typeof JsonRpcErrorResponse>;
