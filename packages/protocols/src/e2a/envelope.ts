@@ -1,6 +1,6 @@
-import type { Static } from 'typebox';
 import type { JsonObject } from '../json.ts';
-import { OpaqueObject } from '../schema.ts';
+import { OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
+import type { Static } from '../static.ts';
 import { E2AProvenance, newProvenance } from './provenance.ts';
 
 const text = { type: 'string' } as const;
@@ -64,7 +64,7 @@ export const E2AEnvelopeShape = {
     user_id: textOrNull,
     source_agent_id: textOrNull,
     chat_id: textOrNull,
-    agent_ref: { anyOf: [OpaqueObject, { type: 'null' }] },
+    agent_ref: OpaqueObjectOrNull,
     agent_id: textOrNull,
     service_id: textOrNull,
     workspace_key: textOrNull,
@@ -74,10 +74,21 @@ export const E2AEnvelopeShape = {
     session_update_kind: textOrNull,
     is_stream: { type: 'boolean' },
     expected_output_modes: { type: 'array', items: text },
-    auth: { anyOf: [E2AAuth, { type: 'null' }] },
+    auth: { ...E2AAuth, type: ['object', 'null'] },
     channel_context: OpaqueObject,
     a2a_metadata: OpaqueObject,
     acp_meta: OpaqueObject,
+  },
+} as const;
+
+/** The same as a sender may write it: every field has a default (E2A §9). */
+export const E2AEnvelopeInput = {
+  ...E2AEnvelopeShape,
+  required: [],
+  properties: {
+    ...E2AEnvelopeShape.properties,
+    provenance: { ...E2AProvenance, required: [] },
+    auth: { ...E2AAuth, type: ['object', 'null'], required: [] },
   },
 } as const;
 
@@ -120,6 +131,18 @@ export function newEnvelope(given: Partial<E2AEnvelope> = {}): E2AEnvelope {
     a2a_metadata: {},
     acp_meta: {},
     extras: {},
+    ...given,
+  };
+}
+
+export function newAuth(given: Partial<E2AAuth> = {}): E2AAuth {
+  return {
+    method_id: null,
+    bearer_token: null,
+    api_key_ref: null,
+    credential_ref: null,
+    extra_headers: {},
+    _meta: {},
     ...given,
   };
 }

@@ -1,5 +1,5 @@
-import type { Static } from 'typebox';
 import { OpaqueObject } from '../schema.ts';
+import type { Static } from '../static.ts';
 
 /** Where a message came from and who translated it (E2A §4.2). */
 export const E2AProvenance = {

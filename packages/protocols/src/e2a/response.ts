@@ -1,6 +1,6 @@
-import type { Static } from 'typebox';
 import type { JsonObject } from '../json.ts';
-import { OpaqueObject } from '../schema.ts';
+import { OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
+import type { Static } from '../static.ts';
 import { IDENTITY_ORIGINS } from './envelope.ts';
 import { E2AProvenance, newProvenance } from './provenance.ts';
 
@@ -59,7 +59,7 @@ export const E2AResponseShape = {
     identity_origin: { enum: IDENTITY_ORIGINS },
     channel: textOrNull,
     user_id: textOrNull,
-    agent_ref: { anyOf: [OpaqueObject, { type: 'null' }] },
+    agent_ref: OpaqueObjectOrNull,
     source_agent_id: textOrNull,
     method: textOrNull,
     projections: OpaqueObject,
@@ -68,6 +68,13 @@ export const E2AResponseShape = {
     a2a_metadata: OpaqueObject,
     acp_meta: OpaqueObject,
   },
+} as const;
+
+/** The same as a peer may write it: the reader fills what is missing, the writer leaves nothing out. */
+export const E2AResponseInput = {
+  ...E2AResponseShape,
+  required: [],
+  properties: { ...E2AResponseShape.properties, provenance: { ...E2AProvenance, required: [] } },
 } as const;
 
 /** One answer record ("frame") on its way back. */

@@ -1,0 +1,144 @@
+import { FAILURES } from '../../failure.ts';
+import { isObject, type Json, type JsonObject } from '../../json.ts';
+import type { E2AEnvelope } from '../envelope.ts';
+import type { E2AResponse } from '../response.ts';
+import { acpMethodOf, e2aResponseToAcpJsonrpcResponse, jsonrpcErrorOf } from './acp.ts';
+import { textOfResult } from './result-text.ts';
+import { respellAcp } from './spelling.ts';
+
+/**
+ * The JSON-RPC messages an ACP client gets for one frame, in order and in ACP's own spelling: updates for what is on
+ * its way, the response for what is final. Empty where ACP has no word for it.
+ */
+export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
+  const updates = updatesOf(response, request).map((update) => notification(update, sessionOf(response, request)));
+  if (response.response_kind === 'acp.output_request') {
+    return [{ jsonrpc: '2.0', ...respellAcp(response.body, 'camelCase') }];
+  }
+  const answer = answerOf(response, request);
+  return answer === undefined ? updates : [...updates, answer];
+}
+
+/** What `session/update` says of a frame. */
+function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
+  const body = response.body;
+  switch (response.response_kind) {
+    case 'e2a.chunk':
+      return updateOfChunk(body, response);
+    case 'acp.session_update':
+      return isObject(body['update']) ? [respellAcp(body['update'], 'camelCase')] : [];
+    case 'e2a.complete': {
+      // An answer in one frame has sent no chunk before it, and a prompt's result has no place for its text.
+      const text = isPrompt(request) && response.sequence === 0 ? textOfResult(body['result']) : undefined;
+      return text === undefined ? [] : [messageChunk('agent_message_chunk', text)];
+    }
+    default:
+      return [];
+  }
+}
+
+function updateOfChunk(body: JsonObject, response: E2AResponse): JsonObject[] {
+  const { delta_kind: kind, delta } = body;
+  if (kind === 'tool') return [toolUpdate(delta, response)];
+  const text = typeof delta === 'string' ? delta : textOfResult(delta);
+  if (text === undefined || (kind !== 'text' && kind !== 'reasoning')) return [];
+  return [messageChunk(kind === 'reasoning' ? 'agent_thought_chunk' : 'agent_message_chunk', text)];
+}
+
+/** A tool's delta has no fixed shape: the names in use are tried in turn. */
+function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject {
+  const tool = isObject(delta) ? delta : { title: delta ?? '' };
+  const name = firstOf(tool, 'title', 'name', 'tool_name', 'tool');
+  const title = typeof name === 'string' && name !== '' ? name : 'tool';
+  const output = firstOf(tool, 'raw_output', 'rawOutput', 'result', 'output');
+  const status = firstOf(tool, 'status');
+  const input = firstOf(tool, 'raw_input', 'rawInput', 'arguments', 'input', 'args');
+  const id = firstOf(tool, 'tool_call_id', 'toolCallId', 'call_id', 'id') ?? response.response_id ?? title;
+  return {
+    sessionUpdate: output === undefined && status === undefined ? 'tool_call' : 'tool_call_update',
+    toolCallId: String(id),
+    title,
+    kind: toolKindOf(title),
+    status: typeof status === 'string' ? status : output === undefined ? 'pending' : 'completed',
+    ...(input !== undefined && { rawInput: input }),
+    ...(output !== undefined && { rawOutput: output }),
+  };
+}
+
+/** ACP's kinds of tool, told from the tool's name. */
+function toolKindOf(name: string): string {
+  const folded = name.toLowerCase();
+  return TOOL_KINDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0] ?? 'other';
+}
+
+/** The response to the client's call: there is one for a final frame, and none for a call without an id. */
+function answerOf(response: E2AResponse, request: E2AEnvelope): JsonObject | undefined {
+  const id = response.jsonrpc_id ?? request.jsonrpc_id;
+  if (id === null || !response.is_final) return undefined;
+  const ready = e2aResponseToAcpJsonrpcResponse({ ...response, jsonrpc_id: id }, { spelling: 'camelCase' });
+  if (ready !== undefined && response.response_kind !== 'e2a.error') return ready;
+  const body = response.body;
+  if (response.response_kind === 'e2a.error' || response.status === 'failed') return failureOf(body, id, request);
+  return { jsonrpc: '2.0', id, result: resultOf(body['result'], request) };
+}
+
+/** A prompt ends with a reason; any other call with what the agent gave. */
+function resultOf(result: Json | undefined, request: E2AEnvelope): Json {
+  const members = isObject(result) ? respellAcp(result, 'camelCase') : {};
+  if (!isPrompt(request)) return isObject(result) ? members : (result ?? null);
+  const { stopReason, usage, _meta } = members;
+  return {
+    stopReason: typeof stopReason === 'string' ? stopReason : 'end_turn',
+    ...(isObject(usage) && { usage }),
+    ...(isObject(_meta) && { _meta }),
+  };
+}
+
+/** ACP answers a cancelled prompt with a reason, not with an error. */
+function failureOf(body: JsonObject, id: string | number, request: E2AEnvelope): JsonObject {
+  const code = body['code'];
+  if (code === FAILURES.cancelled.e2a && isPrompt(request)) {
+    return { jsonrpc: '2.0', id, result: { stopReason: 'cancelled' } };
+  }
+  const error = jsonrpcErrorOf(body);
+  const known = typeof code === 'string' ? JSON_RPC_OF.get(code) : undefined;
+  return { jsonrpc: '2.0', id, error: known === undefined ? error : { ...error, code: known } };
+}
+
+function isPrompt(request: E2AEnvelope): boolean {
+  return acpMethodOf(request) === 'session/prompt';
+}
+
+function sessionOf(response: E2AResponse, request: E2AEnvelope): string {
+  const told = firstOf(response.body, 'sessionId', 'session_id');
+  return typeof told === 'string' ? told : (response.session_id ?? request.session_id ?? '');
+}
+
+function notification(update: JsonObject, sessionId: string): JsonObject {
+  return { jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } };
+}
+
+function messageChunk(sessionUpdate: string, text: string): JsonObject {
+  return { sessionUpdate, content: { type: 'text', text } };
+}
+
+function firstOf(holder: JsonObject, ...names: readonly string[]): Json | undefined {
+  return names.map((name) => holder[name]).find((value) => value !== undefined && value !== null);
+}
+
+// Several of our codes share one E2A code; the first row that has it decides.
+const JSON_RPC_OF: ReadonlyMap<string, number> = new Map(
+  Object.values(FAILURES)
+    .reverse()
+    .map(({ e2a, jsonrpc }) => [e2a, jsonrpc]),
+);
+
+const TOOL_KINDS: readonly (readonly [string, readonly string[]])[] = [
+  ['delete', ['delete', 'remove']],
+  ['move', ['move', 'rename']],
+  ['edit', ['edit', 'write', 'patch', 'replace']],
+  ['execute', ['exec', 'run', 'shell', 'bash', 'command', 'terminal']],
+  ['fetch', ['fetch', 'http', 'download', 'browse']],
+  ['search', ['search', 'grep', 'find', 'glob']],
+  ['read', ['read', 'list', 'get', 'view', 'cat']],
+];

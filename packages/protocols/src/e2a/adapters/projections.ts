@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../json.ts';
+import type { E2AEnvelope } from '../envelope.ts';
+import type { E2AResponse } from '../response.ts';
+import { a2aStreamPayloadFor } from './a2a-projection.ts';
+import { acpMessagesFor } from './acp-projection.ts';
+
+/**
+ * The frame as the request's own protocol would tell it, ready for the wire, beside what is there already (E2A §12.1).
+ * `acp` is a JSON-RPC notification or response, `a2a` a StreamResponse. Auxiliary: the body stays the truth.
+ */
+export function projectionsFor(response: E2AResponse, request: E2AEnvelope): JsonObject {
+  const present = response.projections;
+  const source = request.provenance.source_protocol;
+  if (source !== 'acp' && source !== 'a2a') return present;
+  // What the agent itself has put there is more exact than what we can derive.
+  if (Object.hasOwn(present, source)) return present;
+  const told = source === 'acp' ? acpMessagesFor(response, request).at(-1) : a2aStreamPayloadFor(response, request);
+  return told === undefined ? present : { ...present, [source]: told };
+}

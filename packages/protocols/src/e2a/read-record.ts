@@ -1,0 +1,126 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { show } from '../validation.ts';
+
+/** What is found while one record is read the slow way. */
+export class Notes {
+  readonly issues: Issue[] = [];
+  readonly warnings: Issue[] = [];
+  readonly lenient: boolean;
+
+  constructor(lenient = false) {
+    this.lenient = lenient;
+  }
+
+  refuse(issue: Issue): void {
+    this.issues.push(issue);
+  }
+
+  warn(issue: Issue): void {
+    this.warnings.push(issue);
+  }
+
+  /** A problem for a strict reader, a tolerance for a lenient one. */
+  judge(issue: Issue): void {
+    (this.lenient ? this.warnings : this.issues).push(issue);
+  }
+}
+
+/** A record under repair. A map, because its keys come from strangers. */
+export type OpenRecord = Map<string, Json>;
+
+/** What a top-level key is to a reader; a key that is not listed is kept in `extras`. */
+export type KeyRoles = ReadonlyMap<string, 'field' | 'legacy' | 'forbidden'>;
+
+export function keyRoles(fields: readonly string[], legacy: readonly string[]): KeyRoles {
+  return new Map([
+    ...legacy.map((key) => [key, 'legacy'] as const),
+    ...FORBIDDEN_KEYS.map((key) => [key, 'forbidden'] as const),
+    ...fields.map((key) => [key, 'field'] as const),
+  ]);
+}
+
+/** The keys nobody knows, or `undefined` when some key needs a closer look. */
+export function unknownKeys(json: JsonObject, roles: KeyRoles): readonly string[] | undefined {
+  let unknown: string[] | undefined;
+  for (const key in json) {
+    const role = roles.get(key);
+    if (role === 'field') continue;
+    if (role !== undefined) return undefined;
+    unknown ??= [];
+    unknown.push(key);
+  }
+  return unknown ?? NO_KEYS;
+}
+
+export function pick(json: JsonObject, keys: readonly string[]): JsonObject {
+  return keys.length === 0 ? {} : Object.fromEntries(keys.map((key) => [key, json[key] as Json]));
+}
+
+/**
+ * Unknown keys a typing slip away from a field that is not there. They are kept like any other; the sender probably
+ * meant the field.
+ */
+export function misspelt(json: JsonObject, unknown: readonly string[], roles: KeyRoles): Issue[] {
+  if (unknown.length === 0) return [];
+  const absent = [...roles].filter(([key, role]) => role === 'field' && !Object.hasOwn(json, key)).map(([key]) => key);
+  if (absent.length === 0) return [];
+  // Bounded: comparing is quadratic in the key, and a stranger may send ten thousand of them.
+  return unknown.slice(0, MOST_COMPARED).flatMap((key): Issue[] => {
+    const close = nearest(key, absent);
+    if (close === undefined) return [];
+    const message = `${key} is not a field of E2A; it is kept, and means nothing here`;
+    return [{ pointer: pointerTo('', key), code: 'unknown_field', message, suggestion: `did you mean ${close}?` }];
+  });
+}
+
+/** Whether a nested record of ours carries a key that could reach a prototype. */
+export function hasForbiddenKey(value: unknown): boolean {
+  return isObject(value) && FORBIDDEN_KEYS.some((key) => Object.hasOwn(value, key));
+}
+
+export function refuseForbiddenKeys(value: Json | undefined, pointer: string, notes: Notes): void {
+  if (!isObject(value)) return;
+  for (const key of FORBIDDEN_KEYS) {
+    if (!Object.hasOwn(value, key)) continue;
+    const message = `${key} must not be a key here: it names a part of every JavaScript object`;
+    notes.refuse({ pointer: pointerTo(pointer, key), code: 'forbidden_key', message, suggestion: `remove ${key}` });
+  }
+}
+
+/** E2A 1.x is one protocol; another major version may mean something else by the same fields. */
+export function isKnownVersion(version: unknown): boolean {
+  return version === undefined || version === '1.0' || (typeof version === 'string' && /^1\.\d{1,4}$/.test(version));
+}
+
+export function checkVersion(record: OpenRecord, notes: Notes): void {
+  const version = record.get('protocol_version');
+  if (typeof version !== 'string' || isKnownVersion(version)) return;
+  notes.judge({
+    pointer: '/protocol_version',
+    code: 'version',
+    message: `protocol_version must be 1.0 or another 1.x; got ${show(version)}`,
+    suggestion: 'send "1.0"',
+  });
+}
+
+/** A value that is no record of ours at all. */
+export function notE2A(json: Json): Issue {
+  const isRpc = isObject(json) && Object.hasOwn(json, 'jsonrpc');
+  const expected = 'the message must be an E2A envelope or response';
+  const got = isRpc ? 'a JSON-RPC message' : isObject(json) ? 'an object with none of their fields' : show(json);
+  return {
+    pointer: '',
+    code: 'not_e2a',
+    message: `${expected}; got ${got}`,
+    suggestion: isRpc
+      ? 'read it with envelopeFromAcpJsonrpc'
+      : 'send an object with request_id, method and params, or with response_kind and body',
+  };
+}
+
+const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'] as const;
+const MOST_COMPARED = 16;
+const NO_KEYS: readonly string[] = [];

@@ -1,0 +1,262 @@
+import type { DecodeOptions } from '../dialect.ts';
+import * as validators from '../generated/e2a.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { issuesOf, type Validator } from '../validation.ts';
+import { IDENTITY_ORIGINS } from './envelope.ts';
+import {
+  AGENT_ANSWER_KEYS,
+  type AgentAnswer,
+  answerOfAgentChunk,
+  answerOfAgentResponse,
+  isAgentChunk,
+  isAgentResponse,
+} from './legacy-agent.ts';
+import { LEGACY_RESPONSE_KEYS, migrateResponseKeys } from './legacy-keys.ts';
+import type { E2AProvenance } from './provenance.ts';
+import { provenanceOf } from './read-envelope.ts';
+import {
+  checkVersion,
+  hasForbiddenKey,
+  isKnownVersion,
+  keyRoles,
+  misspelt,
+  Notes,
+  notE2A,
+  type OpenRecord,
+  pick,
+  refuseForbiddenKeys,
+  unknownKeys,
+} from './read-record.ts';
+import * as repairs from './repair.ts';
+import { LEGACY_CHUNK_KEY, LEGACY_RESPONSE_KEY } from './reserved-keys.ts';
+import { type E2AResponse, E2AResponseInput, RESPONSE_STATUSES, type ResponseKind } from './response.ts';
+import { RESPONSE_BODIES } from './response-body.ts';
+
+/** A frame from JSON, with every default filled in; the body of a known kind is checked against its schema. */
+export function decodeResponse(json: Json, options: DecodeOptions = {}): Outcome<E2AResponse> {
+  if (!isObject(json) || !looksLikeResponse(json)) return reject(notE2A(json));
+  const unknown = unknownKeys(json, KEYS);
+  if (unknown !== undefined && isInput(json) && needsNoRepair(json)) {
+    const extras = unknown.length === 0 ? {} : pick(json, unknown);
+    return isWhole(json) && unknown.length === 0
+      ? accept(responseOf(json, extras))
+      : accept(responseOf(json, extras), [...missing(json), ...misspelt(json, unknown, KEYS)]);
+  }
+  return readTolerantly(json, new Notes(options.lenient));
+}
+
+/** A frame says its kind; one that forgot has other fields no request has, and lacks `params`. */
+export function looksLikeResponse(json: JsonObject): boolean {
+  if (Object.hasOwn(json, 'response_kind') || isAgentResponse(json) || isAgentChunk(json)) return true;
+  return !Object.hasOwn(json, 'params') && ANSWER_MARKS.some((key) => Object.hasOwn(json, key));
+}
+
+/** Exactly what the reference peers take for a frame on the wire: of version 1.0, with a kind, and no event. */
+export function isE2AResponse(json: Json): boolean {
+  if (!isObject(json) || json['type'] === 'event' || json['protocol_version'] !== '1.0') return false;
+  const kind = json['response_kind'];
+  return typeof kind === 'string' && kind.trim() !== '';
+}
+
+function readTolerantly(json: JsonObject, notes: Notes): Outcome<E2AResponse> {
+  refuseForbiddenKeys(json, '', notes);
+  refuseForbiddenKeys(json['provenance'], '/provenance', notes);
+  const record = new Map(Object.entries(json));
+  const isLegacy = readAgentShape(json, record, notes);
+  migrateResponseKeys(record, notes);
+  readStashedAnswer(record, notes);
+  repairs.repair(record, REPAIRS, notes);
+  checkVersion(record, notes);
+  const input = Object.fromEntries(record);
+  notes.issues.push(...issuesOf(validators.Response, E2AResponseInput, input));
+  for (const issue of bodyIssues(record)) notes.judge(issue);
+  if (notes.issues.length > 0 || !isInput(input)) return reject(...notes.issues);
+  const unknown = Object.keys(input).filter((key) => !KEYS.has(key));
+  const silent = isLegacy ? [] : missing(json);
+  const warnings = [...notes.warnings, ...silent, ...misspelt(json, unknown, KEYS)];
+  return accept(responseOf(input, pick(input, unknown)), warnings);
+}
+
+/** An answer of before E2A, whole. */
+function readAgentShape(json: JsonObject, record: OpenRecord, notes: Notes): boolean {
+  const isUnary = isAgentResponse(json);
+  if (!isUnary && !isAgentChunk(json)) return false;
+  notes.warn({
+    pointer: '',
+    code: 'legacy_shape',
+    message: `this is an answer of before E2A (${isUnary ? 'AgentResponse' : 'AgentResponseChunk'})`,
+    suggestion: 'send an E2A response, with response_kind and body',
+  });
+  const answer = isUnary ? answerOfAgentResponse(json, '', notes) : answerOfAgentChunk(json, '', notes);
+  for (const key of AGENT_ANSWER_KEYS) record.delete(key);
+  put(record, answer);
+  return true;
+}
+
+/** An answer of before E2A, stashed in `metadata` because it could not be told otherwise. It wins over the body. */
+function readStashedAnswer(record: OpenRecord, notes: Notes): void {
+  const metadata = record.get('metadata');
+  if (!isObject(metadata)) return;
+  for (const [key, read] of STASHES) {
+    if (!Object.hasOwn(metadata, key)) continue;
+    const pointer = pointerTo('/metadata', key);
+    const blob = metadata[key];
+    record.set('metadata', Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== key)));
+    if (!isObject(blob)) {
+      notes.warn({ pointer, code: 'reserved_key', message: `${key} holds no answer; it was left out` });
+      continue;
+    }
+    const message = `${key} holds the whole answer in the form of before E2A; it was taken instead of the body`;
+    notes.warn({ pointer, code: 'legacy_key', message, suggestion: 'send it as body' });
+    put(record, read(blob, pointer, notes));
+    fill(record, 'request_id', blob['request_id']);
+    fill(record, 'channel', blob['channel_id']);
+    fill(record, 'agent_ref', blob['agent_ref']);
+    return;
+  }
+}
+
+function put(record: OpenRecord, answer: AgentAnswer | undefined): void {
+  if (answer === undefined) return;
+  record.set('response_kind', answer.response_kind);
+  record.set('status', answer.status);
+  record.set('is_final', answer.is_final);
+  record.set('body', answer.body);
+}
+
+function fill(record: OpenRecord, field: string, value: Json | undefined): void {
+  if (value !== undefined && (record.get(field) ?? null) === null) record.set(field, value);
+}
+
+/** What the schema of the kind finds in the body; nothing for a kind we do not know. */
+function bodyIssues(record: OpenRecord): Issue[] {
+  const kind = record.get('response_kind');
+  const body = record.get('body');
+  if (typeof kind !== 'string' || !isKnownKind(kind) || (body !== undefined && !isObject(body))) return [];
+  const issues = issuesOf(BODY_VALIDATORS[kind], RESPONSE_BODIES[kind], body ?? {});
+  return issues.map((issue) => ({ ...issue, pointer: `/body${issue.pointer}` }));
+}
+
+function isKnownKind(kind: string): kind is ResponseKind {
+  return Object.hasOwn(BODY_VALIDATORS, kind);
+}
+
+type ResponseInput = Partial<Omit<E2AResponse, 'extras' | 'provenance'>> & {
+  readonly provenance?: Partial<E2AProvenance>;
+};
+
+function isInput(json: unknown): json is ResponseInput {
+  return validators.Response(json);
+}
+
+/** What the schema of the record cannot see. */
+function needsNoRepair(input: ResponseInput): boolean {
+  const { response_kind: kind, metadata } = input;
+  return (
+    isKnownVersion(input.protocol_version) &&
+    !hasForbiddenKey(input.provenance) &&
+    (metadata === undefined || STASHES.every(([key]) => !Object.hasOwn(metadata, key))) &&
+    (kind === undefined || !isKnownKind(kind) || BODY_VALIDATORS[kind](input.body ?? {}))
+  );
+}
+
+/** E2A §12.4 requires ten fields. These six have a default that may mislead, so a reader hears of it. */
+function missing(json: JsonObject): Issue[] {
+  return TELLING.filter((field) => !Object.hasOwn(json, field)).map((field) => ({
+    pointer: pointerTo('', field),
+    code: 'missing_field',
+    message: `${field} is required of a response; nothing came, and its default was taken`,
+  }));
+}
+
+function isWhole(json: JsonObject): boolean {
+  return TELLING.every((field) => Object.hasOwn(json, field));
+}
+
+function responseOf(input: ResponseInput, extras: JsonObject): E2AResponse {
+  return {
+    protocol_version: input.protocol_version ?? '1.0',
+    response_id: input.response_id ?? null,
+    request_id: input.request_id ?? null,
+    sequence: input.sequence ?? 0,
+    is_final: input.is_final ?? false,
+    status: input.status ?? 'in_progress',
+    response_kind: input.response_kind ?? '',
+    timestamp: input.timestamp ?? null,
+    provenance: provenanceOf(input.provenance),
+    body: input.body ?? {},
+    jsonrpc_id: input.jsonrpc_id ?? null,
+    correlation_id: input.correlation_id ?? null,
+    task_id: input.task_id ?? null,
+    context_id: input.context_id ?? null,
+    session_id: input.session_id ?? null,
+    message_id: input.message_id ?? null,
+    is_stream: input.is_stream ?? false,
+    identity_origin: input.identity_origin ?? 'agent',
+    channel: input.channel ?? null,
+    user_id: input.user_id ?? null,
+    agent_ref: input.agent_ref ?? null,
+    source_agent_id: input.source_agent_id ?? null,
+    method: input.method ?? null,
+    projections: input.projections ?? {},
+    channel_context: input.channel_context ?? {},
+    metadata: input.metadata ?? {},
+    a2a_metadata: input.a2a_metadata ?? {},
+    acp_meta: input.acp_meta ?? {},
+    extras,
+  };
+}
+
+const KEYS = keyRoles(Object.keys(E2AResponseInput.properties), LEGACY_RESPONSE_KEYS);
+const ANSWER_MARKS = ['response_id', 'sequence', 'is_final', 'body', 'projections'];
+const TELLING = ['request_id', 'sequence', 'is_final', 'status', 'response_kind', 'body'];
+const STASHES = [
+  [LEGACY_RESPONSE_KEY, answerOfAgentResponse],
+  [LEGACY_CHUNK_KEY, answerOfAgentChunk],
+] as const;
+
+const BODY_VALIDATORS: Readonly<Record<ResponseKind, Validator>> = {
+  'e2a.complete': validators.CompleteBody,
+  'e2a.chunk': validators.ChunkBody,
+  'e2a.error': validators.ErrorBody,
+  'acp.session_update': validators.AcpSessionUpdateBody,
+  'acp.prompt_result': validators.AcpPromptResultBody,
+  'acp.jsonrpc_error': validators.AcpJsonrpcErrorBody,
+  'acp.output_request': validators.AcpOutputRequestBody,
+  'a2a.task': validators.A2aTaskBody,
+  'a2a.message': validators.A2aMessageBody,
+  'a2a.stream_event': validators.A2aStreamEventBody,
+  cron: validators.CronBody,
+  'plan.approval_required': validators.PlanApprovalBody,
+  ext: validators.ExtBody,
+};
+
+const { nullIsDefault, numberAsText } = repairs;
+
+const REPAIRS: Readonly<Record<string, readonly repairs.Repair[]>> = {
+  protocol_version: [nullIsDefault],
+  response_id: [numberAsText],
+  request_id: [numberAsText],
+  sequence: [nullIsDefault, repairs.looseSequence],
+  is_final: [nullIsDefault],
+  status: [nullIsDefault, repairs.oneOf(RESPONSE_STATUSES)],
+  response_kind: [nullIsDefault],
+  timestamp: [repairs.epochSeconds, repairs.looseTimestamp],
+  provenance: [nullIsDefault, repairs.notARecord, repairs.withoutNulls('source_protocol', 'details')],
+  body: [nullIsDefault],
+  correlation_id: [numberAsText],
+  task_id: [numberAsText],
+  context_id: [numberAsText],
+  session_id: [numberAsText],
+  message_id: [numberAsText],
+  is_stream: [nullIsDefault],
+  identity_origin: [nullIsDefault, repairs.oneOf(IDENTITY_ORIGINS)],
+  user_id: [numberAsText],
+  projections: [nullIsDefault],
+  channel_context: [nullIsDefault],
+  metadata: [nullIsDefault],
+  a2a_metadata: [nullIsDefault],
+  acp_meta: [nullIsDefault],
+};

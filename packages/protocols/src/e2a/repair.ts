@@ -1,0 +1,110 @@
+import { isObject, type Json } from '../json.ts';
+import { pointerTo } from '../pointer.ts';
+import { parseTimestamp } from '../time.ts';
+import { show } from '../validation.ts';
+import type { Notes, OpenRecord } from './read-record.ts';
+
+/** A value read as another one; `value: undefined` means the field's default. */
+interface Repaired {
+  readonly value: Json | undefined;
+  /** What the field should have been, to follow its name in a sentence. */
+  readonly expected: string;
+}
+
+/** What a reader does with a value that is not quite the field's; `undefined` leaves it for the schema to judge. */
+export type Repair = (value: Json, lenient: boolean) => Repaired | undefined;
+
+/** Applies each field's repairs in turn, the first that answers, and reports what changed. */
+export function repair(record: OpenRecord, repairs: Readonly<Record<string, readonly Repair[]>>, notes: Notes): void {
+  for (const [field, attempts] of Object.entries(repairs)) {
+    const value = record.get(field);
+    if (value === undefined) continue;
+    for (const attempt of attempts) {
+      const repaired = attempt(value, notes.lenient);
+      if (repaired === undefined) continue;
+      if (repaired.value === undefined) record.delete(field);
+      else record.set(field, repaired.value);
+      const readAs = repaired.value === undefined ? 'its default' : show(repaired.value);
+      const message = `${field} ${repaired.expected}; got ${show(value)}, read as ${readAs}`;
+      notes.warn({ pointer: pointerTo('', field), code: 'coerced', message });
+      break;
+    }
+  }
+}
+
+/** Null stands for "not given" where the field itself cannot be null. */
+export const nullIsDefault: Repair = (value) =>
+  value === null ? { value: undefined, expected: 'should be left out rather than null' } : undefined;
+
+/** Epoch seconds, also fractional, of the legacy shapes (E2A §4.3). */
+export const epochSeconds: Repair = (value) => {
+  const text = typeof value === 'number' ? rfc3339Of(value) : undefined;
+  return text === undefined ? undefined : { value: text, expected: RFC_3339 };
+};
+
+/** A lenient reader takes a time without a zone as UTC, and no time from what is none. */
+export const looseTimestamp: Repair = (value, lenient) => {
+  if (!lenient || typeof value !== 'string' || parseTimestamp(value) !== undefined) return undefined;
+  const utc = `${value.trim().replace(' ', 'T')}Z`;
+  return { value: parseTimestamp(utc) === undefined ? undefined : utc, expected: RFC_3339 };
+};
+
+/** Ids that are compared as trimmed text; a blank one is none. */
+export const trimmedText: Repair = (value) => {
+  if (typeof value !== 'string' || isTrimmed(value)) return undefined;
+  const text = value.trim();
+  return { value: text === '' ? null : text, expected: 'should be trimmed and not blank' };
+};
+
+export function isTrimmed(value: string): boolean {
+  return value !== '' && value.trim() === value;
+}
+
+/** A lenient reader takes a number for an id: peers route by its text anyway. */
+export const numberAsText: Repair = (value, lenient) =>
+  lenient && Number.isSafeInteger(value) ? { value: String(value), expected: 'should be a string' } : undefined;
+
+/** A lenient reader takes the default for a value outside a closed set. */
+export function oneOf(allowed: readonly string[]): Repair {
+  return (value, lenient) =>
+    !lenient || (typeof value === 'string' && allowed.includes(value))
+      ? undefined
+      : { value: undefined, expected: `should be one of ${allowed.join(', ')}` };
+}
+
+/** A lenient reader takes one string for a list of one. */
+export const oneStringAsList: Repair = (value, lenient) =>
+  lenient && typeof value === 'string' ? { value: [value], expected: 'should be an array of strings' } : undefined;
+
+/** A lenient reader takes "3" for 3, and 0 for what is no whole number. */
+export const looseSequence: Repair = (value, lenient) => {
+  if (!lenient || (Number.isInteger(value) && Number(value) >= -1)) return undefined;
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  return { value: number, expected: 'should be an integer from 0' };
+};
+
+/** A lenient reader takes the default for a record that is none. */
+export const notARecord: Repair = (value, lenient) =>
+  lenient && !isObject(value) ? { value: undefined, expected: 'should be an object' } : undefined;
+
+/** The members of a nested record that cannot be null, and are. */
+export function withoutNulls(...names: readonly string[]): Repair {
+  return (value) => {
+    if (!isObject(value)) return undefined;
+    const nulls = names.filter((name) => Object.hasOwn(value, name) && value[name] === null);
+    if (nulls.length === 0) return undefined;
+    const kept = Object.entries(value).filter(([name]) => !nulls.includes(name));
+    return { value: Object.fromEntries(kept), expected: `should leave ${nulls.join(' and ')} out rather than null` };
+  };
+}
+
+/** RFC 3339 has four digits for the year; what lies outside is no time we can write. */
+function rfc3339Of(seconds: number): string | undefined {
+  const milliseconds = Math.round(seconds * 1000);
+  if (!(milliseconds >= EARLIEST && milliseconds <= LATEST)) return undefined;
+  return new Date(milliseconds).toISOString();
+}
+
+const RFC_3339 = 'should be an RFC 3339 time in UTC';
+const EARLIEST = -62_167_219_200_000;
+const LATEST = 253_402_300_799_999;

@@ -1,0 +1,161 @@
+import { Opaque, OpaqueObject } from '../schema.ts';
+import type { Static } from '../static.ts';
+import type { ResponseKind } from './response.ts';
+
+const text = { type: 'string' } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const name = { type: 'string', minLength: 1 } as const;
+
+// Every body is open: members a schema does not name are kept as they are.
+
+export const CompleteBody = { type: 'object', required: ['result'], properties: { result: Opaque } } as const;
+export type CompleteBody = Static<typeof CompleteBody>;
+
+export const DELTA_KINDS = ['text', 'reasoning', 'tool', 'custom'] as const;
+
+export const ChunkBody = {
+  type: 'object',
+  required: ['delta_kind', 'delta'],
+  properties: {
+    delta_kind: { enum: DELTA_KINDS },
+    delta: { type: ['string', 'object'] },
+    mime_type: textOrNull,
+    // What the chunk was before it became one; the legacy chunk shape has them.
+    event_type: textOrNull,
+    source_chunk_type: textOrNull,
+    role: textOrNull,
+    member_name: textOrNull,
+  },
+} as const;
+export type ChunkBody = Static<typeof ChunkBody>;
+
+/** The failure as another protocol told it. */
+export const ExternalError = {
+  type: 'object',
+  required: ['protocol', 'type', 'payload'],
+  properties: { protocol: { enum: ['acp', 'a2a'] }, type: text, payload: OpaqueObject },
+} as const;
+
+export const ErrorBody = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: { type: ['string', 'integer'] }, message: text, details: Opaque, external: ExternalError },
+} as const;
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** The params of an ACP `session/update` notification. */
+export const AcpSessionUpdateBody = {
+  type: 'object',
+  required: ['update'],
+  properties: {
+    sessionId: textOrNull,
+    session_id: textOrNull,
+    // `ACP_SESSION_UPDATE_KINDS` lists the kinds in use; ACP adds more, so the set is open.
+    update: { type: 'object', required: ['sessionUpdate'], properties: { sessionUpdate: name } },
+    _meta: OpaqueObject,
+  },
+} as const;
+export type AcpSessionUpdateBody = Static<typeof AcpSessionUpdateBody>;
+
+/** The result of an ACP `session/prompt`, in either spelling. */
+export const AcpPromptResultBody = {
+  type: 'object',
+  properties: { stop_reason: name, stopReason: name, usage: OpaqueObject, _meta: OpaqueObject },
+} as const;
+export type AcpPromptResultBody = Static<typeof AcpPromptResultBody>;
+
+export const AcpJsonrpcErrorBody = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: { type: 'integer' }, message: text, data: Opaque },
+} as const;
+export type AcpJsonrpcErrorBody = Static<typeof AcpJsonrpcErrorBody>;
+
+/** A JSON-RPC request of the agent to its ACP client, such as `session/request_permission`. */
+export const AcpOutputRequestBody = {
+  type: 'object',
+  required: ['method'],
+  properties: {
+    jsonrpc: { const: '2.0' },
+    id: { type: ['string', 'integer', 'null'] },
+    method: name,
+    params: OpaqueObject,
+  },
+} as const;
+export type AcpOutputRequestBody = Static<typeof AcpOutputRequestBody>;
+
+/** A Linux Foundation A2A Task. */
+export const A2aTaskBody = {
+  type: 'object',
+  required: ['id', 'status'],
+  properties: {
+    id: name,
+    status: { type: 'object', required: ['state'], properties: { state: name } },
+    artifacts: { type: 'array', items: OpaqueObject },
+    history: { type: 'array', items: OpaqueObject },
+    metadata: OpaqueObject,
+  },
+} as const;
+export type A2aTaskBody = Static<typeof A2aTaskBody>;
+
+/** A Linux Foundation A2A Message. */
+export const A2aMessageBody = {
+  type: 'object',
+  required: ['role', 'parts'],
+  properties: {
+    message_id: name,
+    messageId: name,
+    role: name,
+    parts: { type: 'array', items: OpaqueObject },
+    metadata: OpaqueObject,
+  },
+} as const;
+export type A2aMessageBody = Static<typeof A2aMessageBody>;
+
+/** The four branches of a Linux Foundation A2A StreamResponse. */
+export const A2A_STREAM_BRANCHES = ['task', 'message', 'status_update', 'artifact_update'] as const;
+export type A2aStreamBranch = (typeof A2A_STREAM_BRANCHES)[number];
+
+export const A2aStreamEventBody = {
+  type: 'object',
+  required: ['branch', 'payload'],
+  properties: { branch: { enum: A2A_STREAM_BRANCHES }, payload: OpaqueObject },
+} as const;
+export type A2aStreamEventBody = Static<typeof A2aStreamEventBody>;
+
+export const CronBody = {
+  type: 'object',
+  properties: { action: textOrNull, status: textOrNull, data: Opaque, message: textOrNull },
+} as const;
+export type CronBody = Static<typeof CronBody>;
+
+export const PlanApprovalBody = {
+  type: 'object',
+  properties: { plan_content: textOrNull, plan_slug: textOrNull, plan_path: textOrNull, session_id: textOrNull },
+} as const;
+export type PlanApprovalBody = Static<typeof PlanApprovalBody>;
+
+/** The mirror of a request whose method is `ext`. */
+export const ExtBody = {
+  type: 'object',
+  required: ['ext_method'],
+  properties: { ext_method: name, params: OpaqueObject },
+} as const;
+export type ExtBody = Static<typeof ExtBody>;
+
+/** What `body` is for each kind (E2A §12.5). A kind that is not here has a body nobody looks into. */
+export const RESPONSE_BODIES = {
+  'e2a.complete': CompleteBody,
+  'e2a.chunk': ChunkBody,
+  'e2a.error': ErrorBody,
+  'acp.session_update': AcpSessionUpdateBody,
+  'acp.prompt_result': AcpPromptResultBody,
+  'acp.jsonrpc_error': AcpJsonrpcErrorBody,
+  'acp.output_request': AcpOutputRequestBody,
+  'a2a.task': A2aTaskBody,
+  'a2a.message': A2aMessageBody,
+  'a2a.stream_event': A2aStreamEventBody,
+  cron: CronBody,
+  'plan.approval_required': PlanApprovalBody,
+  ext: ExtBody,
+} as const satisfies Record<ResponseKind, object>;

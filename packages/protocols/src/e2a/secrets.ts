@@ -1,0 +1,43 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { E2AAuth, E2AEnvelope } from './envelope.ts';
+
+/** The envelope as it may be journaled: the two fields that carry secrets are emptied, references stay (E2A §13). */
+export function withoutSecrets(envelope: E2AEnvelope): E2AEnvelope {
+  if (envelope.auth === null) return envelope;
+  return { ...envelope, auth: { ...envelope.auth, bearer_token: null, extra_headers: {} } };
+}
+
+/** For a log: only what names a credential, never what is one. */
+export function redactedAuth(auth: E2AAuth | null): JsonObject | null {
+  if (auth === null) return null;
+  return Object.fromEntries(
+    Object.entries(auth).flatMap(([name, value]): [string, Json][] => {
+      if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return [];
+      return [[name, SAFE_AUTH.has(name) && typeof value === 'string' ? value : REDACTED]];
+    }),
+  );
+}
+
+/** The value with what looks like a secret, by its key or as a bearer credential, replaced by a marker. */
+export function redacted(value: Json): Json {
+  if (typeof value === 'string') return value.includes('earer ') ? value.replace(BEARER, `$1 ${REDACTED}`) : value;
+  if (Array.isArray(value)) return value.map(redacted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, isSecret(key, member) ? REDACTED : redacted(member)]),
+  );
+}
+
+/** By name: `apiKey`, `x-api-key` and `API_KEY` are one. A reference is no secret, and a number of tokens is none. */
+function isSecret(key: string, value: Json): boolean {
+  if (value === null || typeof value === 'boolean') return false;
+  const folded = key.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  if (folded.endsWith('ref')) return false;
+  if (folded.includes('token')) return typeof value !== 'number';
+  return SECRET_WORDS.some((word) => folded.includes(word));
+}
+
+export const REDACTED = '[redacted]';
+const SAFE_AUTH: ReadonlySet<string> = new Set(['method_id', 'api_key_ref', 'credential_ref']);
+const SECRET_WORDS = ['password', 'passwd', 'passphrase', 'secret', 'authorization', 'apikey', 'privatekey', 'cookie'];
+const BEARER = /\b(bearer) +[A-Za-z0-9._~+/=-]{8,}/gi;
