@@ -1,0 +1,28 @@
+import { AgentId } from './fields.ts';
+
+export function isAgentId(text: unknown): text is string {
+  return (
+    typeof text === 'string' &&
+    text.length >= AgentId.minLength &&
+    text.length <= AgentId.maxLength &&
+    PATTERN.test(text)
+  );
+}
+
+/**
+ * The nearest agent id to a name from elsewhere: what is no letter, digit or hyphen becomes a hyphen. Two names can
+ * come out alike, so whoever uses it must say so.
+ */
+export function fittingAgentId(name: string): string {
+  const hyphenated = trimmed(name.slice(0, LONGEST).replaceAll(/[^a-zA-Z0-9-]+/g, '-'));
+  const cut = trimmed(hyphenated.slice(0, AgentId.maxLength));
+  if (cut.length >= AgentId.minLength) return cut;
+  return cut === '' ? 'agent' : `agent-${cut}`;
+}
+
+function trimmed(text: string): string {
+  return text.replace(/^-+/, '').replace(/-+$/, '');
+}
+
+const PATTERN = new RegExp(AgentId.pattern);
+const LONGEST = 1_024;

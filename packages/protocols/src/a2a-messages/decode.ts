@@ -1,0 +1,35 @@
+import type { DecodeOptions } from '../dialect.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Outcome } from '../outcome.ts';
+import { explain } from './explain.ts';
+import { adviceOn, faultsIn } from './faults.ts';
+import { kindOf } from './kinds.ts';
+import { tolerate } from './lenient.ts';
+import type { A2AMessage } from './message.ts';
+
+/** Reads a message of any type: its shape, and what a schema cannot say. Whether it is fresh is `checkFreshness`. */
+export function decodeMessage(json: Json, options: DecodeOptions = {}): Outcome<A2AMessage> {
+  const strict = decodeStrict(json);
+  if (strict.ok || options.lenient !== true) return strict;
+  const { json: read, warnings } = tolerate(json);
+  if (warnings.length === 0) return strict;
+  const again = decodeStrict(read);
+  return again.ok ? accept(again.value, [...warnings, ...again.warnings]) : again;
+}
+
+function decodeStrict(json: Json): Outcome<A2AMessage> {
+  if (!isObject(json)) return { ok: false, issues: explain(json) };
+  const faults = faultsIn(json);
+  if (kindOf(json)?.validate(json) !== true) return { ok: false, issues: [...explain(json), ...faults] };
+  if (faults.length > 0) return { ok: false, issues: faults };
+  const message = messageFrom(json);
+  return accept(message, adviceOn(message));
+}
+
+/**
+ * The validated message, with `correlation_id` always there: absent and null say the same. The schemas are closed, so
+ * a valid object holds nothing that is not the message, and needs no copy.
+ */
+function messageFrom(json: JsonObject): A2AMessage {
+  return (json['correlation_id'] === undefined ? { ...json, correlation_id: null } : json) as A2AMessage;
+}

@@ -1,0 +1,34 @@
+import type { Stamp } from '../dialect.ts';
+import type { Failure } from '../failure.ts';
+import { isObject, type Json } from '../json.ts';
+import { isAgentId } from './agent-id.ts';
+import { DRAGOMAN, errorFrom } from './hub.ts';
+import type { ErrorMessage } from './message.ts';
+import { isMessageId, messageIdFrom } from './message-id.ts';
+
+/**
+ * The `error` that answers a message nobody could read, if it at least says which message it is and who sent it. None
+ * for answers and goodbyes: two peers that do not understand each other would go on for ever.
+ */
+export function errorAbout(json: Json, failure: Failure, stamp: Stamp): ErrorMessage | undefined {
+  if (!isObject(json)) return undefined;
+  const { message_id: cause, message_type: type, sender_id: sender, recipient_id: recipient } = json;
+  if (!isMessageId(cause) || !isAgentId(sender) || UNANSWERED.has(type)) return undefined;
+  return {
+    message_id: messageIdFrom(stamp.id),
+    message_type: 'error',
+    sender_id: isAgentId(recipient) ? recipient : DRAGOMAN,
+    recipient_id: sender,
+    timestamp: stamp.now.toISOString(),
+    payload: { error: errorFrom(failure) },
+    correlation_id: cause,
+  };
+}
+
+const UNANSWERED: ReadonlySet<Json | undefined> = new Set([
+  'response',
+  'handshake_ack',
+  'error',
+  'agent_announcement',
+  'goodbye',
+]);

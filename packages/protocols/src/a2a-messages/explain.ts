@@ -1,0 +1,111 @@
+import * as validators from '../generated/a2a-messages.js';
+import { isObject, type Json } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import type { Issue } from '../outcome.ts';
+import { segmentsOf, valueAt } from '../pointer.ts';
+import type { JsonSchema } from '../schema.ts';
+import { errorsOf, issuesFrom, MORE_PROBLEMS, MOST_PROBLEMS, show, type ValidatorError } from '../validation.ts';
+import { FORBIDDEN_KEYS, forbiddenKey } from './forbidden-key.ts';
+import { suggestionFor } from './hints.ts';
+import { kindOf } from './kinds.ts';
+import { BaseMessage } from './message.ts';
+import { RESPONSE_STATUSES } from './payloads.ts';
+
+/**
+ * Every problem the schemas find in a message, each said once; a message with more than a hundred is not worth more
+ * words. The slow path: a valid message never comes here.
+ */
+export function explain(json: Json): Issue[] {
+  const kind = isObject(json) ? kindOf(json) : undefined;
+  const validate = kind?.validate ?? validators.BaseMessage;
+  if (validate(json)) return [];
+  const errors = errorsOf(validate);
+  const special = errors.filter((error) => error.schemaPath.startsWith(SPECIAL));
+  const general = errors.filter((error) => !error.schemaPath.startsWith(SPECIAL));
+  // The special half of a type's schema is the stricter one: where it speaks, the general half repeats it.
+  const exact = specialIssues(special, kind?.part ?? {}, json);
+  const places = new Set(exact.map(({ pointer }) => pointer));
+  const issues = [...generalIssues(general, json).filter(({ pointer }) => !places.has(pointer)), ...exact];
+  const told = withoutEchoes(issues).map((issue) => pointed(issue, json));
+  return errors.length >= MOST_PROBLEMS ? [...told, MORE_PROBLEMS] : told;
+}
+
+function generalIssues(errors: readonly ValidatorError[], json: Json): readonly Issue[] {
+  const atHome = errors.map((error) => ({ ...error, schemaPath: error.schemaPath.replace(BASE, '#') }));
+  return worded(atHome, BaseMessage, json);
+}
+
+function specialIssues(errors: readonly ValidatorError[], part: JsonSchema, json: Json): readonly Issue[] {
+  const atHome = errors.map((error) => ({ ...error, schemaPath: error.schemaPath.replace(SPECIAL, '#/') }));
+  // A response payload is one of two records. What is wrong with the one nobody meant is noise.
+  const status = valueAt(json, '/payload/status');
+  const meant = STATUSES.indexOf(status);
+  const relevant = atHome.filter(({ schemaPath }) => {
+    const branch = BRANCH.exec(schemaPath)?.[1];
+    return branch === undefined || branch === String(meant);
+  });
+  const issues = worded(relevant, part, json);
+  const chosen = relevant.length === atHome.length || meant >= 0 || !isObject(valueAt(json, '/payload'));
+  return chosen ? issues : [...issues, statusIssue(status)];
+}
+
+function statusIssue(status: Json | undefined): Issue {
+  const pointer = '/payload/status';
+  if (status === undefined) return { pointer, code: 'required', message: 'status is required; nothing came' };
+  const words = RESPONSE_STATUSES.map(show).join(', ');
+  const close = typeof status === 'string' ? nearest(status, RESPONSE_STATUSES) : undefined;
+  const message = `status must be one of ${words}; got ${show(status)}`;
+  return { pointer, code: 'enum', message, ...(close !== undefined && { suggestion: `did you mean ${show(close)}?` }) };
+}
+
+/** In words; that no branch of a union fits says nothing beside what is wrong in them. */
+function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Json): readonly Issue[] {
+  return issuesFrom(
+    errors.filter(({ keyword }) => keyword !== 'anyOf'),
+    schema,
+    json,
+  );
+}
+
+/** One fault often breaks several keywords: what is no text is no word of a set, what is no time fits no pattern. */
+function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
+  const root = new Map(issues.filter(({ code }) => code in ECHOES).map(({ pointer, code }) => [pointer, code]));
+  return issues.filter(({ pointer, code }) => ECHOES[root.get(pointer) ?? '']?.has(code) !== true);
+}
+
+/** With what the schema's words leave out. */
+function pointed(issue: Issue, json: Json): Issue {
+  if (issue.code === 'unknown_field') {
+    const name = segmentsOf(issue.pointer).at(-1) ?? '';
+    if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(issue.pointer, name);
+    if (isContradiction(issue.pointer, json)) return contradiction(issue, name, json);
+  }
+  const suggestion = suggestionFor(issue, valueAt(json, issue.pointer));
+  return suggestion === undefined ? issue : { ...issue, suggestion };
+}
+
+/** `data` beside an error, or `error` beside data: not a stranger's field, but two answers in one. */
+function isContradiction(pointer: string, json: Json): boolean {
+  const isResponse = valueAt(json, '/message_type') === 'response';
+  return isResponse && (pointer === '/payload/error' || pointer === '/payload/data');
+}
+
+function contradiction({ pointer }: Issue, name: string, json: Json): Issue {
+  const status = show(valueAt(json, '/payload/status'));
+  const message = `${name} must be absent when status is ${status}; got ${show(valueAt(json, pointer))}`;
+  return { pointer, code: 'contradiction', message, suggestion: `remove ${name}, or change status` };
+}
+
+/** In the order of the branches; asked for values of any kind. */
+const STATUSES: readonly unknown[] = RESPONSE_STATUSES;
+
+/** By the code of a problem, the codes that only repeat it at the same place. */
+const ECHOES: Readonly<Record<string, ReadonlySet<string>>> = {
+  type: new Set(['enum']),
+  format: new Set(['pattern']),
+};
+
+/** Where the compiled validators say an error comes from: the type's own half, and the base message by reference. */
+const SPECIAL = '#/allOf/1/';
+const BASE = /^(?:base-message\.json|#\/allOf\/0)/;
+const BRANCH = /^#\/properties\/payload\/anyOf\/(\d)\//;

@@ -1,0 +1,117 @@
+import type { Stamp } from '../dialect.ts';
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { isObject } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { show } from '../validation.ts';
+import { fittingAgentId, isAgentId } from './agent-id.ts';
+import { EVERYBODY } from './fields.ts';
+import { DRAGOMAN, messageIdOf, targetOf, timeOf } from './hub.ts';
+import type { RequestMessage } from './message.ts';
+import { messageIdFrom } from './message-id.ts';
+import { RequestPayload } from './payloads.ts';
+
+/** An envelope told as an A2A request; its warnings name what a request has no place for. */
+export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<RequestMessage> {
+  const { method } = envelope;
+  if (method === null || method === '') return reject(noMethod());
+  const { maxLength } = RequestPayload.properties.method;
+  const length = [...method.slice(0, 2 * maxLength + 1)].length;
+  if (length > maxLength) return reject(longMethod(maxLength));
+
+  const lost: Issue[] = [];
+  const sender = fitted(envelope.source_agent_id ?? DRAGOMAN, '/source_agent_id', lost);
+  const target = targetOf(envelope) ?? NOBODY_NAMED;
+  const recipient = target === EVERYBODY ? EVERYBODY : fitted(target, '/agent_ref/id', lost);
+  lost.push(...lossesOf(envelope, target));
+  const parameters = envelope.params;
+  const message: RequestMessage = {
+    message_id: messageIdOf(envelope) ?? messageIdFrom(stamp.id),
+    message_type: 'request',
+    sender_id: sender,
+    recipient_id: recipient,
+    timestamp: new Date(timeOf(envelope.timestamp) ?? stamp.now.getTime()).toISOString(),
+    payload: { method, ...(Object.keys(parameters).length > 0 && { parameters }) },
+    correlation_id: null,
+  };
+  return accept(message, lost);
+}
+
+function fitted(id: string, pointer: string, lost: Issue[]): string {
+  if (isAgentId(id)) return id;
+  const fitting = fittingAgentId(id);
+  lost.push(loss(pointer, `${show(id)} is no A2A agent id; it is written ${show(fitting)}`));
+  return fitting;
+}
+
+/** Every field that holds something and has no place in the request. */
+function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
+  const losses: Issue[] = [];
+  for (const [field, why] of Object.entries(REASONS)) {
+    const value = envelope[field as keyof typeof REASONS];
+    if (holdsSomething(value)) losses.push(loss(`/${field}`, why));
+  }
+  const told = messageIdOf(envelope);
+  for (const field of ['request_id', 'message_id'] as const) {
+    const id = envelope[field];
+    if (id === null || id === told) continue;
+    losses.push(loss(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(told)}`));
+  }
+  if (envelope.identity_origin === 'system' || envelope.identity_origin === 'service') {
+    losses.push(loss('/identity_origin', 'a sender is always an agent'));
+  }
+  if (envelope.agent_id !== null && envelope.agent_id !== target) {
+    losses.push(loss('/agent_id', 'a request names one agent, the one in agent_ref'));
+  }
+  if (isObject(envelope.agent_ref)) {
+    for (const key of Object.keys(envelope.agent_ref)) {
+      if (key !== 'id') losses.push(loss(pointerTo('/agent_ref', key), 'an agent is named by its id alone'));
+    }
+  }
+  for (const key of Object.keys(envelope.extras)) losses.push(loss(pointerTo('', key), NO_PLACE));
+  return losses;
+}
+
+function holdsSomething(value: unknown): boolean {
+  if (value === null || value === undefined || value === '' || value === false) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+function loss(pointer: string, message: string): Issue {
+  return { pointer, code: 'lost', message };
+}
+
+function noMethod(): Issue {
+  return { pointer: '/method', code: 'required', message: 'method is required; an A2A request asks for one' };
+}
+
+function longMethod(most: number): Issue {
+  return { pointer: '/method', code: 'too_long', message: `method must have at most ${most} characters in A2A` };
+}
+
+const NO_PLACE = 'an A2A request has no field for it';
+
+/** Fields of the envelope that never reach a request, and why. */
+const REASONS = {
+  jsonrpc_id: NO_PLACE,
+  correlation_id: 'a request answers nothing',
+  task_id: NO_PLACE,
+  context_id: NO_PLACE,
+  session_id: NO_PLACE,
+  channel: NO_PLACE,
+  user_id: 'a sender is always an agent',
+  chat_id: NO_PLACE,
+  service_id: NO_PLACE,
+  workspace_key: NO_PLACE,
+  ext_method: NO_PLACE,
+  session_update_kind: NO_PLACE,
+  is_stream: 'an A2A answer comes whole',
+  expected_output_modes: NO_PLACE,
+  auth: 'credentials are not carried on; an A2A message proves its sender by a signature',
+  channel_context: NO_PLACE,
+  a2a_metadata: NO_PLACE,
+  acp_meta: NO_PLACE,
+} as const satisfies Partial<Record<keyof E2AEnvelope, string>>;
+
+/** Whom a request without a target is addressed to: E2A leaves it to the server, A2A needs a name. */
+const NOBODY_NAMED = 'default-agent';

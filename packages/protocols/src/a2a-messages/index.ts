@@ -1,0 +1,53 @@
+// The public face of `@dragoman/protocols/a2a-messages`. Nothing in here is imported from it.
+
+export {
+  AgentCard,
+  capabilityWarnings,
+  HIGH_RISK_CAPABILITIES,
+  STANDARD_CAPABILITIES,
+  schemaVersionsOf,
+} from './agent-card.ts';
+export { isAgentId } from './agent-id.ts';
+export { CHECKLIST, type ChecklistName, type ChecklistRow, checklist, MAX_MESSAGE_BYTES } from './checklist.ts';
+export { a2aMessagesDialect } from './dialect.ts';
+export { errorAbout } from './error-about.ts';
+export {
+  BACKOFF,
+  BREAKER,
+  ERROR_CODES,
+  type ErrorRow,
+  errorCodeForStatus,
+  type Retry,
+  retryAdvice,
+  type StandardErrorCode,
+} from './errors.ts';
+export { EVERYBODY, REGISTRY } from './fields.ts';
+export { checkFreshness, FRESHNESS_WINDOW, type FreshnessWindow } from './freshness.ts';
+export {
+  type A2AMessage,
+  type AgentAnnouncementMessage,
+  AuthenticationTag,
+  type DiscoverAgentsMessage,
+  type ErrorMessage,
+  type GoodbyeMessage,
+  type HandshakeAckMessage,
+  type HandshakeMessage,
+  MESSAGE_TYPES,
+  type MessageType,
+  type RequestMessage,
+  type ResponseMessage,
+} from './message.ts';
+export { derivedMessageId, isMessageId, messageIdFrom } from './message-id.ts';
+export { type Negotiation, negotiate, negotiateProtocol, negotiateSchemaVersion } from './negotiation.ts';
+export { type AgentInfo, DISCOVERY_DEFAULTS } from './payloads.ts';
+export {
+  NEW_SESSION,
+  receive,
+  type Session,
+  type SessionContext,
+  type SessionState,
+  type SessionStep,
+  sayGoodbye,
+  startHandshake,
+} from './session.ts';
+export { FINGERPRINT, isStrictBase64, type SignedContent, signedContent } from './signature.ts';

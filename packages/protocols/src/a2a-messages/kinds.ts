@@ -1,0 +1,41 @@
+import * as validators from '../generated/a2a-messages.js';
+import type { JsonObject } from '../json.ts';
+import type { JsonSchema } from '../schema.ts';
+import type { Validator } from '../validation.ts';
+import {
+  AgentAnnouncementPart,
+  DiscoverAgentsPart,
+  ErrorPart,
+  GoodbyePart,
+  HandshakeAckPart,
+  HandshakePart,
+  type MessageType,
+  RequestPart,
+  ResponsePart,
+} from './message.ts';
+
+/** One message type: what checks it, and what it says beyond the base message. */
+export interface Kind {
+  readonly validate: Validator;
+  readonly part: JsonSchema;
+}
+
+/** The kind of a message by its `message_type`; `undefined` when that names none of the eight. */
+export function kindOf(json: JsonObject): Kind | undefined {
+  const type = json['message_type'];
+  return typeof type === 'string' ? BY_TYPE.get(type) : undefined;
+}
+
+const KINDS: Readonly<Record<MessageType, Kind>> = {
+  request: { validate: validators.RequestMessage, part: RequestPart },
+  response: { validate: validators.ResponseMessage, part: ResponsePart },
+  handshake: { validate: validators.HandshakeMessage, part: HandshakePart },
+  handshake_ack: { validate: validators.HandshakeAckMessage, part: HandshakeAckPart },
+  error: { validate: validators.ErrorMessage, part: ErrorPart },
+  discover_agents: { validate: validators.DiscoverAgentsMessage, part: DiscoverAgentsPart },
+  agent_announcement: { validate: validators.AgentAnnouncementMessage, part: AgentAnnouncementPart },
+  goodbye: { validate: validators.GoodbyeMessage, part: GoodbyePart },
+};
+
+/** A map, because the type comes from a stranger: `constructor` is no type. */
+const BY_TYPE: ReadonlyMap<string, Kind> = new Map(Object.entries(KINDS));

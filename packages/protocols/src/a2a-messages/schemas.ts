@@ -1,0 +1,48 @@
+import { type JsonSchema, SCHEMA_BASE, type SchemaSet } from '../schema.ts';
+import { AgentCard } from './agent-card.ts';
+import {
+  AgentAnnouncementPart,
+  AuthenticatedPart,
+  BaseMessage,
+  DiscoverAgentsPart,
+  ErrorPart,
+  GoodbyePart,
+  HandshakeAckPart,
+  HandshakePart,
+  RequestPart,
+  ResponsePart,
+} from './message.ts';
+
+const base: JsonSchema = { ...BaseMessage };
+
+const schemas: SchemaSet = {
+  dialect: 'a2a-messages',
+  schemas: {
+    BaseMessage: published('base-message', 'A2A message', 'What every A2A message has, whatever its type.', base),
+    RequestMessage: special('request', 'Asks another agent for an action or an answer.', RequestPart),
+    ResponseMessage: special('response', 'Answers a request, with data or with an error.', ResponsePart),
+    HandshakeMessage: special('handshake', 'Opens a connection: who I am and what I can do.', HandshakePart),
+    HandshakeAckMessage: special('handshake-ack', 'Answers a handshake with the own card.', HandshakeAckPart),
+    ErrorMessage: special('error', 'Says that a message could not be processed, and why.', ErrorPart),
+    DiscoverAgentsMessage: special('discover-agents', 'Asks the registry for agents.', DiscoverAgentsPart),
+    AgentAnnouncementMessage: special('agent-announcement', "The registry's answer to a query.", AgentAnnouncementPart),
+    GoodbyeMessage: special('goodbye', 'Closes a connection. Nothing answers it.', GoodbyePart),
+    AuthenticatedMessage: special('authenticated', 'Any message that proves who sent it.', AuthenticatedPart),
+    AgentCard: published('agent-card', 'A2A agent card', 'How an agent introduces itself.', AgentCard),
+  },
+};
+
+export default schemas;
+
+/** A base message that is also what `part` says, as the spec composes its files. */
+function special(name: string, description: string, part: JsonSchema): JsonSchema {
+  return published(`${name}-message`, `A2A ${name.replaceAll('-', ' ')} message`, description, {
+    allOf: [{ $ref: 'base-message.json' }, part],
+  });
+}
+
+function published(file: string, title: string, description: string, schema: JsonSchema): JsonSchema {
+  // The version stands in a comment: draft-07 has no keyword for it, and strict validators refuse unknown ones.
+  const $comment = 'A2A message schemas 1.0.0';
+  return { $id: `${SCHEMA_BASE}/a2a-messages/${file}.json`, $comment, title, description, ...schema };
+}

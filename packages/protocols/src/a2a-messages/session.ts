@@ -1,0 +1,234 @@
+import type { Stamp } from '../dialect.ts';
+import { failure } from '../failure.ts';
+import type { Issue } from '../outcome.ts';
+import { show } from '../validation.ts';
+import type { AgentCard } from './agent-card.ts';
+import type { StandardErrorCode } from './errors.ts';
+import { errorFrom } from './hub.ts';
+import type { A2AMessage, ErrorMessage, GoodbyeMessage, HandshakeAckMessage, HandshakeMessage } from './message.ts';
+import { messageIdFrom } from './message-id.ts';
+import { negotiate } from './negotiation.ts';
+import type { ErrorMessagePayload } from './payloads.ts';
+
+// One connection between two agents. Either side may start; by convention the client does.
+//
+//          we send handshake                 handshake_ack, accepted
+//    new ────────────────────▶ handshaking ─────────────────────────▶ ready ◀─┐
+//     │                             │                                 ▲   │   │ handshake → handshake_ack
+//     └─────────────────────────────┴── handshake → handshake_ack ────┘   └───┘
+//
+//    new, handshaking or ready  ── goodbye ──────────────────────────────────────────▶ closed
+//                               ── handshake, no common version → error ─────────────▶ closed
+//    handshaking                ── handshake_ack, refused; error about our handshake ─▶ closed
+//
+// Once closed, nothing is taken and nothing is sent.
+
+export type SessionState = 'new' | 'handshaking' | 'ready' | 'closed';
+
+/** Where a connection stands. A value: `receive` gives the next one. */
+export interface Session {
+  readonly state: SessionState;
+  /** The other side's card, once it introduced itself. */
+  readonly peer?: AgentCard;
+  /** What was agreed on. */
+  readonly protocol?: string;
+  readonly schemaVersion?: string;
+  /** The agent that opened this connection; it asks in no other name. */
+  readonly opener?: string;
+  /** The `message_id` of our handshake, while it is unanswered. */
+  readonly asked?: string;
+}
+
+/** What a side brings to a session: its card, an id and the time for what it sends, and its rule. */
+export interface SessionContext {
+  readonly card: AgentCard;
+  readonly stamp: Stamp;
+  /** Refuse requests and queries from a peer that has not shaken hands. */
+  readonly requireHandshake?: boolean;
+}
+
+export interface SessionStep {
+  readonly session: Session;
+  /** To be sent back, in order. */
+  readonly send: readonly A2AMessage[];
+  /** `deliver`: hand it on · `answered`: the session dealt with it · `refused`: drop it, `issue` says why. */
+  readonly verdict: 'deliver' | 'answered' | 'refused';
+  readonly issue?: Issue;
+}
+
+export const NEW_SESSION: Session = { state: 'new' };
+
+/** What a decoded message does to a session. */
+export function receive(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+  if (session.state === 'closed') return refused(session, { code: 'closed', message: 'the connection is closed' });
+  switch (message.message_type) {
+    case 'handshake':
+      return shakeHands(session, message, context);
+    case 'handshake_ack':
+      return handshakeAnswered(session, message);
+    case 'goodbye':
+      return isImpostor(session, message) ? impostor(session, message, context) : closed(session);
+    case 'error':
+      return errorCame(session, message);
+    case 'request':
+    case 'discover_agents':
+      return asked(session, message, context);
+    case 'response':
+    case 'agent_announcement':
+      // Answers name what they answer; whoever asked tells whether it did.
+      return { session, send: [], verdict: 'deliver' };
+  }
+}
+
+/** Our own first message. */
+export function startHandshake(
+  session: Session,
+  recipientId: string,
+  { card, stamp }: SessionContext,
+): { readonly session: Session; readonly send: readonly [HandshakeMessage] } {
+  if (session.state !== 'new') throw new Error(`a handshake opens a connection; this one is ${session.state}`);
+  const handshake: HandshakeMessage = {
+    ...heading(card, recipientId, stamp),
+    message_type: 'handshake',
+    payload: { agent_card: card },
+    correlation_id: null,
+  };
+  return { session: { ...session, state: 'handshaking', asked: handshake.message_id }, send: [handshake] };
+}
+
+/** Our own last message. */
+export function sayGoodbye(
+  session: Session,
+  recipientId: string,
+  { card, stamp }: SessionContext,
+  reason?: string,
+): { readonly session: Session; readonly send: readonly GoodbyeMessage[] } {
+  if (session.state === 'closed') return { session, send: [] };
+  const goodbye: GoodbyeMessage = {
+    ...heading(card, recipientId, stamp),
+    message_type: 'goodbye',
+    payload: reason === undefined ? {} : { reason },
+    correlation_id: null,
+  };
+  return { session: { ...session, state: 'closed' }, send: [goodbye] };
+}
+
+function shakeHands(session: Session, handshake: HandshakeMessage, context: SessionContext): SessionStep {
+  if (isImpostor(session, handshake)) return impostor(session, handshake, context);
+  const peer = handshake.payload.agent_card;
+  const agreed = negotiate(context.card, peer);
+  if (!agreed.ok) {
+    const send = [errorTo(handshake, errorFrom(agreed.failure), context)];
+    const issue = { pointer: '/payload/agent_card', code: agreed.failure.code, message: agreed.failure.message };
+    return { session: { ...session, state: 'closed', peer }, send, verdict: 'refused', issue };
+  }
+  const { protocol, schemaVersion } = agreed;
+  const ack: HandshakeAckMessage = {
+    ...heading(context.card, handshake.sender_id, context.stamp),
+    message_type: 'handshake_ack',
+    payload: {
+      agent_card: context.card,
+      negotiated_protocol: protocol,
+      negotiated_schema_version: schemaVersion,
+      accepted: true,
+    },
+    correlation_id: handshake.message_id,
+  };
+  // Our own handshake, if it crossed this one, is still to be answered.
+  const ready: Session = { ...session, state: 'ready', peer, protocol, schemaVersion, opener: handshake.sender_id };
+  return { session: ready, send: [ack], verdict: 'answered' };
+}
+
+function handshakeAnswered(session: Session, ack: HandshakeAckMessage): SessionStep {
+  if (session.asked === undefined || ack.correlation_id !== session.asked) {
+    const message = `correlation_id must be the id of our handshake; got ${show(ack.correlation_id)}`;
+    return refused(session, { pointer: '/correlation_id', code: 'not_asked', message });
+  }
+  const { agent_card: peer, negotiated_protocol, negotiated_schema_version, accepted, reason } = ack.payload;
+  const { asked: _, ...rest } = session;
+  if (accepted === false) {
+    const message = `the other side refused the handshake${reason === undefined ? '' : `: ${show(reason)}`}`;
+    return refused({ ...rest, state: 'closed', peer }, { pointer: '/payload/accepted', code: 'refused', message });
+  }
+  const ready: Session = {
+    ...rest,
+    state: 'ready',
+    peer,
+    ...(negotiated_protocol !== undefined && { protocol: negotiated_protocol }),
+    ...(negotiated_schema_version !== undefined && { schemaVersion: negotiated_schema_version }),
+  };
+  return { session: ready, send: [], verdict: 'answered' };
+}
+
+function errorCame(session: Session, error: ErrorMessage): SessionStep {
+  if (session.asked === undefined || error.correlation_id !== session.asked) {
+    return { session, send: [], verdict: 'deliver' };
+  }
+  const { code, message } = error.payload.error;
+  const issue = {
+    pointer: '/payload/error',
+    code: 'refused',
+    message: `our handshake failed: ${code}, ${show(message)}`,
+  };
+  return refused({ ...session, state: 'closed' }, issue);
+}
+
+function asked(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+  if (isImpostor(session, message)) return impostor(session, message, context);
+  if (session.state === 'ready' || context.requireHandshake !== true) return { session, send: [], verdict: 'deliver' };
+  const text = 'A handshake must come first on this connection.';
+  const send = [errorTo(message, { code: 'SESSION_INVALID' satisfies StandardErrorCode, message: text }, context)];
+  const issue = {
+    pointer: '/message_type',
+    code: 'handshake_first',
+    message: `${message.message_type} came before a handshake`,
+  };
+  return { session, send, verdict: 'refused', issue };
+}
+
+/** A connection opened by one agent carries no other's words. */
+function isImpostor(session: Session, message: A2AMessage): boolean {
+  return session.opener !== undefined && message.sender_id !== session.opener;
+}
+
+function impostor(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+  const text = `sender_id must be ${show(session.opener)}, who opened this connection; got ${show(message.sender_id)}`;
+  const issue = { pointer: '/sender_id', code: 'sender_mismatch', message: text };
+  const error = errorFrom(failure('forbidden'));
+  // A goodbye is never answered.
+  const send = message.message_type === 'goodbye' ? [] : [errorTo(message, error, context)];
+  return { session, send, verdict: 'refused', issue };
+}
+
+function closed(session: Session): SessionStep {
+  return { session: { ...session, state: 'closed' }, send: [], verdict: 'answered' };
+}
+
+function refused(
+  session: Session,
+  { pointer = '', code, message }: Partial<Issue> & Pick<Issue, 'code' | 'message'>,
+): SessionStep {
+  return { session, send: [], verdict: 'refused', issue: { pointer, code, message } };
+}
+
+function errorTo(
+  cause: A2AMessage,
+  error: ErrorMessagePayload['error'],
+  { card, stamp }: SessionContext,
+): ErrorMessage {
+  return {
+    ...heading(card, cause.sender_id, stamp),
+    message_type: 'error',
+    payload: { error },
+    correlation_id: cause.message_id,
+  };
+}
+
+function heading(card: AgentCard, recipientId: string, { id, now }: Stamp) {
+  return {
+    message_id: messageIdFrom(id),
+    sender_id: card.agent_id,
+    recipient_id: recipientId,
+    timestamp: now.toISOString(),
+  };
+}

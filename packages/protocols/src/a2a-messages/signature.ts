@@ -1,0 +1,54 @@
+import { canonicalJson } from '../canonical-json.ts';
+import type { Json } from '../json.ts';
+import { accept, type Outcome, reject } from '../outcome.ts';
+import { encodeUtf8 } from '../platform.ts';
+import type { A2AMessage, AuthenticationTag } from './message.ts';
+
+/** What is signed, as text and as the bytes a key works on. */
+export interface SignedContent {
+  readonly text: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The content a signature covers: the message without `auth.signature`, so that the signer, the time, the nonce and the
+ * recipient are covered, as RFC 8785 canonical JSON. An absent `correlation_id` is written as null, because both say
+ * the same.
+ *
+ * Refuses what has no canonical form: half a surrogate pair, or nesting deeper than the stack.
+ */
+export function signedContent(message: A2AMessage): Outcome<SignedContent> {
+  const { auth, ...rest } = message;
+  const content = { ...rest, correlation_id: message.correlation_id ?? null, ...(auth && { auth: unsigned(auth) }) };
+  try {
+    const text = canonicalJson(content as Json);
+    return accept({ text, bytes: encodeUtf8(text) });
+  } catch {
+    return reject({
+      pointer: '',
+      code: 'not_canonical',
+      message: 'the message must have a canonical form (RFC 8785); it holds a lone surrogate or is nested too deeply',
+    });
+  }
+}
+
+function unsigned({ signature: _, ...rest }: AuthenticationTag): Omit<AuthenticationTag, 'signature'> {
+  return rest;
+}
+
+/**
+ * Standard Base64 and nothing looser: the alphabet with `+` and `/`, padded, no white space, no stray bits behind the
+ * last byte. So every signature has exactly one spelling.
+ */
+export function isStrictBase64(text: string): boolean {
+  if (text === '' || text.length % 4 !== 0 || !BASE64.test(text)) return false;
+  if (text.endsWith('==')) return 'AQgw'.includes(text.charAt(text.length - 3));
+  if (text.endsWith('=')) return 'AEIMQUYcgkosw048'.includes(text.charAt(text.length - 2));
+  return true;
+}
+
+/** `sha256:` and the SHA-256 of the key's DER SubjectPublicKeyInfo. A hint which key to try, never a choice of key. */
+export const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
+
+// Without a group inside the repetition: such a one overflows the stack on a text of some megabytes.
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
