@@ -1,0 +1,184 @@
+import { SCHEMA_BASE } from '../schema.ts';
+import type { Static } from '../static.ts';
+import { parseAgentId } from './agent-id.ts';
+import { MAILBOX_LIMITS, MAILBOX_VERSION } from './message.ts';
+
+/** What an operator says about the agent; everything on a card comes from here. */
+export interface CardSource {
+  readonly name: string;
+  readonly description: string;
+  /** Where the server is reached, such as `https://agent.example`. */
+  readonly url: string;
+  /** The agent's own version, not the protocol's. */
+  readonly version: string;
+  /** `eip155:{chainId}:{registryAddress}:{tokenId}`, when the agent is registered. */
+  readonly agentId?: string | null;
+  readonly iconUrl?: string;
+  readonly provider?: { readonly organization: string; readonly url: string };
+  readonly skills?: readonly AgentSkill[];
+  readonly supportedTrust?: readonly string[];
+  readonly active?: boolean;
+}
+
+/**
+ * The card at `/.well-known/agent-card.json` and `agent.json`: Linux Foundation A2A fields for whoever discovers by
+ * them, and the ERC-8004 registration beside them.
+ */
+export function agentCard(source: CardSource): AgentCard {
+  return {
+    ...agentRegistration(source),
+    version: source.version,
+    ...(source.iconUrl !== undefined && { iconUrl: source.iconUrl }),
+    ...(source.provider !== undefined && { provider: { ...source.provider } }),
+    supportedInterfaces: [{ url: mailboxUrl(source), protocolBinding: 'HTTP+JSON', protocolVersion: MAILBOX_VERSION }],
+    capabilities: {
+      streaming: false,
+      // This flag is about Linux Foundation A2A push. The mailbox's callbacks are another thing: the extension below.
+      pushNotifications: false,
+      stateTransitionHistory: false,
+      extensions: [CALLBACKS],
+    },
+    defaultInputModes: ['text/plain', 'application/json', 'text/markdown'],
+    defaultOutputModes: ['text/plain', 'application/json', 'text/markdown'],
+    skills: (source.skills ?? []).map((skill) => ({ ...skill, tags: [...skill.tags] })),
+  };
+}
+
+/** The ERC-8004 registration file at `/.well-known/agent-registration.json`. */
+export function agentRegistration(source: CardSource): AgentRegistration {
+  return {
+    type: REGISTRATION_TYPE,
+    name: source.name,
+    description: source.description,
+    ...(source.iconUrl !== undefined && { image: source.iconUrl }),
+    services: [
+      { name: 'A2A', endpoint: `${baseUrl(source)}/.well-known/agent-card.json`, version: MAILBOX_VERSION },
+      { name: 'mailbox', endpoint: mailboxUrl(source), version: MAILBOX_VERSION },
+    ],
+    registrations: registrationsOf(source.agentId),
+    supportedTrust: [...(source.supportedTrust ?? [])],
+    x402Support: false,
+    active: source.active ?? true,
+  };
+}
+
+function registrationsOf(agentId: string | null | undefined): AgentRegistration['registrations'] {
+  const parsed = parseAgentId(agentId ?? '');
+  if (parsed === undefined) return [];
+  // A token id is a number in ERC-8004; one that a double would change stays text.
+  const number = Number(parsed.tokenId);
+  return [
+    {
+      agentId: Number.isSafeInteger(number) ? number : parsed.tokenId,
+      agentRegistry: `eip155:${parsed.chainId}:${parsed.registry}`,
+    },
+  ];
+}
+
+function mailboxUrl(source: CardSource): string {
+  return `${baseUrl(source)}/a2a`;
+}
+
+function baseUrl({ url }: CardSource): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
+}
+
+const text = { type: 'string' } as const;
+const texts = { type: 'array', items: text } as const;
+
+const AgentSkill = {
+  type: 'object',
+  required: ['id', 'name', 'description', 'tags'],
+  properties: { id: text, name: text, description: text, tags: texts },
+} as const;
+export type AgentSkill = Static<typeof AgentSkill>;
+
+export const AgentRegistration = {
+  type: 'object',
+  required: ['type', 'name', 'description', 'services', 'registrations', 'supportedTrust', 'x402Support', 'active'],
+  properties: {
+    type: text,
+    name: text,
+    description: text,
+    image: text,
+    services: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'endpoint'],
+        properties: { name: text, endpoint: text, version: text },
+      },
+    },
+    registrations: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['agentId', 'agentRegistry'],
+        properties: { agentId: { type: ['integer', 'string'] }, agentRegistry: text },
+      },
+    },
+    supportedTrust: texts,
+    x402Support: { type: 'boolean' },
+    active: { type: 'boolean' },
+  },
+} as const;
+export type AgentRegistration = Static<typeof AgentRegistration>;
+
+export const AgentCard = {
+  type: 'object',
+  // biome-ignore format: a plain list
+  required: [
+    ...AgentRegistration.required, 'version', 'supportedInterfaces', 'capabilities', 'defaultInputModes',
+    'defaultOutputModes', 'skills',
+  ],
+  properties: {
+    ...AgentRegistration.properties,
+    version: text,
+    iconUrl: text,
+    provider: { type: 'object', required: ['organization', 'url'], properties: { organization: text, url: text } },
+    supportedInterfaces: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['url', 'protocolBinding', 'protocolVersion'],
+        properties: { url: text, protocolBinding: text, protocolVersion: text },
+      },
+    },
+    capabilities: {
+      type: 'object',
+      properties: {
+        streaming: { type: 'boolean' },
+        pushNotifications: { type: 'boolean' },
+        stateTransitionHistory: { type: 'boolean' },
+        extensions: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['uri'],
+            properties: { uri: text, description: text, required: { type: 'boolean' }, params: { type: 'object' } },
+          },
+        },
+      },
+    },
+    defaultInputModes: texts,
+    defaultOutputModes: texts,
+    skills: { type: 'array', items: AgentSkill },
+  },
+} as const;
+export type AgentCard = Static<typeof AgentCard>;
+
+const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
+
+/** Callbacks and limits, told the way Linux Foundation A2A tells what it has no field for. */
+const CALLBACKS = {
+  uri: `${SCHEMA_BASE}/a2a-mailbox/callbacks`,
+  description: 'Answers are posted to from.callbackUrl (https only) when they are ready.',
+  required: false,
+  params: {
+    timeoutSeconds: 10,
+    retries: 3,
+    maxContentCharacters: MAILBOX_LIMITS.contentCharacters,
+    maxContentBytes: MAILBOX_LIMITS.contentBytes,
+  },
+};

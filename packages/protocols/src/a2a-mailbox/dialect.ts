@@ -1,0 +1,76 @@
+import type { Dialect } from '../dialect.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Outcome, reject } from '../outcome.ts';
+import { show } from '../validation.ts';
+import { fromEnvelope, toEnvelope } from './envelope.ts';
+import { errorBody } from './error-body.ts';
+import type { MailboxError, MailboxMessage, MailboxResponse } from './message.ts';
+import { readError, readResponse } from './read-answer.ts';
+import { fromResponse } from './response.ts';
+import { normalise } from './shorthand.ts';
+import { findingsIn, isTolerated } from './validate.ts';
+
+/** A2A Message Schema v0.3.0: agents that post messages to each other, keep threads, and are called back. */
+export const mailboxDialect: Dialect<MailboxWire> = {
+  name: 'a2a-mailbox',
+  recognizes,
+  decode,
+  encode: (message) => message,
+  toEnvelope: (message) => (isMailboxMessage(message) ? toEnvelope(message) : undefined),
+  fromEnvelope,
+  fromResponse,
+  fromFailure: (failure, _request, { now }) => errorBody(failure, now),
+};
+
+/** Whatever a mailbox sends or receives. */
+export type MailboxWire = MailboxMessage | MailboxResponse | MailboxError;
+
+export function isMailboxError(message: MailboxWire): message is MailboxError {
+  return 'error' in message;
+}
+
+export function isMailboxResponse(message: MailboxWire): message is MailboxResponse {
+  return 'replyTo' in message && !isMailboxError(message);
+}
+
+export function isMailboxMessage(message: MailboxWire): message is MailboxMessage {
+  return !isMailboxError(message) && !isMailboxResponse(message);
+}
+
+function recognizes(json: Json): boolean {
+  if (!isObject(json) || OTHERS.some((key) => Object.hasOwn(json, key))) return false;
+  return has(json, 'message', 'from') || looksLikeResponse(json) || looksLikeError(json);
+}
+
+function decode(json: Json, now: Date, { lenient = false } = {}): Outcome<MailboxWire> {
+  if (!isObject(json)) {
+    return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
+  }
+  if (isRefusal(json)) return readError(json);
+  if (looksLikeResponse(json)) return readResponse(json, lenient);
+  const findings = findingsIn(json, now);
+  if (findings.length === 0) return accept(normalise(json));
+  const issues = findings.filter((finding) => !isTolerated(finding, lenient));
+  return issues.length > 0 ? reject(...issues) : accept(normalise(json), findings);
+}
+
+/** A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. */
+function looksLikeResponse(json: JsonObject): boolean {
+  return Object.hasOwn(json, 'messageId') && Object.hasOwn(json, 'replyTo');
+}
+
+/** Other protocols refuse with an `error` text too; these three fields are the mailbox's. */
+function looksLikeError(json: JsonObject): boolean {
+  return isRefusal(json) && has(json, 'errors', 'timestamp', 'retryAfter');
+}
+
+function isRefusal(json: JsonObject): boolean {
+  return typeof json.error === 'string' && !Object.hasOwn(json, 'from');
+}
+
+function has(json: JsonObject, ...keys: readonly string[]): boolean {
+  return keys.some((key) => Object.hasOwn(json, key));
+}
+
+/** Keys that mark the messages of other protocols, some of which have a `message` too. */
+const OTHERS = ['message_type', 'type', 'protocol_version', 'retry_after', 'execution_id'];

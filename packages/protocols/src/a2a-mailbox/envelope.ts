@@ -1,0 +1,145 @@
+import type { Stamp } from '../dialect.ts';
+import { type E2AEnvelope, newEnvelope } from '../e2a/envelope.ts';
+import { newProvenance } from '../e2a/provenance.ts';
+import { isObject, type JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { isAgentId } from './agent-id.ts';
+import { lossesOf } from './losses.ts';
+import { MAILBOX_VERSION, type MailboxMessage, type MailboxParty, type MailboxSender } from './message.ts';
+import { mailboxMessageId } from './message-id.ts';
+import { readParams } from './params.ts';
+import { normalise, textIn } from './shorthand.ts';
+import { findingsIn, isTolerated } from './validate.ts';
+
+export function toEnvelope(message: MailboxMessage): E2AEnvelope {
+  const { messageId, timestamp, replyTo, threadId, taskType, priority, expiresAt, ...custom } = message.metadata;
+  return newEnvelope({
+    provenance: newProvenance({
+      source_protocol: 'a2a-mailbox',
+      converter: 'dragoman',
+      details: { version: message.version },
+    }),
+    request_id: messageId,
+    message_id: messageId,
+    correlation_id: replyTo,
+    session_id: threadId,
+    timestamp,
+    identity_origin: 'agent',
+    channel: 'a2a-mailbox',
+    source_agent_id: message.from.name,
+    agent_ref: referenceTo(message.to),
+    method: 'chat.send',
+    params: {
+      content: message.message.content,
+      content_type: message.message.contentType,
+      ...(taskType !== undefined && { task_type: taskType }),
+      priority,
+      ...(expiresAt !== null && { expires_at: expiresAt }),
+      ...(Object.keys(custom).length > 0 && { metadata: custom }),
+    },
+    channel_context: contextOf(message.from),
+  });
+}
+
+/** A message that says what the envelope says. Whatever a mailbox has no word for is named as lost. */
+export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<MailboxMessage> {
+  const missing = missingIn(envelope);
+  if (missing.length > 0) return reject(...missing);
+  const input = inputFrom(envelope, stamp);
+  const issues = findingsIn(input, stamp.now).filter((finding) => !isTolerated(finding, false));
+  if (issues.length > 0) return reject(...issues.map(inTheEnvelope));
+  return accept(normalise(input), lossesOf(envelope));
+}
+
+/** Nobody named leaves the choice to the router: the default agent. */
+function referenceTo({ name, agentId }: MailboxParty): JsonObject | null {
+  if (name === null) return agentId === null ? null : { id: agentId };
+  return { id: name, ...(agentId !== null && { agentId }) };
+}
+
+function recipientIn(reference: JsonObject | null): JsonObject {
+  const id = textIn(reference?.['id']);
+  if (id === undefined) return {};
+  return isAgentId(id) ? { agentId: id } : { name: id, agentId: textIn(reference?.['agentId']) ?? null };
+}
+
+/** What the answer needs to find its way back. The callback URL is the sender's own affair: no agent has to see it. */
+function contextOf({ agentId, callbackUrl, erc8004AgentId, agentWallet }: MailboxSender): JsonObject {
+  const from = {
+    ...(agentId !== null && { agentId }),
+    ...(callbackUrl !== null && { callbackUrl }),
+    ...(typeof erc8004AgentId === 'string' && { erc8004AgentId }),
+    ...(typeof agentWallet === 'string' && { agentWallet }),
+  };
+  return Object.keys(from).length > 0 ? { from } : {};
+}
+
+function senderIn({ channel, channel_context: { from } }: E2AEnvelope): JsonObject {
+  return channel === 'a2a-mailbox' && isObject(from) ? from : {};
+}
+
+function inputFrom(envelope: E2AEnvelope, stamp: Stamp): JsonObject {
+  const { content, contentType, taskType, priority, expiresAt, custom } = readParams(envelope.params);
+  const task = taskType ?? (envelope.method === 'chat.send' ? undefined : textIn(envelope.method));
+  return {
+    version: versionOf(envelope),
+    from: { ...senderIn(envelope), name: nameOf(envelope) },
+    to: recipientIn(envelope.agent_ref),
+    message: { ...(contentType !== undefined && { contentType }), content: content ?? null },
+    metadata: {
+      ...custom,
+      messageId: envelope.request_id ?? envelope.message_id ?? mailboxMessageId({ now: stamp.now, random: stamp.id }),
+      timestamp: envelope.timestamp ?? stamp.now.toISOString(),
+      replyTo: envelope.correlation_id,
+      threadId: envelope.session_id,
+      ...(task !== undefined && { taskType: task }),
+      priority: priority ?? 'normal',
+      expiresAt: expiresAt ?? null,
+    },
+  };
+}
+
+function versionOf({ provenance: { source_protocol: source, details } }: E2AEnvelope): string {
+  return (source === 'a2a-mailbox' ? textIn(details['version']) : undefined) ?? MAILBOX_VERSION;
+}
+
+function nameOf({ source_agent_id: agent, user_id: user }: E2AEnvelope): string | null {
+  return agent ?? user;
+}
+
+/** What no mailbox message can do without. */
+function missingIn(envelope: E2AEnvelope): Issue[] {
+  const missing: Issue[] = [];
+  if ((nameOf(envelope) ?? '').trim() === '') {
+    const message = 'source_agent_id is required: a mailbox message names its sender; nothing came';
+    missing.push({ pointer: '/source_agent_id', code: 'required', message });
+  }
+  if (readParams(envelope.params).content === undefined) {
+    const message = 'params.content is required: a mailbox message has content; nothing came';
+    missing.push({ pointer: '/params/content', code: 'required', message });
+  }
+  return missing;
+}
+
+/** The same issue where the sender of the envelope finds it. */
+function inTheEnvelope(issue: Issue): Issue {
+  return { ...issue, pointer: PLACES.get(issue.pointer) ?? issue.pointer };
+}
+
+const PLACES: ReadonlyMap<string, string> = new Map([
+  ['/version', '/provenance/details/version'],
+  ['/from/name', '/source_agent_id'],
+  ['/from/agentId', '/channel_context/from/agentId'],
+  ['/from/callbackUrl', '/channel_context/from/callbackUrl'],
+  ['/from/erc8004AgentId', '/channel_context/from/erc8004AgentId'],
+  ['/from/agentWallet', '/channel_context/from/agentWallet'],
+  ['/to/name', '/agent_ref/id'],
+  ['/to/agentId', '/agent_ref/agentId'],
+  ['/message/content', '/params/content'],
+  ['/metadata/messageId', '/request_id'],
+  ['/metadata/timestamp', '/timestamp'],
+  ['/metadata/replyTo', '/correlation_id'],
+  ['/metadata/threadId', '/session_id'],
+  ['/metadata/taskType', '/method'],
+  ['/metadata/expiresAt', '/params/expires_at'],
+]);

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { FAILURES, type FailureCode, failure } from '../failure.ts';
+import { errorBody } from './error-body.ts';
+
+const now = new Date('2026-02-21T18:00:00.000Z');
+const timestamp = '2026-02-21T18:00:00.000Z';
+
+describe('an error body', () => {
+  test('of an invalid message lists every problem in its own sentence', () => {
+    const issues = [
+      { pointer: '/from', code: 'required', message: 'Missing required field: from' },
+      {
+        pointer: '/to/agentId',
+        code: 'pattern',
+        message: 'Invalid agentId format (expected CAIP-2: eip155:chainId:registry:tokenId)',
+        suggestion: 'got "x"',
+      },
+    ];
+    expect(errorBody(failure('invalid_message', { issues }), now)).toEqual({
+      error: 'Invalid message format',
+      errors: [
+        'Missing required field: from',
+        'Invalid agentId format (expected CAIP-2: eip155:chainId:registry:tokenId)',
+      ],
+      timestamp,
+    });
+  });
+
+  test('of text that is no JSON has one sentence in its list', () => {
+    expect(errorBody(failure('not_json'), now)).toEqual({
+      error: 'Invalid message format',
+      errors: ['The text is not JSON as we take it.'],
+      timestamp,
+    });
+  });
+
+  test('of a spent limit says when to try again', () => {
+    expect(errorBody(failure('rate_limited', { retry_after: 12 }), now)).toEqual({
+      error: 'Rate limit exceeded',
+      message: 'Too many requests for now.',
+      retryAfter: 12,
+      timestamp,
+    });
+  });
+
+  test('of a fault of ours is the one the spec lists', () => {
+    const error = { error: 'Internal server error', message: 'Something went wrong on our side.', timestamp };
+    expect(errorBody(failure('internal'), now)).toEqual(error);
+  });
+
+  test.each(Object.keys(FAILURES) as FailureCode[])(
+    'exists for %s, with a list exactly when the status is 400',
+    (code) => {
+      const body = errorBody(failure(code), now);
+      expect(body.error).toMatch(/^[A-Z]/);
+      expect(body.errors === undefined).toBe(FAILURES[code].http !== 400);
+      expect(body.timestamp).toBe(timestamp);
+    },
+  );
+});

@@ -1,0 +1,45 @@
+import * as validators from '../generated/a2a-mailbox.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { parseTimestamp } from '../time.ts';
+import { excessiveSize } from './content-size.ts';
+import { FORBIDDEN } from './fields.ts';
+import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
+
+/**
+ * The quick yes of the reader: one pass of the compiled schema and what a schema cannot say. A no only means: go through
+ * the rules, which have the words.
+ */
+export function isFlawless(input: JsonObject, now: Date): boolean {
+  if (!isInput(input)) return false;
+  const { version, from, message, metadata } = input;
+  if (version !== undefined && version !== MAILBOX_VERSION) return false;
+  // Said twice, the id and the time have to agree.
+  if (input.messageId !== undefined || input.timestamp !== undefined) return false;
+  const name = typeof from === 'string' ? from : from.name;
+  if (name.trim() === '') return false;
+  if (typeof from === 'object' && typeof from.callbackUrl === 'string' && !isPlainUrl(from.callbackUrl)) return false;
+  if (!hasContent(message)) return false;
+  return !isObject(metadata) || isFlawlessMetadata(metadata, now);
+}
+
+/** The schema has seen to the rest: neither a password nor a fragment can be in it. */
+function isPlainUrl(url: string): boolean {
+  return !url.includes('@') && !url.includes('#');
+}
+
+function hasContent(message: MailboxInput['message']): boolean {
+  if (typeof message === 'string') return excessiveSize(message) === undefined;
+  const { content, contentType } = message;
+  if (content === null || content === '' || excessiveSize(content) !== undefined) return false;
+  return typeof content === 'string' || contentType === undefined || contentType === 'application/json';
+}
+
+function isFlawlessMetadata(metadata: JsonObject, now: Date): boolean {
+  for (const key in metadata) if (FORBIDDEN.has(key)) return false;
+  const { expiresAt } = metadata;
+  return typeof expiresAt !== 'string' || (parseTimestamp(expiresAt) ?? 0) > now.getTime();
+}
+
+function isInput(json: Json): json is MailboxInput {
+  return validators.Input(json);
+}

@@ -1,0 +1,26 @@
+// The public face of `@dragoman/protocols/a2a-mailbox`. Nothing in here is imported from it.
+
+export { type AgentId, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
+export { AgentCard, AgentRegistration, agentCard, agentRegistration, type CardSource } from './card.ts';
+export { isMailboxError, isMailboxMessage, isMailboxResponse, type MailboxWire, mailboxDialect } from './dialect.ts';
+export { errorBody } from './error-body.ts';
+export { isExpired } from './expiry.ts';
+export {
+  CONTENT_TYPES,
+  type ContentType,
+  MAILBOX_LIMITS,
+  MAILBOX_VERSION,
+  MailboxError,
+  MailboxInput,
+  MailboxMessage,
+  type MailboxMetadata,
+  type MailboxParty,
+  MailboxResponse,
+  type MailboxSender,
+  PRIORITIES,
+  type Priority,
+} from './message.ts';
+export { completed, mailboxMessageId } from './message-id.ts';
+export { type Answering, acknowledgement, answer, errorAnswer } from './response.ts';
+export { withRecipient } from './shorthand.ts';
+export { errorTexts } from './validate.ts';

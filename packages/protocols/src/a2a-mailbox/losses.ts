@@ -1,0 +1,71 @@
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { holdsSomething, readParams } from './params.ts';
+
+/** What of an envelope a mailbox message cannot say: one remark for each field that holds something. */
+export function lossesOf(envelope: E2AEnvelope): Issue[] {
+  const whole = WITHOUT_A_PLACE.filter((field) => holdsSomething(envelope[field])).map((field) =>
+    lost(`/${field}`, 'a mailbox message has no such field'),
+  );
+  const parts = [
+    ...readParams(envelope.params).lost,
+    ...strangers('/agent_ref', envelope.agent_ref, ['id', 'agentId']),
+    ...strangers('/channel_context', envelope.channel_context, envelope.channel === 'a2a-mailbox' ? ['from'] : []),
+  ].map((pointer) => lost(pointer, 'a mailbox message has no place for it'));
+  return [...whole, ...parts, ...changed(envelope)];
+}
+
+/** Fields that are partly kept, or kept under another name that does not lead back. */
+function changed(envelope: E2AEnvelope): Issue[] {
+  const { request_id, message_id, source_agent_id, user_id, method, channel, identity_origin, provenance } = envelope;
+  const remarks: Issue[] = [];
+  if (request_id !== null && message_id !== null && message_id !== request_id) {
+    remarks.push(lost('/message_id', 'a mailbox message has one id, and request_id is it'));
+  }
+  if (source_agent_id !== null && holdsSomething(user_id)) {
+    remarks.push(lost('/user_id', 'a mailbox message has one sender, and source_agent_id is it'));
+  }
+  if (holdsSomething(method) && method !== 'chat.send') {
+    remarks.push(lost('/method', 'a mailbox has no methods; the name is kept as metadata.taskType if that was free'));
+  }
+  if (holdsSomething(channel) && channel !== 'a2a-mailbox') {
+    remarks.push(lost('/channel', 'the message comes from the mailbox now'));
+  }
+  // A user's request is told as an agent's without further ado; a system's or a service's claims more.
+  if (identity_origin === 'system' || identity_origin === 'service') {
+    remarks.push(lost('/identity_origin', 'whoever writes to a mailbox is an agent'));
+  }
+  if (provenance.source_protocol !== 'a2a-mailbox' && holdsSomething(provenance.details)) {
+    remarks.push(lost('/provenance/details', 'a mailbox message does not say where it came from'));
+  }
+  return remarks;
+}
+
+function strangers(parent: string, members: object | null, known: readonly string[]): string[] {
+  return Object.entries(members ?? {})
+    .filter(([key, value]) => !known.includes(key) && holdsSomething(value))
+    .map(([key]) => pointerTo(parent, key));
+}
+
+function lost(pointer: string, message: string): Issue {
+  return { pointer, code: 'lost', message };
+}
+
+const WITHOUT_A_PLACE = [
+  'jsonrpc_id',
+  'task_id',
+  'context_id',
+  'chat_id',
+  'agent_id',
+  'service_id',
+  'workspace_key',
+  'ext_method',
+  'session_update_kind',
+  'is_stream',
+  'expected_output_modes',
+  'auth',
+  'a2a_metadata',
+  'acp_meta',
+  'extras',
+] as const satisfies readonly (keyof E2AEnvelope)[];

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { completed, digitsOf, mailboxMessageId } from './message-id.ts';
+import { normalise } from './shorthand.ts';
+
+const stamp = { id: '0123456789abcdef0123456789abcdef', now: new Date('2026-03-28T12:00:30.000Z') };
+
+describe('an id we make', () => {
+  test('is msg_, the milliseconds of the epoch and eight hex digits', () => {
+    expect(mailboxMessageId({ now: stamp.now, random: stamp.id })).toBe('msg_1774699230000_01234567');
+  });
+});
+
+describe('completing a message', () => {
+  test('gives it an id and the time, at the top and in metadata', () => {
+    const message = completed(normalise({ from: 'MyAgent', message: 'Hello', metadata: { traceId: 'abc' } }), stamp);
+    const given = { messageId: 'msg_1774699230000_01234567', timestamp: '2026-03-28T12:00:30.000Z' };
+    expect(message).toMatchObject({ ...given, metadata: { ...given, traceId: 'abc' } });
+  });
+
+  test("keeps the sender's own", () => {
+    const given = { messageId: 'mine', timestamp: '2026-01-01T00:00:00Z' };
+    const message = normalise({ from: 'MyAgent', message: 'Hello', metadata: given });
+    expect(completed(message, stamp)).toEqual(message);
+  });
+
+  test('leaves the message it was given alone', () => {
+    const message = normalise({ from: 'MyAgent', message: 'Hello' });
+    completed(message, stamp);
+    expect(message.messageId).toBeNull();
+    expect(message.metadata.messageId).toBeNull();
+  });
+});
+
+describe('the digits of a text', () => {
+  test('are eight, always the same, and others for another text', () => {
+    expect(digitsOf('')).toBe('811c9dc5');
+    expect(digitsOf('a')).toBe('e40c292c');
+    const many = Array.from({ length: 1000 }, (_, index) => digitsOf(`response-${index}`));
+    expect(new Set(many).size).toBe(1000);
+    for (const digits of many) expect(digits).toMatch(/^[0-9a-f]{8}$/);
+  });
+});

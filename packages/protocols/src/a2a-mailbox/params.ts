@@ -1,0 +1,75 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { pointerTo } from '../pointer.ts';
+import { type ContentType, MailboxMessage, PRIORITIES } from './message.ts';
+import { supportedContentType, textIn } from './shorthand.ts';
+
+/** What an envelope's `params` say in a mailbox's words. */
+export interface MailboxParams {
+  readonly content: Json | undefined;
+  readonly contentType: ContentType | undefined;
+  readonly taskType: string | undefined;
+  readonly priority: string | undefined;
+  readonly expiresAt: string | undefined;
+  readonly custom: JsonObject;
+  /** Pointers, from the envelope down, to what no word was found for. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Reads `params` as `toEnvelope` writes them. Other params are content as they are: a lone text as text, anything else
+ * as one JSON object, with nothing lost.
+ */
+export function readParams(params: JsonObject): MailboxParams {
+  if (params.content === undefined || params.content === null || params.content === '') return wholeParams(params);
+  const { content, content_type: type, task_type, priority, expires_at, metadata, ...others } = params;
+  const contentType = typeof type === 'string' ? fitting(supportedContentType(type), content) : undefined;
+  const custom = isObject(metadata) ? Object.entries(metadata) : [];
+  const read = {
+    contentType,
+    taskType: textIn(task_type),
+    priority: PRIORITIES.find((known) => known === priority),
+    expiresAt: textIn(expires_at),
+  };
+  const unread: [string, Json | undefined][] = Object.entries(others);
+  if (read.contentType === undefined) unread.push(['content_type', type]);
+  if (read.taskType === undefined) unread.push(['task_type', task_type]);
+  if (read.priority === undefined) unread.push(['priority', priority]);
+  if (read.expiresAt === undefined) unread.push(['expires_at', expires_at]);
+  if (!isObject(metadata)) unread.push(['metadata', metadata]);
+  return {
+    ...read,
+    content,
+    custom: Object.fromEntries(custom.filter(([key]) => !Object.hasOwn(OWN_METADATA, key))),
+    lost: [
+      ...unread.filter(([, value]) => holdsSomething(value)).map(([key]) => pointerTo('/params', key)),
+      ...custom.filter(([key]) => Object.hasOwn(OWN_METADATA, key)).map(([key]) => pointerTo('/params/metadata', key)),
+    ],
+  };
+}
+
+/** Whether a value says anything: null, false and what is empty do not. */
+export function holdsSomething(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+function wholeParams(params: JsonObject): MailboxParams {
+  const keys = Object.keys(params);
+  const text = keys.length === 1 ? (textIn(params.text) ?? textIn(params.query)) : undefined;
+  return {
+    content: keys.length === 0 ? undefined : (text ?? params),
+    contentType: undefined,
+    taskType: undefined,
+    priority: undefined,
+    expiresAt: undefined,
+    custom: {},
+    lost: [],
+  };
+}
+
+/** A text type fits only a string. */
+function fitting(type: ContentType | undefined, content: Json | undefined): ContentType | undefined {
+  return type === 'application/json' || typeof content === 'string' ? type : undefined;
+}
+
+const OWN_METADATA = MailboxMessage.properties.metadata.properties;

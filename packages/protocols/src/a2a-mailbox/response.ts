@@ -1,0 +1,136 @@
+import type { Stamp } from '../dialect.ts';
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import type { E2AResponse } from '../e2a/response.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { parseTimestamp } from '../time.ts';
+import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
+import { digitsOf, mailboxMessageId } from './message-id.ts';
+import { supportedContentType, textIn } from './shorthand.ts';
+
+/** Who answers a message, and the id and time the answer gets. */
+export interface Answering {
+  readonly from: { readonly name: string; readonly agentId: string | null };
+  readonly stamp: Stamp;
+  /** Milliseconds. */
+  readonly processingTime?: number;
+}
+
+/** "Received": the real answer comes later, to the callback URL or into the thread. Track it by `replyTo`. */
+export function acknowledgement(request: MailboxMessage, answering: Answering): MailboxResponse {
+  const content = { status: 'received', messageId: request.messageId };
+  return replyTo(request, answering, { status: 'received', contentType: 'application/json', content });
+}
+
+export function answer(
+  request: MailboxMessage,
+  answering: Answering,
+  { content, contentType = typeFor(content) }: { readonly content: Json; readonly contentType?: ContentType },
+): MailboxResponse {
+  return replyTo(request, answering, { status: 'success', contentType, content });
+}
+
+/** The work failed; the message itself was fine. */
+export function errorAnswer(
+  request: MailboxMessage,
+  answering: Answering,
+  { error, code }: { readonly error: string; readonly code: string },
+): MailboxResponse {
+  return replyTo(request, answering, { status: 'error', contentType: 'application/json', content: { error, code } });
+}
+
+/** What a frame says to a mailbox: nothing until the end, then the whole answer. */
+export function fromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
+  const told = toldBy(response);
+  if (told === undefined) return [];
+  const time = response.timestamp === null ? undefined : parseTimestamp(response.timestamp);
+  const sender = isObject(request.channel_context['from']) ? request.channel_context['from'] : {};
+  const { processingTime } = response.metadata;
+  return [
+    {
+      version: MAILBOX_VERSION,
+      // Made of the frame alone: the same frame, sent again, is the same message.
+      messageId: mailboxMessageId({ now: new Date(time ?? 0), random: digitsOf(frameName(response)) }),
+      timestamp: response.timestamp,
+      // A request without an id of its own can only be named by the message it replied to.
+      replyTo: request.request_id ?? request.message_id ?? request.correlation_id,
+      threadId: request.session_id,
+      from: { name: answererOf(response, request), agentId: null },
+      to: {
+        name: request.source_agent_id,
+        agentId: textIn(sender.agentId) ?? null,
+        callbackUrl: textIn(sender.callbackUrl) ?? null,
+      },
+      message: { contentType: told.contentType, content: told.content },
+      metadata: {
+        status: told.status,
+        taskType: textIn(request.params['task_type']) ?? null,
+        processingTime: typeof processingTime === 'number' && processingTime >= 0 ? processingTime : null,
+      },
+    },
+  ];
+}
+
+interface Told {
+  readonly status: string;
+  readonly contentType: ContentType;
+  readonly content: Json;
+}
+
+/** Always the full shape, for the immediate answer as for the callback (A2A mailbox, Response Format). */
+function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, told: Told): MailboxResponse {
+  return {
+    version: MAILBOX_VERSION,
+    messageId: mailboxMessageId({ now: stamp.now, random: stamp.id }),
+    timestamp: stamp.now.toISOString(),
+    replyTo: request.messageId,
+    threadId: request.metadata.threadId,
+    from: { name: from.name, agentId: from.agentId },
+    to: { name: request.from.name, agentId: request.from.agentId, callbackUrl: request.from.callbackUrl },
+    message: { contentType: told.contentType, content: told.content },
+    metadata: {
+      status: told.status,
+      taskType: request.metadata.taskType ?? null,
+      processingTime: processingTime ?? null,
+    },
+  };
+}
+
+function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2AResponse): Told | undefined {
+  if (kind === 'e2a.error' || status === 'failed') {
+    const content = {
+      error: textIn(body['message']) ?? 'The agent failed.',
+      code: textIn(body['code']) ?? 'E2A.AGENT_ERROR',
+    };
+    return { status: 'error', contentType: 'application/json', content };
+  }
+  if (kind === 'e2a.chunk' || !isFinal) return undefined;
+  return { status: 'success', ...contentOf(kind === 'e2a.complete' ? (body['result'] ?? {}) : body) };
+}
+
+/** An agent answers with a value, or with `{content, content_type?}` to say how it is meant. */
+function contentOf(result: Json): Pick<Told, 'contentType' | 'content'> {
+  const content = isObject(result) ? (result.content ?? result) : result;
+  return { contentType: declaredType(result, content) ?? typeFor(content), content };
+}
+
+function declaredType(result: Json, content: Json): ContentType | undefined {
+  if (!isObject(result) || typeof result.content_type !== 'string') return undefined;
+  const declared = supportedContentType(result.content_type);
+  return declared === 'application/json' || typeof content === 'string' ? declared : undefined;
+}
+
+function typeFor(content: Json): ContentType {
+  return typeof content === 'string' ? 'text/plain' : 'application/json';
+}
+
+function frameName({ response_id: id, request_id: request, sequence }: E2AResponse): string {
+  return id ?? `${request}:${sequence}`;
+}
+
+function answererOf(response: E2AResponse, request: E2AEnvelope): string {
+  return response.source_agent_id ?? idIn(response.agent_ref) ?? idIn(request.agent_ref) ?? 'agent';
+}
+
+function idIn(reference: JsonObject | null): string | undefined {
+  return textIn(reference?.['id']);
+}
