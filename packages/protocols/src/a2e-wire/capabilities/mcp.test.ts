@@ -1,0 +1,98 @@
+import { describeNamespace } from '../namespace.contract.ts';
+import { mcp } from './mcp.ts';
+
+describeNamespace(mcp, [
+  ['mcp/server/list/req', {}, { status_filter: '' }],
+  ['mcp/server/list/resp', {}, { req_id: '', servers: [] }],
+  [
+    'mcp/server/register/req',
+    { config: {} },
+    {
+      config: {
+        server_id: '',
+        name: '',
+        transport: 'stdio',
+        cmd: [],
+        cwd: '',
+        env: {},
+        url: '',
+        headers: {},
+        timeout: 300,
+        auto_reconnect: true,
+        tool_allow_list: [],
+        resource_allow_list: [],
+      },
+    },
+  ],
+  ['mcp/server/register/resp', {}, { req_id: '', ok: false, server: {}, error: '' }],
+  ['mcp/server/unregister/req', { server_id: 's' }, { server_id: 's' }],
+  ['mcp/server/unregister/resp', {}, { req_id: '', ok: false, server_id: '' }],
+  ['mcp/server/push', {}, { server_id: '', method: '', params: {} }],
+  ['mcp/resource/list/req', {}, { server_id: '', cursor: '' }],
+  [
+    'mcp/resource/list/resp',
+    { resources: [{ uri: 'file:///a' }] },
+    {
+      req_id: '',
+      resources: [{ uri: 'file:///a', name: '', description: '', mime_type: '', server_id: '', annotations: {} }],
+      next_cursor: '',
+    },
+  ],
+  ['mcp/resource/read/req', { uri: 'file:///a' }, { uri: 'file:///a', server_id: '' }],
+  [
+    'mcp/resource/read/resp',
+    { contents: [{ uri: 'file:///a' }] },
+    {
+      req_id: '',
+      contents: [{ uri: 'file:///a', mime_type: 'text/plain', text: '', blob: '', type: 'text' }],
+      server_id: '',
+      error: '',
+    },
+  ],
+  ['mcp/resource/subscribe/req', { uri: 'file:///a' }, { uri: 'file:///a', server_id: '' }],
+  ['mcp/resource/subscribe/resp', {}, { req_id: '', ok: false, error: '' }],
+  ['mcp/prompt/list/req', {}, { server_id: '', cursor: '' }],
+  [
+    'mcp/prompt/list/resp',
+    { prompts: [{ name: 'p' }] },
+    { req_id: '', prompts: [{ name: 'p', description: '', server_id: '', arguments: [] }], next_cursor: '' },
+  ],
+  ['mcp/prompt/get/req', { name: 'p' }, { name: 'p', arguments: {}, server_id: '' }],
+  ['mcp/prompt/get/resp', {}, { req_id: '', description: '', messages: [], server_id: '', error: '' }],
+  [
+    'mcp/sample/req',
+    {},
+    {
+      server_id: '',
+      mcp_request_id: '',
+      messages: [],
+      model_preferences: {},
+      system_prompt: '',
+      include_context: 'none',
+      temperature: 1,
+      max_tokens: 1024,
+      stop_sequences: [],
+      metadata: {},
+    },
+  ],
+  [
+    'mcp/sample/resp',
+    {},
+    {
+      req_id: '',
+      server_id: '',
+      mcp_request_id: '',
+      role: 'assistant',
+      content: {},
+      model: '',
+      stop_reason: '',
+      error: '',
+    },
+  ],
+  ['mcp/root/list/req', {}, { server_id: '', mcp_request_id: '' }],
+  [
+    'mcp/root/list/resp',
+    { roots: [{ uri: 'file:///' }] },
+    { req_id: '', server_id: '', mcp_request_id: '', roots: [{ uri: 'file:///', name: '' }] },
+  ],
+]);

@@ -1,0 +1,81 @@
+import { Opaque, OpaqueObject } from '../../schema.ts';
+import {
+  type Complete,
+  choice,
+  count,
+  flag,
+  list,
+  name,
+  number,
+  object,
+  record,
+  records,
+  req_id,
+  seconds,
+  stringMap,
+  strings,
+  text,
+  time,
+} from '../fields.ts';
+import { answer, type Namespace, request } from '../message-row.ts';
+
+/** `working` lasts a session, `episodic` belongs to one agent, `semantic` to all. */
+export const MEMORY_TIERS = ['working', 'episodic', 'semantic'] as const;
+
+/** Something remembered. Its key is an object: two keys are the same when their members are. */
+export const MemoryEntry = object(
+  {
+    key: OpaqueObject,
+    content: Opaque,
+    tier: { enum: MEMORY_TIERS },
+    tags: strings,
+    source: text(''),
+    score: number(1),
+    // 0: never forgotten.
+    ttl: seconds(0),
+    created_at: time,
+    updated_at: time,
+  },
+  ['key', 'content', 'tier'],
+);
+export type MemoryEntry = Complete<typeof MemoryEntry>;
+
+export const MemoryInitRequest = object({ namespace: text('default'), scope: stringMap, metadata: record });
+export const MemoryInitResponse = object({ req_id, memory_id: name, namespace: text('default'), success: flag(true) }, [
+  'memory_id',
+]);
+export const MemoryStoreRequest = object({ memory_id: name, entries: list(MemoryEntry) }, ['memory_id']);
+export const MemoryStoreResponse = object({ req_id, stored: records, errors: strings });
+export const MemoryRetrieveRequest = object(
+  {
+    memory_id: name,
+    keys: records,
+    query: text(''),
+    tags: strings,
+    // Empty: all tiers.
+    tier: choice(['', ...MEMORY_TIERS], ''),
+    limit: count(10),
+    min_score: number(0),
+  },
+  ['memory_id'],
+);
+export const MemoryRetrieveResponse = object({ req_id, entries: list(MemoryEntry), total: count(0) });
+export const MemoryForgetRequest = object(
+  { memory_id: name, keys: records, tags: strings, tier: choice(MEMORY_TIERS, 'episodic') },
+  ['memory_id'],
+);
+export const MemoryForgetResponse = object({ req_id, deleted: count(0) });
+
+export const memory = {
+  capability: 'memory',
+  types: {
+    'memory/init/req': request(MemoryInitRequest, 'memory/init/resp'),
+    'memory/init/resp': answer(MemoryInitResponse),
+    'memory/store/req': request(MemoryStoreRequest, 'memory/store/resp'),
+    'memory/store/resp': answer(MemoryStoreResponse),
+    'memory/retrieve/req': request(MemoryRetrieveRequest, 'memory/retrieve/resp'),
+    'memory/retrieve/resp': answer(MemoryRetrieveResponse),
+    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp'),
+    'memory/forget/resp': answer(MemoryForgetResponse),
+  },
+} as const satisfies Namespace;

@@ -1,0 +1,51 @@
+import { flag, name, object, record, recordOrNull, records, req_id, strings, text, textOrNull } from '../fields.ts';
+import { answer, type Namespace, request } from '../message-row.ts';
+
+/** The states we write; what is read stays open text. */
+export const SUBAGENT_STATUSES = ['READY', 'RUNNING', 'COMPLETED', 'FAILED', 'TERMINATED'] as const;
+
+export const SpawnRequest = object(
+  {
+    name,
+    role: text(''),
+    model: text('default'),
+    max_steps: { type: 'integer', minimum: 1, default: 20 },
+    metadata: record,
+  },
+  ['name'],
+);
+export const SpawnResponse = object({ req_id, subagent_id: text(''), status: text('') });
+export const DelegateRequest = object(
+  { subagent_id: name, task_name: name, instruction: name, success_criteria: strings },
+  ['subagent_id', 'task_name', 'instruction'],
+);
+export const DelegateResponse = object({ req_id, accepted: flag(true), status: text('') });
+export const AwaitRequest = object({ subagent_id: name }, ['subagent_id']);
+export const AwaitResponse = object({
+  req_id,
+  subagent_id: text(''),
+  status: text(''),
+  result: recordOrNull,
+  error: textOrNull,
+});
+export const ListRequest = object({});
+export const ListResponse = object({ req_id, subagents: records });
+export const TerminateRequest = object({ subagent_id: name }, ['subagent_id']);
+export const TerminateResponse = object({ req_id, success: flag(false), subagent_id: text('') });
+
+/** Requests of this namespace have no `/req`. The older upper-case `SUBAGENT_…` set stays unknown to us. */
+export const multiAgent = {
+  capability: 'multi_agent',
+  types: {
+    'multi_agent/spawn': request(SpawnRequest, 'multi_agent/spawn/resp'),
+    'multi_agent/spawn/resp': answer(SpawnResponse),
+    'multi_agent/delegate': request(DelegateRequest, 'multi_agent/delegate/resp'),
+    'multi_agent/delegate/resp': answer(DelegateResponse),
+    'multi_agent/await': request(AwaitRequest, 'multi_agent/await/resp'),
+    'multi_agent/await/resp': answer(AwaitResponse),
+    'multi_agent/list': request(ListRequest, 'multi_agent/list/resp'),
+    'multi_agent/list/resp': answer(ListResponse),
+    'multi_agent/terminate': request(TerminateRequest, 'multi_agent/terminate/resp'),
+    'multi_agent/terminate/resp': answer(TerminateResponse),
+  },
+} as const satisfies Namespace;

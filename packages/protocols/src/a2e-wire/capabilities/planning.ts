@@ -1,0 +1,54 @@
+import { flag, name, object, record, records, req_id, strings, text } from '../fields.ts';
+import { answer, type Namespace, request } from '../message-row.ts';
+
+/** The columns of a plan that names none. */
+export const DEFAULT_COLUMNS = ['backlog', 'todo', 'in_progress', 'done'] as const;
+
+// A column is whatever the plan calls it, so a `status` is open text.
+export const PlanCreateRequest = object({ name: text('default'), columns: strings, description: text('') });
+export const PlanCreateResponse = object({ req_id, success: flag(false), plan_id: text(''), columns: strings });
+export const PlanListRequest = object({});
+export const PlanListResponse = object({ req_id, plans: records });
+export const PlanBoardRequest = object({ plan_id: text('') });
+export const PlanBoardResponse = object({ req_id, boards: records });
+
+export const TaskAddRequest = object(
+  {
+    plan_id: name,
+    title: name,
+    status: text('backlog'),
+    description: text(''),
+    assignee: text(''),
+    deps: strings,
+    metadata: record,
+  },
+  ['plan_id', 'title'],
+);
+export const TaskAddResponse = object({ req_id, success: flag(false), task_id: text(''), status: text('') });
+// An empty status or assignee, or no deps, leaves that as it is.
+export const TaskUpdateRequest = object(
+  { plan_id: name, task_id: name, status: text(''), assignee: text(''), deps: strings },
+  ['plan_id', 'task_id'],
+);
+export const TaskUpdateResponse = object({ req_id, success: flag(false), task_id: text('') });
+export const TaskListRequest = object({ plan_id: text(''), status: text('') });
+export const TaskListResponse = object({ req_id, tasks: records });
+
+/** Requests of this namespace have no `/req`. */
+export const planning = {
+  capability: 'planning',
+  types: {
+    'planning/plan/create': request(PlanCreateRequest, 'planning/plan/create/resp'),
+    'planning/plan/create/resp': answer(PlanCreateResponse),
+    'planning/plan/list': request(PlanListRequest, 'planning/plan/list/resp'),
+    'planning/plan/list/resp': answer(PlanListResponse),
+    'planning/plan/board': request(PlanBoardRequest, 'planning/plan/board/resp'),
+    'planning/plan/board/resp': answer(PlanBoardResponse),
+    'planning/task/add': request(TaskAddRequest, 'planning/task/add/resp'),
+    'planning/task/add/resp': answer(TaskAddResponse),
+    'planning/task/update': request(TaskUpdateRequest, 'planning/task/update/resp'),
+    'planning/task/update/resp': answer(TaskUpdateResponse),
+    'planning/task/list': request(TaskListRequest, 'planning/task/list/resp'),
+    'planning/task/list/resp': answer(TaskListResponse),
+  },
+} as const satisfies Namespace;

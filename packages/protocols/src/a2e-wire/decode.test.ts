@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../json.ts';
+import { decodeWire, idOf } from './decode.ts';
+
+describe('suggestions', () => {
+  test.each([
+    [{ type: 'tool/cal/req' }, 'did you mean "tool/call/req"?'],
+    [{ type: 'env/state_push', episode_id: 'e', step_id: 0, event_type: 'x' }, 'send "env/state/push"'],
+    [{ type: 'tool/call/req', arguments: {}, toolname: 'x' }, 'did you mean tool_name?'],
+    [{ type: 'ping', ts: undefined }, 'send ts, in seconds since 1970'],
+  ])('%j: %s', (fields, suggestion) => {
+    const outcome = decodeWire(withoutUndefined({ ...BASE, ...fields }), NOW);
+    expect(outcome).toMatchObject({ ok: true, warnings: [{ suggestion }] });
+  });
+
+  test.each([
+    [{ type: 'ping', ts: 1774699200250 }, 'ts is in seconds; divide milliseconds by 1000'],
+    [{ type: 'chain/event', phase: 'strat' }, 'did you mean "start"?'],
+    [{ type: 'ping', prototype: 1 }, 'remove prototype'],
+  ])('%j: %s', (fields, suggestion) => {
+    expect(decodeWire({ ...BASE, ...fields }, NOW)).toMatchObject({ ok: false, issues: [{ suggestion }] });
+  });
+
+  test('a message nobody stamped is told how to be', () => {
+    const outcome = decodeWire({ type: 'ping', id: 'x', ts: 1 }, NOW);
+    expect(outcome).toMatchObject({ ok: false, issues: [{ suggestion: 'add "a2e": "1.0"' }] });
+  });
+});
+
+describe('lenient reading', () => {
+  test('takes every value outside a closed set, however deep, and names each', () => {
+    const feedbacks = [{ polarity: 'good', source: 'robot' }];
+    const json = { ...BASE, type: 'learn/feedback/req', feedbacks };
+    const outcome = decodeWire(json, NOW, { lenient: true });
+    expect(outcome).toMatchObject({
+      ok: true,
+      value: { feedbacks },
+      warnings: [
+        { pointer: '/feedbacks/0/polarity', code: 'enum' },
+        { pointer: '/feedbacks/0/source', code: 'enum' },
+      ],
+    });
+  });
+
+  test('does not take a wrong type or a missing field', () => {
+    const outcome = decodeWire({ ...BASE, type: 'chain/req', nodes: [{ kind: 'loop' }], timeout: 'x' }, NOW, {
+      lenient: true,
+    });
+    expect(outcome).toMatchObject({ ok: false, issues: [{ pointer: '/nodes/0/node_id' }, { pointer: '/timeout' }] });
+  });
+});
+
+describe('the id an answer names', () => {
+  test.each<[Json, string]>([
+    [{ id: 'x' }, 'x'],
+    [{ id: 7 }, ''],
+    [{ id: 'x'.repeat(257) }, ''],
+    [{ id: '🌍'.repeat(256) }, '🌍'.repeat(256)],
+    [['x'], ''],
+    [null, ''],
+  ])('of %j is %j', (json, id) => {
+    expect(idOf(json)).toBe(id);
+  });
+});
+
+test('a chunk of eight million characters is checked without a hitch', () => {
+  const data = { chunk: 'QUJD'.repeat(2_000_000) };
+  expect(decodeWire({ ...BASE, type: 'tool/event', kind: 'artifact', data }, NOW).ok).toBe(true);
+  expect(decodeWire({ ...BASE, type: 'tool/event', kind: 'artifact', data: { chunk: `${data.chunk}!` } }, NOW).ok).toBe(
+    false,
+  );
+});
+
+test('a message of many strange names is not compared name by name', () => {
+  const strange = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`tool_nam${index}`, 1]));
+  const outcome = decodeWire({ ...BASE, type: 'tool/call/req', arguments: {}, ...strange }, NOW);
+  expect(outcome.ok && outcome.warnings.length).toBe(16);
+});
+
+test('of a hundred thousand problems the first hundred are told', () => {
+  const outcome = decodeWire({ ...BASE, type: 'tool/list/req', filter_tags: Array(100_000).fill(1) }, NOW);
+  expect(!outcome.ok && outcome.issues.length).toBe(101);
+  expect(!outcome.ok && outcome.issues.at(-1)).toMatchObject({ pointer: '', code: 'more_problems' });
+});
+
+test('the given message is left as it was', () => {
+  const json = { ...BASE, type: 'tool/list/resp', tools: [{ name: 'a' }] };
+  const before = structuredClone(json);
+  decodeWire(json, NOW);
+  expect(json).toEqual(before);
+});
+
+function withoutUndefined(json: object): Json {
+  return JSON.parse(JSON.stringify(json)) as Json;
+}
+
+const BASE = { a2e: '1.0', id: 'x', ts: 1774699200 };
+const NOW = new Date('2026-03-28T12:00:30.000Z');

@@ -1,0 +1,208 @@
+import type { DecodeOptions } from '../dialect.ts';
+import * as validators from '../generated/a2e-wire.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { issuesOf, show, type Validator } from '../validation.ts';
+import { completeMessage } from './defaults.ts';
+import { BaseMessage, EVENT_DATA, type EventKind, isId, STAMPS, WIRE_VERSION } from './message.ts';
+import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-map.ts';
+
+/**
+ * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole
+ * (A2E wire, Decoding). Members a type does not have are kept too.
+ */
+export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): Outcome<WireMessage> {
+  if (!isObject(json)) {
+    return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
+  }
+  const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
+  if (reader !== undefined && isFlawless(json, reader)) return accept(completeMessage(reader.row.type, json));
+  return readClosely(json, now, options);
+}
+
+/** The id an answer to this should name, however broken it is. */
+export function idOf(json: Json): string {
+  const id = isObject(json) && Object.hasOwn(json, 'id') ? json['id'] : undefined;
+  return typeof id === 'string' && isId(id) ? id : '';
+}
+
+/** A type of the older set of subagent messages, which have neither id nor time. */
+export function isLegacyType(type: unknown): boolean {
+  return typeof type === 'string' && LEGACY_TYPE.test(type);
+}
+
+/** What reading a known type takes, worked out once. */
+interface Reader {
+  readonly row: KnownType;
+  readonly validate: Validator;
+  /** The names of its fields and of the base ones. */
+  readonly fields: ReadonlySet<string>;
+}
+
+/** Nothing to refuse, to warn of or to fill in but defaults: nearly every message. */
+function isFlawless(json: JsonObject, reader: Reader): boolean {
+  const { a2e, version } = json;
+  if (a2e === undefined ? version !== WIRE_VERSION : a2e !== WIRE_VERSION) return false;
+  if (version !== undefined && version !== WIRE_VERSION) return false;
+  if (json['ts'] === undefined || !reader.validate(json)) return false;
+  for (const key in json) if (!reader.fields.has(key)) return false;
+  return dataIssues(json, reader.row) === NONE && (reader.row.check?.(json) ?? NONE).length === 0;
+}
+
+/** Every problem and every tolerance, or the message. */
+function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOptions): Outcome<WireMessage> {
+  const { json, warnings } = withOurType(given);
+  const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
+  const issues: Issue[] = [...forbiddenKeys(json)];
+  const stamps = stampIssues(json, reader);
+  const wrong = reader === undefined ? baseIssues(json) : fieldIssues(json, reader);
+  for (const issue of [...stamps, ...wrong]) (isTolerated(issue, lenient) ? warnings : issues).push(issue);
+  if (issues.length > 0) return { ok: false, issues };
+
+  const type = String(json['type']);
+  const ours = { ...json, a2e: WIRE_VERSION, version: WIRE_VERSION };
+  warnings.push(...(reader === undefined ? [unknownType(type)] : slips(json, reader)));
+  if (json['ts'] !== undefined || isLegacyType(type)) return accept(completeMessage(type, ours), warnings);
+  const message = 'ts is missing; the time of arrival is taken';
+  warnings.push({ pointer: '/ts', code: 'filled', message, suggestion: 'send ts, in seconds since 1970' });
+  return accept(completeMessage(type, { ...ours, ts: now.getTime() / 1000 }), warnings);
+}
+
+/** The message under our spelling of its type. */
+function withOurType(json: JsonObject): { json: JsonObject; warnings: Issue[] } {
+  const type = json['type'];
+  const ours = typeof type === 'string' ? aliasOf(type) : undefined;
+  if (ours === undefined) return { json, warnings: [] };
+  const message = `type ${show(type)} is read as ${show(ours)}`;
+  const warning = { pointer: '/type', code: 'legacy_type', message, suggestion: `send ${show(ours)}` };
+  return { json: { ...json, type: ours }, warnings: [warning] };
+}
+
+function forbiddenKeys(json: JsonObject): Issue[] {
+  return FORBIDDEN.filter((key) => Object.hasOwn(json, key)).map((key) => ({
+    pointer: pointerTo('', key),
+    code: 'forbidden_key',
+    message: `${key} must not be the name of a field`,
+    suggestion: `remove ${key}`,
+  }));
+}
+
+/** At least one stamp, and none of another major version. */
+function stampIssues(json: JsonObject, reader: Reader | undefined): Issue[] {
+  const issues: Issue[] = [];
+  let found = false;
+  for (const name of STAMPS) {
+    const value = Object.hasOwn(json, name) ? json[name] : undefined;
+    // `skills` is also the list in skill/discover/resp: a stamp of SCP is a text, and no field of the type.
+    if (typeof value !== 'string') continue;
+    if (name === 'skills' && reader?.fields.has(name)) continue;
+    found = true;
+    if (value === WIRE_VERSION) continue;
+    if (OUR_MAJOR.test(value)) {
+      const message = `${name} ${show(value)} is read as ${show(WIRE_VERSION)}`;
+      issues.push({ pointer: `/${name}`, code: 'coerced', message });
+    } else {
+      const message = `${name} must be a 1.x version such as ${show(WIRE_VERSION)}; got ${show(value)}`;
+      issues.push({ pointer: `/${name}`, code: 'version_mismatch', message });
+    }
+  }
+  // A stamp that is there and not a text is the schema's to name.
+  if (!found && !Object.hasOwn(json, 'a2e') && !Object.hasOwn(json, 'version')) {
+    const suggestion = `add "a2e": "${WIRE_VERSION}"`;
+    issues.push({ pointer: '/a2e', code: 'required', message: 'a2e is required; nothing came', suggestion });
+  }
+  return issues;
+}
+
+function fieldIssues(json: JsonObject, { row, validate }: Reader): readonly Issue[] {
+  const issues = [...issuesOf(validate, row.schema, json).map(withHint), ...dataIssues(json, row)];
+  return issues.length > 0 ? issues : (row.check?.(json) ?? NONE);
+}
+
+/** Of an unknown type only the base is known; the older subagent messages do not even have that. */
+function baseIssues(json: JsonObject): readonly Issue[] {
+  const issues = issuesOf(validators.BaseMessage, BaseMessage, json).map(withHint);
+  if (!isLegacyType(json['type'])) return issues;
+  return issues.filter(({ pointer, code }) => pointer !== '/type' && code !== 'required');
+}
+
+/** The data of an event has the form of its kind. */
+function dataIssues(json: JsonObject, row: KnownType): readonly Issue[] {
+  if (row.typedData !== true || !isObject(json['data'])) return NONE;
+  const kind = json['kind'] ?? 'status';
+  if (typeof kind !== 'string' || !Object.hasOwn(EVENT_DATA, kind)) return NONE;
+  const validate = DATA_VALIDATORS[kind as EventKind];
+  if (validate(json['data'])) return NONE;
+  return issuesOf(validate, EVENT_DATA[kind as EventKind], json['data']).map((issue) => ({
+    ...issue,
+    pointer: `/data${issue.pointer}`,
+  }));
+}
+
+function withHint(issue: Issue): Issue {
+  if (issue.pointer !== '/ts' || issue.code !== 'too_large') return issue;
+  return { ...issue, suggestion: 'ts is in seconds; divide milliseconds by 1000' };
+}
+
+function unknownType(type: string): Issue {
+  // Comparing is slow, and a slip neither adds a word nor changes the length by much.
+  const words = type.split('/').length;
+  const alike = KNOWN_TYPES.map((row) => row.type).filter(
+    (known) => Math.abs(known.length - type.length) <= 2 && known.split('/').length === words,
+  );
+  const close = nearest(type, alike);
+  const message = `type ${show(type)} is not one we know; the message is kept as it is`;
+  return {
+    pointer: '/type',
+    code: 'unknown_type',
+    message,
+    ...(close && { suggestion: `did you mean ${show(close)}?` }),
+  };
+}
+
+/** A member the type does not have is kept; one that looks like a field that is missing is probably a slip. */
+function slips(json: JsonObject, { fields }: Reader): Issue[] {
+  const missing = [...fields].filter((field) => !Object.hasOwn(json, field) && !STAMP_NAMES.has(field));
+  const unknown = Object.keys(json).filter((key) => !fields.has(key) && !STAMP_NAMES.has(key));
+  const issues: Issue[] = [];
+  // Nobody slips a hundred times, and comparing is slow.
+  for (const key of unknown.slice(0, MOST_SLIPS)) {
+    const close = nearest(key, missing);
+    if (close === undefined) continue;
+    const message = `${key} is not a field of ${String(json['type'])}; it is kept, and ${close} takes its default`;
+    issues.push({ pointer: pointerTo('', key), code: 'unknown_field', message, suggestion: `did you mean ${close}?` });
+  }
+  return issues;
+}
+
+/** Another minor version is ours; lenient reading also takes values outside closed sets and what nobody stamped. */
+function isTolerated({ code, pointer }: Issue, lenient: boolean): boolean {
+  if (code === 'coerced') return true;
+  return lenient && (code === 'enum' || (code === 'required' && pointer === '/a2e'));
+}
+
+const NONE: readonly Issue[] = [];
+const MOST_SLIPS = 16;
+const FORBIDDEN = ['__proto__', 'constructor', 'prototype'] as const;
+const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
+const OUR_MAJOR = /^1(?:\.\d{1,9}){0,2}$/;
+const LEGACY_TYPE = /^SUBAGENT_[A-Z0-9_]{1,64}$/;
+
+const DATA_VALIDATORS: Readonly<Record<EventKind, Validator>> = {
+  progress: validators.ProgressData,
+  artifact: validators.ArtifactData,
+  log: validators.LogData,
+  status: validators.StatusData,
+};
+
+const compiled: Readonly<Record<string, Validator>> = validators;
+const readers: ReadonlyMap<string, Reader> = new Map(KNOWN_TYPES.map((row) => [row.type, readerOf(row)]));
+
+function readerOf(row: KnownType): Reader {
+  const validate = compiled[row.validator];
+  if (validate === undefined) throw new Error(`no validator was compiled for ${row.type}`);
+  const fields = Object.keys((row.schema as { properties: object }).properties);
+  return { row, validate, fields: new Set([...Object.keys(BaseMessage.properties), ...fields]) };
+}

@@ -1,0 +1,77 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { JsonSchema } from '../schema.ts';
+import { WIRE_VERSION } from './message.ts';
+import { KNOWN_TYPES, type WireMessage } from './type-map.ts';
+
+/** The message with both stamps and every default of its type. What it says itself stays. */
+export function completeMessage(type: string, json: JsonObject): WireMessage {
+  return (fillers.get(type) ?? addStamps)(json) as WireMessage;
+}
+
+/** Puts defaults where a checked value left something out; gives back the value itself when it left out nothing. */
+type Fill = (value: JsonObject) => JsonObject;
+
+/**
+ * Works the defaults of a schema out once. A copy is made only where one is needed: most messages are complete. The
+ * template it starts from also has a place for every field that must come: overwriting a place is cheap, making one
+ * is not.
+ */
+function fillerOf(schema: JsonSchema, base: JsonObject = {}): Fill | undefined {
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] };
+  const defaults = Object.entries(properties).filter(([, property]) => Object.hasOwn(property, 'default'));
+  const nested = Object.entries(properties).flatMap(([name, property]) => {
+    const fill = valueFillerOf(property);
+    return fill === undefined ? [] : [[name, fill] as const];
+  });
+  if (defaults.length === 0 && nested.length === 0) return undefined;
+  const template: JsonObject = {
+    ...base,
+    ...Object.fromEntries(required.map((name) => [name, null])),
+    ...Object.fromEntries(defaults.map(([name, property]) => [name, frozen(property['default'] as Json)])),
+  };
+  const names = [...Object.keys(base), ...defaults.map(([name]) => name)];
+  return (value) => {
+    let filled = value;
+    for (const name of names) {
+      if (value[name] !== undefined) continue;
+      filled = { ...template, ...value };
+      break;
+    }
+    for (const [name, fill] of nested) {
+      const member = value[name];
+      if (typeof member !== 'object' || member === null) continue;
+      const inner = fill(member);
+      if (inner === member) continue;
+      // The name is the schema's own, never the sender's.
+      if (filled === value) filled = { ...value };
+      filled[name] = inner;
+    }
+    return filled;
+  };
+}
+
+function valueFillerOf(schema: JsonSchema): ((value: Json) => Json) | undefined {
+  if (isObject(schema['items'])) {
+    const fill = valueFillerOf(schema['items']);
+    return fill && ((value) => (Array.isArray(value) ? filledItems(value, fill) : value));
+  }
+  const fill = fillerOf(schema);
+  return fill && ((value) => (isObject(value) ? fill(value) : value));
+}
+
+function filledItems(items: Json[], fill: (value: Json) => Json): Json[] {
+  const filled = items.map(fill);
+  return filled.every((item, index) => item === items[index]) ? items : filled;
+}
+
+/** Defaults are shared by all messages that leave the field out. */
+function frozen(value: Json): Json {
+  if (typeof value === 'object') Object.freeze(value);
+  return value;
+}
+
+const STAMPED = { a2e: WIRE_VERSION, version: WIRE_VERSION } as const;
+const addStamps: Fill = (value) => ({ ...STAMPED, ...value });
+const fillers: ReadonlyMap<string, Fill> = new Map(
+  KNOWN_TYPES.map(({ type, schema }) => [type, fillerOf(schema, { ...STAMPED, type, id: '', ts: 0.5 }) ?? addStamps]),
+);

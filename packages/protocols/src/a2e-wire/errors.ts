@@ -1,0 +1,68 @@
+/** What a code of an `error` message means, and whether the same request may succeed when sent again. */
+export interface WireError {
+  readonly retryable: boolean;
+  readonly meaning: string;
+}
+
+/**
+ * Every code of the protocol and its capabilities. The set is open: a peer's own code is read like any other.
+ * Clients that retry wait 1, 2, 4 … seconds.
+ */
+// biome-ignore format: one row a code
+export const WIRE_ERRORS = {
+  // Reading a message.
+  parse_error: { retryable: false, meaning: 'The line is not a JSON object.' },
+  invalid_message: { retryable: false, meaning: 'The message has no place here: bad base fields, too long, sent by the wrong side or at the wrong time.' },
+  schema_violation: { retryable: false, meaning: 'The type is known and its fields are not as they should be.' },
+  version_mismatch: { retryable: false, meaning: 'The message is stamped with another major version.' },
+  unknown_type: { retryable: false, meaning: 'Nothing here handles messages of this type; an older peer answers so, and the client falls back.' },
+  unauthorized: { retryable: false, meaning: 'No handshake yet, or the caller may not do this.' },
+  capability_missing: { retryable: false, meaning: 'The handshake did not grant the capability this type belongs to.' },
+  // Running what it asks for.
+  not_found: { retryable: false, meaning: 'There is no such tool, skill or thing.' },
+  busy: { retryable: true, meaning: 'As much is running and waiting as this connection allows, or it is closing.' },
+  rate_limited: { retryable: true, meaning: 'Too many requests for now.' },
+  timeout: { retryable: true, meaning: 'It did not finish in time.' },
+  runtime_error: { retryable: true, meaning: 'It failed while running.' },
+  internal_error: { retryable: true, meaning: 'The host failed.' },
+  out_of_memory: { retryable: true, meaning: 'It needed more memory than it may have.' },
+  sandbox_crash: { retryable: true, meaning: 'What it ran in went down.' },
+  // tool
+  unknown_tool: { retryable: false, meaning: 'There is no tool of this name.' },
+  tool_denied: { retryable: false, meaning: 'The caller may not use this tool.' },
+  tool_error: { retryable: true, meaning: 'The tool failed.' },
+  // skill
+  unknown_skill: { retryable: false, meaning: 'There is no skill of this name.' },
+  skill_error: { retryable: true, meaning: 'The skill failed.' },
+  // chain
+  bad_entry: { retryable: false, meaning: 'entry_node names no node.' },
+  chain_cycle: { retryable: false, meaning: 'The chain came to a node a second time.' },
+  chain_node_error: { retryable: true, meaning: 'A node of the chain failed.' },
+  chain_error: { retryable: false, meaning: 'The chain cannot be run as it is written.' },
+  // env
+  unknown_action: { retryable: false, meaning: 'The environment has no such action.' },
+  reset_denied: { retryable: false, meaning: 'The environment may not be reset now.' },
+  // proc
+  unknown_proc: { retryable: false, meaning: 'No process has this id.' },
+  proc_dead: { retryable: false, meaning: 'The process has ended.' },
+  proc_limit: { retryable: false, meaning: 'The session has as many processes as it may have.' },
+  // memory
+  memory_full: { retryable: false, meaning: 'The memory holds as much as it may.' },
+  memory_not_found: { retryable: false, meaning: 'There is no such memory.' },
+  // mcp
+  mcp_server_not_found: { retryable: false, meaning: 'There is no such MCP server.' },
+  mcp_server_unavailable: { retryable: true, meaning: 'The MCP server does not answer.' },
+  mcp_tool_not_found: { retryable: false, meaning: 'The MCP server has no such tool.' },
+  mcp_resource_not_found: { retryable: false, meaning: 'The MCP server has no such resource.' },
+  mcp_prompt_not_found: { retryable: false, meaning: 'The MCP server has no such prompt.' },
+  mcp_transport_error: { retryable: true, meaning: 'The connection to the MCP server broke.' },
+  mcp_protocol_error: { retryable: false, meaning: 'The MCP server does not keep to its protocol.' },
+  mcp_sampling_refused: { retryable: false, meaning: 'The agent does not run its model for this server.' },
+  mcp_capability_missing: { retryable: false, meaning: 'The MCP server cannot do this.' },
+} as const satisfies Record<string, WireError>;
+
+export type WireErrorCode = keyof typeof WIRE_ERRORS;
+
+export function isWireErrorCode(code: string): code is WireErrorCode {
+  return Object.hasOwn(WIRE_ERRORS, code);
+}

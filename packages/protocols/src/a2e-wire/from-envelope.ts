@@ -1,0 +1,77 @@
+import type { Stamp } from '../dialect.ts';
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { parseTimestamp } from '../time.ts';
+import { decodeWire } from './decode.ts';
+import { isId, LONGEST_ID } from './message.ts';
+import { withFields } from './new-message.ts';
+import { requestRowOf } from './request-row.ts';
+import type { WireMessage } from './type-map.ts';
+
+/** A request on this wire that says what the envelope says: a tool call, unless its method is a type of this wire. */
+export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<WireMessage> {
+  const { method } = envelope;
+  if (method === null) {
+    const message = 'method is required: it names the tool to call; got null';
+    return reject({ pointer: '/method', code: 'required', message });
+  }
+  const { type } = requestRowOf(envelope);
+  const lost = lostFields(envelope);
+  const id = envelope.request_id ?? '';
+  const usable = isId(id);
+  if (id !== '' && !usable) {
+    const message = `request_id is longer than the ${LONGEST_ID} characters an id has here; a new one takes its place`;
+    lost.push({ pointer: '/request_id', code: 'lost', message });
+  }
+  const now = new Date(parseTimestamp(envelope.timestamp ?? '') ?? stamp.now.getTime());
+  const message = withFields(type, fieldsOf(type, method, envelope), { id: usable ? id : stamp.id, now });
+  const outcome = decodeWire(message as JsonObject, now);
+  if (outcome.ok) return accept(outcome.value, lost);
+  return { ok: false, issues: outcome.issues.map((issue) => ({ ...issue, pointer: `/params${issue.pointer}` })) };
+}
+
+function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObject {
+  const { params, is_stream, session_id, correlation_id, provenance } = envelope;
+  const shared = {
+    ...(is_stream && { streaming: true }),
+    ...(session_id !== null && { session_id }),
+    ...(correlation_id !== null && { correlation_id }),
+  };
+  const { timeout, metadata } = provenance.details;
+  const limit = typeof timeout === 'number' && timeout >= 0 ? { timeout } : {};
+  if (type === 'tool/call/req') return { ...shared, ...limit, tool_name: method, arguments: params };
+  if (type === 'skill/call/req') {
+    const more = isObject(metadata) ? { metadata } : {};
+    // A skill streams unless told.
+    return { ...shared, ...limit, ...more, streaming: is_stream, name: method, arguments: params };
+  }
+  // A type without such a field keeps it as one more member.
+  return { ...shared, ...params };
+}
+
+/** What an envelope can say and a message of this wire cannot. */
+function lostFields(envelope: E2AEnvelope): Issue[] {
+  const issues: Issue[] = [];
+  for (const field of NO_PLACE) {
+    if (isEmpty(envelope[field])) continue;
+    issues.push({ pointer: `/${field}`, code: 'lost', message: `${field} has no place in an A2E wire request` });
+  }
+  if (envelope.identity_origin !== 'agent') {
+    const message = `identity_origin ${envelope.identity_origin} becomes agent: on this wire agents ask`;
+    issues.push({ pointer: '/identity_origin', code: 'lost', message });
+  }
+  return issues;
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+// biome-ignore format: a plain list
+const NO_PLACE = [
+  'jsonrpc_id', 'task_id', 'context_id', 'message_id', 'channel', 'user_id', 'source_agent_id', 'chat_id', 'agent_ref',
+  'agent_id', 'service_id', 'workspace_key', 'ext_method', 'session_update_kind', 'expected_output_modes', 'auth',
+  'channel_context', 'a2a_metadata', 'acp_meta', 'extras',
+] as const satisfies readonly (keyof E2AEnvelope)[];

@@ -1,0 +1,131 @@
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import type { E2AResponse } from '../e2a/response.ts';
+import { FAILURES } from '../failure.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { encodeUtf8 } from '../platform.ts';
+import { parseTimestamp } from '../time.ts';
+import { toBase64 } from './base64.ts';
+import { decodeWire } from './decode.ts';
+import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from './errors.ts';
+import { newError, withFields } from './new-message.ts';
+import { requestRowOf } from './request-row.ts';
+import { stableId } from './stable-id.ts';
+import { type KnownType, lookup, type WireMessage } from './type-map.ts';
+
+/** One frame of an answer as this wire tells it: an event, the response, or an error. */
+export function wireFromResponse(response: E2AResponse, request: E2AEnvelope): readonly WireMessage[] {
+  const frame: Frame = {
+    response,
+    request,
+    row: requestRowOf(request),
+    reqId: request.request_id ?? response.request_id ?? '',
+    stamp: { id: stableId(response), now: timeOf(response, request) },
+  };
+  if (response.status === 'failed' || response.response_kind === 'e2a.error') return [errorOf(frame)];
+  if (response.is_final) return [answerOf(frame)];
+  // The reference server's keepalive: it says nothing, and this wire has pings of its own.
+  return response.sequence < 0 ? [] : [eventOf(frame)];
+}
+
+interface Frame {
+  readonly response: E2AResponse;
+  readonly request: E2AEnvelope;
+  readonly row: KnownType;
+  readonly reqId: string;
+  readonly stamp: { readonly id: string; readonly now: Date };
+}
+
+/**
+ * Text becomes an artifact: the only kind that is a piece of content, to be put together with the next. The others
+ * are remarks, so reasoning is a log line and the rest a status, with the delta beside the message.
+ */
+function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
+  const { delta_kind = 'custom', delta = null, mime_type } = response.body;
+  const told = { req_id: reqId, seq: response.sequence };
+  const send = (kind: string, data: JsonObject) =>
+    withFields(row.events ?? 'invoke/event', { ...told, kind, data }, stamp);
+  if (delta_kind === 'text' && typeof delta === 'string') {
+    const mime = typeof mime_type === 'string' ? mime_type : 'text/plain; charset=utf-8';
+    return send('artifact', { name: 'text', mime, chunk: toBase64(encodeUtf8(delta)), final: false });
+  }
+  if (delta_kind === 'reasoning' && typeof delta === 'string') return send('log', { level: 'debug', message: delta });
+  if (response.response_kind === 'e2a.chunk') return send('status', { message: '', delta_kind, delta });
+  return send('status', { message: '', response_kind: response.response_kind, body: response.body });
+}
+
+/** The answer of the request's type, or an error when the result does not fit it. */
+function answerOf({ response, request, row, reqId, stamp }: Frame): WireMessage {
+  const result = Object.hasOwn(response.body, 'result') ? (response.body['result'] as Json) : response.body;
+  const type = row.answer ?? 'error';
+  const fields = (RESULTS[row.type] ?? fieldsOf)(result, { request, answer: lookup(type), at: stamp.now });
+  const answer = withFields(type, { ...fields, req_id: reqId }, stamp);
+  const outcome = decodeWire(answer as JsonObject, stamp.now);
+  if (outcome.ok) return answer;
+  const message = `the result is not one that ${type} can tell`;
+  return newError({ code: 'internal_error', reqId, message, issues: outcome.issues, about: row.type }, stamp);
+}
+
+interface ResultContext {
+  readonly request: E2AEnvelope;
+  readonly answer: KnownType | undefined;
+  readonly at: Date;
+}
+
+/** Types whose answer wraps the result; of any other the result's members are the answer's fields. */
+const RESULTS: Readonly<Record<string, (result: Json, context: ResultContext) => JsonObject>> = {
+  'tool/call/req': (result, { request, at }) => ({
+    data: { success: true, tool_name: request.method ?? '', data: result },
+    created_at: at.getTime() / 1000,
+  }),
+  'skill/call/req': (result, { request, at }) => ({
+    name: request.method ?? '',
+    data: { success: true, data: result },
+    created_at: at.getTime() / 1000,
+  }),
+  'chain/req': (result) =>
+    isObject(result) && Object.hasOwn(result, 'success') ? result : { success: true, final_output: result },
+};
+
+/** The members of the result. It is complete and did not fail, so a flag that says so is set unless it was given. */
+function fieldsOf(result: Json, { answer }: ResultContext): JsonObject {
+  const properties = (answer?.schema['properties'] ?? {}) as JsonObject;
+  const flags = ['ok', 'success'].filter((flag) => Object.hasOwn(properties, flag)).map((flag) => [flag, true]);
+  return { ...Object.fromEntries(flags), ...(isObject(result) ? result : { result }) };
+}
+
+function errorOf({ response, row, reqId, stamp }: Frame): WireMessage {
+  const { code, message, retryable, details } = response.body;
+  const given = typeof code === 'string' ? code : '';
+  const wire = wireCodeOf(given, row);
+  const fields = {
+    req_id: reqId,
+    code: wire,
+    message: typeof message === 'string' ? message : WIRE_ERRORS[wire].meaning,
+    detail: { ...(isObject(details) ? details : {}), ...(given !== '' && { e2a_code: given }) },
+    retryable: typeof retryable === 'boolean' ? retryable : (RETRYABLE.get(given) ?? WIRE_ERRORS[wire].retryable),
+    capability_name: row.capability ?? '',
+  };
+  return withFields('error', fields, stamp);
+}
+
+function wireCodeOf(code: string, row: KnownType): WireErrorCode {
+  if (isWireErrorCode(code)) return code;
+  return WIRE_CODES.get(code) ?? FALLBACKS[row.type] ?? 'runtime_error';
+}
+
+function timeOf(response: E2AResponse, request: E2AEnvelope): Date {
+  return new Date(parseTimestamp(response.timestamp ?? '') ?? parseTimestamp(request.timestamp ?? '') ?? 0);
+}
+
+/** What an error of the agent's own is, by what was asked. */
+const FALLBACKS: Readonly<Record<string, WireErrorCode>> = {
+  'tool/call/req': 'tool_error',
+  'skill/call/req': 'skill_error',
+  'chain/req': 'chain_error',
+};
+
+// Where several of our failures share an E2A code, the first names the wire code, but a method nobody answers is,
+// on this wire, a tool that is not there.
+const rows = [FAILURES.unknown_method, ...Object.values(FAILURES)].reverse();
+const WIRE_CODES: ReadonlyMap<string, WireErrorCode> = new Map(rows.map(({ e2a, wire }) => [e2a, wire]));
+const RETRYABLE: ReadonlyMap<string, boolean> = new Map(rows.map(({ e2a, retryable }) => [e2a, retryable]));

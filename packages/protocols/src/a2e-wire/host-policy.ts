@@ -1,0 +1,43 @@
+import type { AcceptedCapability, RejectionReason } from './message.ts';
+
+/** What a host decides about a connection, handed to its session as data and one function. */
+export interface HostPolicy<Principal> {
+  /** Who a handshake's token stands for. A blank token is for the policy to judge like any other. */
+  readonly accept: (token: string, agentId: string) => Acceptance<Principal>;
+  /** What the host can do; an agent gets those it asks for. */
+  readonly capabilities: readonly AcceptedCapability[];
+  /** Requests that run at the same time. */
+  readonly maxParallel: number;
+  /** Requests that may wait for a place; 64 unless told. More are refused as `busy`. */
+  readonly maxQueued?: number;
+  /** Since when the host is up. */
+  readonly startedAt: Date;
+  /** Whether messages of unknown types are delivered too, instead of refused. */
+  readonly catchAll?: boolean;
+  /** How long a connection may stay without a handshake; 10 unless told. */
+  readonly handshakeSeconds?: number;
+  /** The longest a shutdown may take, whatever the agent asks; 300 unless told. */
+  readonly maxDrainSeconds?: number;
+}
+
+export type Acceptance<Principal> =
+  | { readonly ok: true; readonly principal: Principal }
+  | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> };
+
+/**
+ * The capabilities an agent gets: those of its list that the host has, or all when it names none. `undefined` when it
+ * named some and the host has none of them.
+ */
+export function grant(
+  wanted: readonly string[],
+  offered: readonly AcceptedCapability[],
+): readonly AcceptedCapability[] | undefined {
+  const enabled = offered.filter((capability) => capability.enabled);
+  const asked = wanted.filter((name) => !SCP_FEATURES.has(name));
+  if (asked.length === 0) return enabled;
+  const granted = enabled.filter(({ capability }) => asked.includes(capability));
+  return granted.length > 0 ? granted : undefined;
+}
+
+/** What clients of the older SCP announce. They name abilities of the agent, not parts of a host. */
+const SCP_FEATURES: ReadonlySet<string> = new Set(['streaming', 'artifacts']);

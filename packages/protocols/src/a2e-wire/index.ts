@@ -1,0 +1,38 @@
+// The public face of `@dragoman/protocols/a2e-wire`. Nothing in here is imported from it.
+
+export { ChainNode } from './capabilities/chain.ts';
+export { McpServerConfig, McpServerInfo } from './capabilities/mcp.ts';
+export { MEMORY_TIERS, MemoryEntry } from './capabilities/memory.ts';
+export { SkillDefinition, SkillResult } from './capabilities/skill.ts';
+export { ToolDefinition, ToolParameter, ToolResult } from './capabilities/tool.ts';
+export { ToolkitDefinition } from './capabilities/toolkit.ts';
+export { decodeWire, idOf } from './decode.ts';
+export { a2eWireDialect } from './dialect.ts';
+export { isWireErrorCode, WIRE_ERRORS, type WireError, type WireErrorCode } from './errors.ts';
+export { EventSequence } from './event-sequence.ts';
+export { failureMessage } from './failure-message.ts';
+export { type Acceptance, grant, type HostPolicy } from './host-policy.ts';
+export {
+  CAPABILITIES,
+  EVENT_KINDS,
+  type EventKind,
+  REJECTION_REASONS,
+  type RejectionReason,
+  WIRE_VERSION,
+} from './message.ts';
+export { type ErrorGiven, newError, newMessage } from './new-message.ts';
+export { PendingCalls, type Route } from './pending.ts';
+export { type EventGiven, HostSession, type Reaction, type SessionGiven } from './session.ts';
+export { stableId } from './stable-id.ts';
+export {
+  aliasOf,
+  type FieldsOf,
+  isMessage,
+  KNOWN_TYPES,
+  type KnownType,
+  lookup,
+  type MessageOf,
+  maySend,
+  type WireMessage,
+  type WireType,
+} from './type-map.ts';

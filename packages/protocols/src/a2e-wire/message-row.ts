@@ -1,0 +1,59 @@
+import type { JsonObject } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import type { JsonSchema } from '../schema.ts';
+
+/** Who may send a message. The suffix of a type does not tell: MCP sampling is asked by the host. */
+export type Sender = 'agent' | 'host' | 'both';
+
+/** What a message is for: to ask, to answer, to tell how an asked thing is going, or just to tell. */
+export type Role = 'request' | 'answer' | 'event' | 'notice';
+
+/** One message type: its own fields beside the base ones, and its place in a conversation. */
+export interface MessageRow {
+  readonly schema: JsonSchema;
+  readonly from: Sender;
+  readonly role: Role;
+  /** Of a request: the type that answers it. */
+  readonly answer?: string;
+  /** Of a request: the type of the events told while it runs. */
+  readonly events?: string;
+  /** Of an event: `data` has the form its `kind` says. */
+  readonly typedData?: boolean;
+  /** Rules a schema cannot say, asked only of what fits the schema. */
+  readonly check?: (message: JsonObject) => readonly Issue[];
+}
+
+/** A group of message types that comes and goes together. */
+export interface Namespace {
+  /** The capability a handshake grants it by; undefined for what every connection has. */
+  readonly capability: string | undefined;
+  readonly types: Readonly<Record<string, MessageRow>>;
+  /** Other spellings in use → ours. */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+interface RequestOptions {
+  readonly from?: Sender;
+  readonly events?: string;
+  readonly check?: (message: JsonObject) => readonly Issue[];
+}
+
+export function request<const Schema extends JsonSchema, const Answer extends string>(
+  schema: Schema,
+  answer: Answer,
+  options: RequestOptions = {},
+) {
+  return { from: 'agent', ...options, schema, answer, role: 'request' } as const;
+}
+
+export function answer<const Schema extends JsonSchema>(schema: Schema, from: Sender = 'host') {
+  return { schema, from, role: 'answer' } as const;
+}
+
+export function event<const Schema extends JsonSchema>(schema: Schema, typedData = true) {
+  return { schema, from: 'host', role: 'event', typedData } as const;
+}
+
+export function notice<const Schema extends JsonSchema>(schema: Schema, from: Sender) {
+  return { schema, from, role: 'notice' } as const;
+}

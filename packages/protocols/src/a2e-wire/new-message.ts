@@ -1,0 +1,65 @@
+import type { Stamp } from '../dialect.ts';
+import type { JsonObject } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import { completeMessage } from './defaults.ts';
+import { WIRE_ERRORS, type WireErrorCode } from './errors.ts';
+import { LATEST_TS, WIRE_VERSION } from './message.ts';
+import { type FieldsOf, lookup, type MessageOf, type WireMessage, type WireType } from './type-map.ts';
+
+/** A message of ours: stamped, with an id and the time, and every field its type has. */
+export function newMessage<const Type extends WireType>(
+  type: Type,
+  fields: FieldsOf<Type>,
+  stamp: Stamp,
+): MessageOf<Type> & WireMessage {
+  return withFields(type, fields as unknown as JsonObject, stamp) as unknown as MessageOf<Type> & WireMessage;
+}
+
+/** The same for a type known only when running. */
+export function withFields(type: string, fields: JsonObject, { id, now }: Stamp): WireMessage {
+  const ts = Math.min(Math.max(now.getTime() / 1000, 0), LATEST_TS);
+  const base = { a2e: WIRE_VERSION, version: WIRE_VERSION, type, id, ts } as const;
+  return completeMessage(type, { ...fields, ...base });
+}
+
+export interface ErrorGiven {
+  readonly code: WireErrorCode;
+  /** The id of what it answers; empty when that cannot be told, or is not to be ended by it. */
+  readonly reqId: string;
+  readonly message: string;
+  readonly issues?: readonly Issue[];
+  readonly detail?: JsonObject;
+  /** The type of what it answers. */
+  readonly about?: string | undefined;
+}
+
+export function newError(
+  { code, reqId, message, issues = [], detail = {}, about }: ErrorGiven,
+  stamp: Stamp,
+): WireMessage {
+  const fields = {
+    req_id: reqId,
+    code,
+    message,
+    detail: issues.length === 0 ? detail : { ...detail, issues: issueDetails(issues) },
+    retryable: WIRE_ERRORS[code].retryable,
+    capability_name: capabilityOf(about),
+  };
+  return withFields('error', fields, stamp);
+}
+
+export function capabilityOf(type: string | undefined): string {
+  return (type === undefined ? undefined : lookup(type)?.capability) ?? '';
+}
+
+/** Issues as data for a peer. The first ones: an answer must not be larger than what it answers. */
+export function issueDetails(issues: readonly Issue[]): JsonObject[] {
+  return issues.slice(0, MOST_ISSUES).map(({ pointer, code, message, suggestion }) => ({
+    pointer,
+    code,
+    message,
+    ...(suggestion !== undefined && { suggestion }),
+  }));
+}
+
+const MOST_ISSUES = 20;

@@ -1,0 +1,77 @@
+import { lookup, type WireMessage } from './type-map.ts';
+
+/** Where an arriving message goes. */
+export type Route =
+  /** It ends the call: its answer, or an `error`. */
+  | { readonly to: 'call'; readonly reqId: string }
+  /** It tells how the call is going. */
+  | { readonly to: 'events'; readonly reqId: string }
+  /** It belongs to no call: a push, by type. */
+  | { readonly to: 'push'; readonly type: string }
+  | { readonly to: 'nobody'; readonly why: 'duplicate' | 'unknown_request' };
+
+/**
+ * The calls one side has made and not been answered yet. Says where each arriving message belongs (A2E wire, Message
+ * Ordering: responses reference their request by `req_id`); who waits for it is the caller's business.
+ */
+export class PendingCalls {
+  readonly #calls = new Map<string, Call>();
+
+  /** A request goes out. It is given up at `deadline`, when there is one. */
+  expect(id: string, deadline?: Date): void {
+    this.#calls.set(id, { deadline, seen: new Set() });
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  route(message: WireMessage): Route {
+    const reqId = typeof message['req_id'] === 'string' ? message['req_id'] : '';
+    const row = lookup(message.type);
+    const call = this.#calls.get(reqId);
+    if (call === undefined) {
+      const belongsToACall = reqId !== '' && (row?.role === 'answer' || row?.role === 'event');
+      return belongsToACall ? { to: 'nobody', why: 'unknown_request' } : { to: 'push', type: message.type };
+    }
+    if (row?.role === 'event') return isRepeated(call, message) ? DUPLICATE : { to: 'events', reqId };
+    this.#calls.delete(reqId);
+    return { to: 'call', reqId };
+  }
+
+  /** The calls whose time is up; they are pending no more. */
+  expire(now: Date): readonly string[] {
+    const expired = [...this.#calls].filter(([, { deadline }]) => deadline !== undefined && deadline <= now);
+    for (const [id] of expired) this.#calls.delete(id);
+    return expired.map(([id]) => id);
+  }
+
+  /** The connection is gone: nothing will be answered any more. */
+  abandon(): readonly string[] {
+    const ids = [...this.#calls.keys()];
+    this.#calls.clear();
+    return ids;
+  }
+}
+
+interface Call {
+  readonly deadline: Date | undefined;
+  /** Ids of the latest events. */
+  readonly seen: Set<string>;
+}
+
+/**
+ * An event is the same one again when its id is. Not by `seq`: hosts are about that always send 0, and a gap means
+ * nothing.
+ */
+function isRepeated({ seen }: Call, { id }: WireMessage): boolean {
+  if (id === undefined) return false;
+  if (seen.has(id)) return true;
+  seen.add(id);
+  const [oldest] = seen;
+  if (seen.size > REMEMBERED && oldest !== undefined) seen.delete(oldest);
+  return false;
+}
+
+const DUPLICATE: Route = { to: 'nobody', why: 'duplicate' };
+const REMEMBERED = 1024;

@@ -1,0 +1,338 @@
+import type { Stamp } from '../dialect.ts';
+import { type Failure, failure } from '../failure.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import { decodeWire, idOf } from './decode.ts';
+import type { WireErrorCode } from './errors.ts';
+import { EventSequence } from './event-sequence.ts';
+import { failureMessage } from './failure-message.ts';
+import { grant, type HostPolicy } from './host-policy.ts';
+import type { EventKind, RejectionReason } from './message.ts';
+import { type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
+import { isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
+
+/** What is to be done about something that happened on the connection. */
+export interface Reaction {
+  /** To the agent, in this order. */
+  readonly send: readonly WireMessage[];
+  /** Requests to start, in this order. Each is owed one answer and then `finished`. */
+  readonly deliver: readonly WireMessage[];
+  /** What the agent says to requests of the host's own, and its errors. */
+  readonly answers: readonly WireMessage[];
+  /** The ids of running requests to stop. */
+  readonly cancel: readonly string[];
+}
+
+/**
+ * The host's side of one connection: takes what arrives, says what to send, to start and to stop. It has no clock and
+ * no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
+ *
+ *                 handshake/req accepted             shutdown, drain()
+ *    ┌───────────┐ ───────────────────▶ ┌─────────┐ ──────────────────▶ ┌──────────┐
+ *    │ handshake │                      │  ready  │                     │ draining │
+ *    └───────────┘                      └─────────┘                     └──────────┘
+ *          │ rejected · deadline                                              │ nothing left · deadline
+ *          ▼                                                                  ▼
+ *    ┌──────────────────────────────────────────────────────────────────────────────┐
+ *    │ closed: nothing is answered any more (from anywhere, by disconnected())      │
+ *    └──────────────────────────────────────────────────────────────────────────────┘
+ *
+ * A request goes: arrived ─▶ waiting (at most maxQueued) ─▶ running (at most maxParallel) ─▶ finished, or is refused
+ * with one `error`. Requests start in order of arrival (A2E wire, Message Ordering).
+ */
+export class HostSession<Principal> {
+  readonly #policy: HostPolicy<Principal>;
+  readonly #newId: () => string;
+  readonly #running = new Map<string, WireMessage>();
+  readonly #waiting = new Map<string, WireMessage>();
+  readonly #sequences = new EventSequence();
+  #granted: ReadonlySet<string> = new Set();
+  #state: 'handshake' | 'ready' | 'draining' | 'closed' = 'handshake';
+  #principal: Principal | undefined;
+  #deadline: Date | undefined;
+
+  constructor({ policy, newId, now }: SessionGiven<Principal>) {
+    this.#policy = policy;
+    this.#newId = newId;
+    this.#deadline = after(now, policy.handshakeSeconds ?? HANDSHAKE_SECONDS);
+  }
+
+  get state() {
+    return this.#state;
+  }
+
+  /** Who the handshake proved to be calling. */
+  get principal(): Principal | undefined {
+    return this.#principal;
+  }
+
+  /** When to call `tick` next. */
+  get deadline(): Date | undefined {
+    return this.#deadline;
+  }
+
+  isRunning(reqId: string): boolean {
+    return this.#running.has(reqId);
+  }
+
+  /** One message, parsed. */
+  receive(json: Json, now: Date): Reaction {
+    if (this.#state === 'closed') return NOTHING;
+    if (this.#state === 'handshake') return this.#receiveFromStranger(json, now);
+    const outcome = decodeWire(json, now);
+    return outcome.ok ? this.#dispatch(outcome.value, now) : this.#refuseInvalid(json, outcome.issues, now);
+  }
+
+  /** A line that is no message at all: not JSON, not UTF-8, too long. */
+  unreadable(cause: Failure, now: Date): Reaction {
+    return this.#state === 'closed' ? NOTHING : sending(failureMessage(cause, undefined, this.#stamp(now)));
+  }
+
+  /** A delivered request has been answered; the next one in line may start. */
+  finished(reqId: string): Reaction {
+    if (this.#state === 'closed' || !this.#running.delete(reqId)) return NOTHING;
+    this.#sequences.forget(reqId);
+    return this.#startNext();
+  }
+
+  /** An event about a running request, numbered; `undefined` when the request is not running (any more). */
+  event(reqId: string, { kind, data, ...more }: EventGiven, now: Date): WireMessage | undefined {
+    const about = this.#state === 'closed' ? undefined : this.#running.get(reqId);
+    if (about === undefined) return undefined;
+    const type = lookup(about.type)?.events ?? 'invoke/event';
+    const fields = { ...more, kind, data, req_id: reqId, seq: this.#sequences.next(reqId) };
+    return withFields(type, fields, this.#stamp(now));
+  }
+
+  /** The host wants to go: what is running may finish, nothing new starts. */
+  drain(seconds: number, now: Date): Reaction {
+    if (this.#state === 'closed') return NOTHING;
+    const until = after(now, Math.min(seconds, this.#policy.maxDrainSeconds ?? DRAIN_SECONDS));
+    const sooner = this.#state === 'draining' && this.#deadline !== undefined && this.#deadline < until;
+    if (!sooner) this.#deadline = until;
+    this.#state = 'draining';
+    this.#closeIfIdle();
+    return NOTHING;
+  }
+
+  /** Time has passed. What a closing connection still owes when its time is up, it answers with `timeout`. */
+  tick(now: Date): Reaction {
+    if (this.#state === 'closed' || this.#deadline === undefined || now < this.#deadline) return NOTHING;
+    const owed = [...this.#running.values(), ...this.#waiting.values()];
+    const send = owed.map(({ id = '', type }) => {
+      const message = 'the connection closed before this was finished';
+      return newError({ code: 'timeout', reqId: id, message, about: type }, this.#stamp(now));
+    });
+    return { ...NOTHING, send, cancel: this.#close() };
+  }
+
+  /** The transport is gone. */
+  disconnected(): Reaction {
+    return this.#state === 'closed' ? NOTHING : { ...NOTHING, cancel: this.#close() };
+  }
+
+  #handshake(request: MessageOf<'handshake/req'>, now: Date): Reaction {
+    const accepted = this.#policy.accept(request.auth_token, request.agent_id);
+    if (!accepted.ok) return this.#reject(request.id, accepted.reason, now);
+    const capabilities = grant(request.agent_caps, this.#policy.capabilities);
+    if (capabilities === undefined) return this.#reject(request.id, 'no_caps', now);
+    this.#state = 'ready';
+    this.#deadline = undefined;
+    this.#principal = accepted.principal;
+    this.#granted = new Set(capabilities.map(({ capability }) => capability));
+    const fields = {
+      req_id: request.id,
+      session_id: this.#newId(),
+      accepted_caps: [...capabilities],
+      max_parallel: this.#policy.maxParallel,
+    };
+    return sending(newMessage('handshake/resp', fields, this.#stamp(now)));
+  }
+
+  #reject(reqId: string, reason: RejectionReason, now: Date): Reaction {
+    const answer = newMessage('handshake/resp', { req_id: reqId, ok: false, reason }, this.#stamp(now));
+    this.#close();
+    return sending(answer);
+  }
+
+  /** Before the handshake only a handshake is looked into: a stranger learns nothing and costs little. */
+  #receiveFromStranger(json: Json, now: Date): Reaction {
+    const type = isObject(json) ? json['type'] : undefined;
+    // An error is never answered with an error, or two peers would go on for ever.
+    if (type === 'error') return NOTHING;
+    if (type !== 'handshake/req') {
+      const message = 'a handshake/req has to come first';
+      return this.#refuse({ code: 'unauthorized', reqId: idOf(json), message }, now);
+    }
+    const outcome = decodeWire(json, now);
+    if (outcome.ok && isMessage(outcome.value, 'handshake/req')) return this.#handshake(outcome.value, now);
+    const issues = outcome.ok ? [] : outcome.issues;
+    const isOtherVersion = issues.some(({ code }) => code === 'version_mismatch');
+    return isOtherVersion ? this.#reject(idOf(json), 'version_mismatch', now) : this.#refuseInvalid(json, issues, now);
+  }
+
+  #refuseInvalid(json: Json, issues: readonly Issue[], now: Date): Reaction {
+    const type = isObject(json) && typeof json['type'] === 'string' ? json['type'] : undefined;
+    if (type === 'error') return NOTHING;
+    const [first, ...others] = issues;
+    const message = `${first?.message ?? ''}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
+    return this.#refuse(
+      { code: codeFor(json, type, issues), reqId: this.#freeId(idOf(json)), message, issues, about: type },
+      now,
+    );
+  }
+
+  #dispatch(message: WireMessage, now: Date): Reaction {
+    const row = lookup(message.type);
+    if (row === undefined) return this.#unknown(message, now);
+    if (!maySend('agent', row))
+      return this.#misplaced(message, `${message.type} is sent by the host, not by the agent`, now);
+    if (row.role === 'answer') return { ...NOTHING, answers: [message] };
+    if (isMessage(message, 'ping')) return sending(this.#pong(message, now));
+    if (isMessage(message, 'shutdown')) return this.drain(message.timeout, now);
+    if (isMessage(message, 'handshake/req')) return this.#misplaced(message, 'the handshake is done already', now);
+    if (row.capability !== undefined && !this.#granted.has(row.capability)) {
+      const text = `the handshake did not grant ${row.capability}, which ${message.type} belongs to`;
+      return this.#refuse(
+        { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type },
+        now,
+      );
+    }
+    if (isMessage(message, 'tool/cancel/req')) return this.#cancel(message, now);
+    return this.#admit(message, message.id ?? '', now);
+  }
+
+  /** A2E wire, Extensibility: an unknown type goes to a catch-all handler, where there is one. */
+  #unknown(message: WireMessage, now: Date): Reaction {
+    const { id } = message;
+    if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
+    const text = `nothing here handles ${message.type}`;
+    return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text }, now);
+  }
+
+  #admit(message: WireMessage, id: string, now: Date): Reaction {
+    if (this.#isInFlight(id)) return this.#misplaced(message, `a request with the id ${id} is in flight already`, now);
+    if (this.#state === 'draining') return this.#busy(message, 'the connection is closing; open another', now);
+    if (this.#running.size < this.#policy.maxParallel) {
+      this.#running.set(id, message);
+      return { ...NOTHING, deliver: [message] };
+    }
+    if (this.#waiting.size >= (this.#policy.maxQueued ?? MAX_QUEUED)) {
+      return this.#busy(message, 'too many requests are waiting already', now);
+    }
+    this.#waiting.set(id, message);
+    return NOTHING;
+  }
+
+  #startNext(): Reaction {
+    const deliver: WireMessage[] = [];
+    for (const [id, message] of this.#waiting) {
+      if (this.#running.size >= this.#policy.maxParallel) break;
+      this.#waiting.delete(id);
+      this.#running.set(id, message);
+      deliver.push(message);
+    }
+    this.#closeIfIdle();
+    return { ...NOTHING, deliver };
+  }
+
+  /** A waiting call is dropped and told so; a running one is for the host to stop and answer. */
+  #cancel(request: MessageOf<'tool/cancel/req'>, now: Date): Reaction {
+    const { id, target_id } = request;
+    const waiting = this.#waiting.delete(target_id);
+    const running = this.#running.has(target_id);
+    const fields = { req_id: id, target_id, cancelled: waiting || running };
+    const answer = newMessage('tool/cancel/resp', fields, this.#stamp(now));
+    if (!waiting) return { ...NOTHING, send: [answer], cancel: running ? [target_id] : [] };
+    const dropped = { ...failureMessage(failure('cancelled'), undefined, this.#stamp(now)), req_id: target_id };
+    this.#closeIfIdle();
+    return sending(dropped, answer);
+  }
+
+  #pong({ id }: MessageOf<'ping'>, now: Date): WireMessage {
+    const uptime = Math.max(0, now.getTime() - this.#policy.startedAt.getTime()) / 1000;
+    return newMessage('pong', { req_id: id, uptime_seconds: uptime }, this.#stamp(now));
+  }
+
+  #misplaced(message: WireMessage, text: string, now: Date): Reaction {
+    return this.#refuse(
+      {
+        code: 'invalid_message',
+        reqId: this.#freeId(message.id),
+        message: text,
+        about: message.type,
+        detail: { id: message.id ?? '' },
+      },
+      now,
+    );
+  }
+
+  #busy({ id = '', type }: WireMessage, message: string, now: Date): Reaction {
+    return this.#refuse({ code: 'busy', reqId: id, message, about: type }, now);
+  }
+
+  #refuse(given: ErrorGiven, now: Date): Reaction {
+    return sending(newError(given, this.#stamp(now)));
+  }
+
+  /** An error naming a request in flight would end it at the agent, though it is another message that is wrong. */
+  #freeId(id: string | undefined): string {
+    return id === undefined || this.#isInFlight(id) ? '' : id;
+  }
+
+  #isInFlight(id: string): boolean {
+    return this.#running.has(id) || this.#waiting.has(id);
+  }
+
+  #closeIfIdle(): void {
+    if (this.#state === 'draining' && this.#running.size === 0 && this.#waiting.size === 0) this.#close();
+  }
+
+  /** The ids of what was running. */
+  #close(): readonly string[] {
+    const running = [...this.#running.keys()];
+    this.#running.clear();
+    this.#waiting.clear();
+    this.#state = 'closed';
+    this.#deadline = undefined;
+    return running;
+  }
+
+  #stamp(now: Date): Stamp {
+    return { id: this.#newId(), now };
+  }
+}
+
+export interface SessionGiven<Principal> {
+  readonly policy: HostPolicy<Principal>;
+  /** 32 random hex digits each time. */
+  readonly newId: () => string;
+  readonly now: Date;
+}
+
+export interface EventGiven {
+  readonly kind: EventKind;
+  readonly data: JsonObject;
+  /** Fields of the type's own, such as `node_id` of a chain event. */
+  readonly [field: string]: Json;
+}
+
+/** A2E wire, Encoding Rules: `schema_violation` for a known type; what is no message at all is a `parse_error`. */
+function codeFor(json: Json, type: string | undefined, issues: readonly Issue[]): WireErrorCode {
+  if (!isObject(json)) return 'parse_error';
+  if (issues.some(({ code }) => code === 'version_mismatch')) return 'version_mismatch';
+  return type !== undefined && lookup(type) !== undefined ? 'schema_violation' : 'invalid_message';
+}
+
+function sending(...send: readonly WireMessage[]): Reaction {
+  return { ...NOTHING, send };
+}
+
+function after(now: Date, seconds: number): Date {
+  return new Date(now.getTime() + seconds * 1000);
+}
+
+const NOTHING: Reaction = { send: [], deliver: [], answers: [], cancel: [] };
+const HANDSHAKE_SECONDS = 10;
+const DRAIN_SECONDS = 300;
+const MAX_QUEUED = 64;
