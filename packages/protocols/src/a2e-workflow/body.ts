@@ -1,0 +1,114 @@
+import * as validators from '../generated/a2e-workflow.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome } from '../outcome.ts';
+import type { JsonSchema } from '../schema.ts';
+import { issuesOf, show, type Validator } from '../validation.ts';
+import { forbidden, TOLERATED } from './line.ts';
+import { ErrorBody, ExecutionResult, RateLimited, ValidationReport } from './message.ts';
+
+/** What a server answers: a result, an error, a limit or a report. */
+export type Body =
+  | { readonly kind: 'result'; readonly body: ExecutionResult }
+  | { readonly kind: 'error'; readonly body: ErrorBody }
+  | { readonly kind: 'rate-limited'; readonly body: RateLimited }
+  | { readonly kind: 'report'; readonly body: ValidationReport };
+
+/** By shape alone, which answer this is; `undefined` for none. */
+export function bodyKind(json: JsonObject): Body['kind'] | undefined {
+  if (Object.hasOwn(json, 'valid') && Object.hasOwn(json, 'errors') && Object.hasOwn(json, 'warnings')) return 'report';
+  const error = json['error'];
+  if (typeof error === 'string') return Object.hasOwn(json, 'retry_after') ? 'rate-limited' : undefined;
+  if (isObject(error) && !Object.hasOwn(json, 'status')) return Object.hasOwn(error, 'type') ? 'error' : undefined;
+  return Object.hasOwn(json, 'execution_id') ? 'result' : undefined;
+}
+
+export function decodeBody(kind: Body['kind'], json: JsonObject, lenient: boolean): Outcome<Body> {
+  const { validate, schema, tolerate } = BODIES[kind];
+  if (validate(json)) return accept({ kind, body: json } as unknown as Body);
+  const warnings: Issue[] = [];
+  const read = tolerate(json, warnings);
+  const issues: Issue[] = [];
+  for (const issue of issuesOf(validate, schema, read).map(forbidden)) {
+    (lenient && TOLERATED.has(issue.code) ? warnings : issues).push(issue);
+  }
+  return issues.length > 0 ? { ok: false, issues } : accept({ kind, body: read } as unknown as Body, warnings);
+}
+
+/** Reads what other servers write for the same thing, each with a warning. */
+type Tolerance = (json: JsonObject, warnings: Issue[]) => JsonObject;
+
+/** `operation_id` for `operationId`. */
+const errorIn: Tolerance = (json, warnings) => {
+  const { error } = json;
+  if (!isObject(error) || !Object.hasOwn(error, 'operation_id') || Object.hasOwn(error, 'operationId')) return json;
+  const { operation_id, ...rest } = error;
+  warnings.push(legacy('/error/operation_id', 'operation_id', 'operationId'));
+  return { ...json, error: { ...rest, operationId: operation_id as Json } };
+};
+
+/** Seconds with a fraction, rounded up so that nobody comes back too early. */
+const wholeSeconds: Tolerance = (json, warnings) => {
+  const seconds = json['retry_after'];
+  if (typeof seconds !== 'number' || Number.isInteger(seconds) || seconds < 0) return json;
+  warnings.push({
+    pointer: '/retry_after',
+    code: 'coerced',
+    message: `retry_after must be whole seconds; ${show(seconds)} is read as ${Math.ceil(seconds)}`,
+  });
+  return { ...json, retry_after: Math.ceil(seconds) };
+};
+
+/** Counts with one list of `issues`, where the spec has two lists; findings that are only a text. */
+const twoLists: Tolerance = (json, warnings) => {
+  let { issues, ...report } = json;
+  if (Array.isArray(issues) && typeof json['errors'] === 'number' && typeof json['warnings'] === 'number') {
+    const of = (severity: string) =>
+      (issues as Json[]).filter((issue) => isObject(issue) && issue['severity'] === severity);
+    report = { ...report, errors: of('error'), warnings: of('warning') };
+    warnings.push({ ...legacy('/issues', 'issues', 'errors and warnings'), pointer: '/issues' });
+  } else if (issues !== undefined) {
+    report = { ...report, issues };
+  }
+  for (const list of ['errors', 'warnings'] as const) {
+    const findings = report[list];
+    if (Array.isArray(findings)) report = { ...report, [list]: findings.map(asFinding(list, warnings)) };
+  }
+  // A summary of another kind counts nothing we could check.
+  if (isObject(report['summary']) && !Object.hasOwn(report['summary'], 'errors')) {
+    const { summary, ...rest } = report;
+    warnings.push({ pointer: '/summary', code: 'ignored', message: `summary has no counts; got ${show(summary)}` });
+    report = rest;
+  }
+  return report;
+};
+
+function asFinding(list: string, warnings: Issue[]): (finding: Json, index: number) => Json {
+  return (finding, index) => {
+    const pointer = `/${list}/${index}`;
+    if (typeof finding === 'string') {
+      warnings.push({ pointer, code: 'coerced', message: `${list}[${index}] is a text; it is read as its message` });
+      return { message: finding };
+    }
+    if (!isObject(finding) || !Object.hasOwn(finding, 'operation_id')) return finding;
+    const { operation_id, ...rest } = finding;
+    warnings.push(legacy(`${pointer}/operation_id`, 'operation_id', 'operationId'));
+    return operation_id === null ? rest : { ...rest, operationId: operation_id as Json };
+  };
+}
+
+function legacy(pointer: string, name: string, now: string): Issue {
+  return { pointer, code: 'legacy_key', message: `${name} is read as ${now}`, suggestion: `write ${now}` };
+}
+
+interface BodyRow {
+  readonly validate: Validator;
+  readonly schema: JsonSchema;
+  readonly tolerate: Tolerance;
+}
+
+const BODIES: Readonly<Record<Body['kind'], BodyRow>> = {
+  result: { validate: validators.ExecutionResult, schema: ExecutionResult, tolerate: errorIn },
+  error: { validate: validators.ErrorBody, schema: ErrorBody, tolerate: errorIn },
+  'rate-limited': { validate: validators.RateLimited, schema: RateLimited, tolerate: wholeSeconds },
+  report: { validate: validators.ValidationReport, schema: ValidationReport, tolerate: twoLists },
+};

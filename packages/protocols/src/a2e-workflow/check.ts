@@ -1,0 +1,54 @@
+import type { Issue } from '../outcome.ts';
+import { dataFlow } from './check/flow.ts';
+import { deadline, loopCost, size } from './check/limit.ts';
+import { allowedOperations, usableCredentials } from './check/permission.ts';
+import { type CheckContext, type Draft, examine, type Rule } from './check/rule.ts';
+import { type Severity, severityOf } from './check/severity.ts';
+import { acyclic, cleanOrder, definedReferences, knownTypes, reachable } from './check/structure.ts';
+import { destinations } from './check/url.ts';
+import type { Workflow } from './document.ts';
+
+/** One thing the checker found. */
+export interface Finding extends Issue {
+  readonly severity: Severity;
+  /** The operation it is about: `pointer` goes into the line that defines it, else into `beginExecution`. */
+  readonly operationId?: string;
+}
+
+/**
+ * Everything that can be known to go wrong with a workflow before it runs. Nothing is executed, nothing is asked of
+ * the network, and there is no level at which a rule is left out.
+ */
+export function checkWorkflow(workflow: Workflow, context: CheckContext = {}): readonly Finding[] {
+  const subject = examine(workflow, context);
+  const level = context.level ?? 'moderate';
+  const findings = new Map<string, Finding>();
+  for (const rule of RULES) {
+    for (const draft of rule(subject)) {
+      // An operation that is reached on two ways is looked at twice; once is enough to say so.
+      const key = JSON.stringify([draft.operationId, draft.pointer, draft.code, draft.message]);
+      if (!findings.has(key)) findings.set(key, asFinding(draft, severityOf(draft.code, level)));
+    }
+  }
+  return [...findings.values()];
+}
+
+function asFinding({ operationId, ...issue }: Draft, severity: Severity): Finding {
+  return { severity, ...(operationId !== undefined && { operationId }), ...issue };
+}
+
+/** Every rule, in the order its findings are told. A new one is a line here. */
+const RULES: readonly Rule[] = [
+  knownTypes,
+  definedReferences,
+  acyclic,
+  cleanOrder,
+  reachable,
+  dataFlow,
+  allowedOperations,
+  destinations,
+  usableCredentials,
+  size,
+  loopCost,
+  deadline,
+];

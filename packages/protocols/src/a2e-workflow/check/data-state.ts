@@ -1,0 +1,93 @@
+import type { Shape } from '../operations/description.ts';
+import { canonicalPath, covers, type Path } from '../path.ts';
+
+/** What is known about one place of the data model at one moment of a run. */
+export interface Known {
+  readonly path: Path;
+  /** Who may have written it last. */
+  readonly by: readonly string[];
+  /** `undefined`: anything. */
+  readonly shapes: readonly Shape[] | undefined;
+  /** Written on every way that leads here. */
+  readonly certain: boolean;
+}
+
+/** The data model as far as it is known without running anything. */
+export class DataState {
+  readonly #known: Map<string, Known>;
+
+  constructor(known: ReadonlyMap<string, Known> = new Map()) {
+    this.#known = new Map(known);
+  }
+
+  copy(): DataState {
+    return new DataState(this.#known);
+  }
+
+  all(): Iterable<Known> {
+    return this.#known.values();
+  }
+
+  exactly(path: Path): Known | undefined {
+    return this.#known.get(canonicalPath(path));
+  }
+
+  write(path: Path, by: string, shapes: readonly Shape[] | undefined): void {
+    for (const [key, known] of this.#known) if (covers(path, known.path)) this.#known.delete(key);
+    this.#known.set(canonicalPath(path), { path, by: [by], shapes, certain: true });
+  }
+
+  /** Somebody looked, and it is there. */
+  assume(path: Path, by: string): void {
+    const known = this.find(path) ?? { path, by: [by], shapes: undefined };
+    this.#known.set(canonicalPath(known.path), { ...known, certain: true });
+  }
+
+  /** What a read of `path` finds: the place itself, one it lies in, or the parts written below it. */
+  find(path: Path): Known | undefined {
+    let outer: Known | undefined;
+    let certain = false;
+    let inner: Known | undefined;
+    for (const known of this.#known.values()) {
+      if (covers(known.path, path)) {
+        if (outer === undefined || known.path.keys.length > outer.path.keys.length) outer = known;
+        certain ||= known.certain;
+      } else if (covers(path, known.path)) {
+        inner = inner === undefined ? asContainer(known, path) : joined(inner, asContainer(known, path));
+      }
+    }
+    return outer === undefined ? inner : { ...outer, certain };
+  }
+
+  /** After a branch: what both ways wrote is certain, what one wrote may be there. */
+  becomeEither(one: DataState, other: DataState): void {
+    this.#known.clear();
+    for (const key of new Set([...one.#known.keys(), ...other.#known.keys()])) {
+      const a = one.#known.get(key);
+      const b = other.#known.get(key);
+      if (a === b && a !== undefined) this.#known.set(key, a);
+      else if (a !== undefined && b !== undefined) {
+        const by = [...new Set([...a.by, ...b.by])];
+        this.#known.set(key, { path: a.path, by, shapes: either(a.shapes, b.shapes), certain: a.certain && b.certain });
+      } else {
+        const only = a ?? b;
+        if (only !== undefined) this.#known.set(key, { ...only, certain: false });
+      }
+    }
+  }
+}
+
+/** What holds a written part is an object, or an array when the part's key is an index. */
+function asContainer(part: Known, path: Path): Known {
+  const step = part.path.keys[path.keys.length] ?? '';
+  return { ...part, shapes: /^\d+$/.test(step) ? undefined : ['object'] };
+}
+
+function joined(a: Known, b: Known): Known {
+  const by = [...new Set([...a.by, ...b.by])];
+  return { path: a.path, by, shapes: either(a.shapes, b.shapes), certain: a.certain || b.certain };
+}
+
+function either(a: readonly Shape[] | undefined, b: readonly Shape[] | undefined): readonly Shape[] | undefined {
+  return a === undefined || b === undefined ? undefined : [...new Set([...a, ...b])];
+}

@@ -1,0 +1,190 @@
+import { show } from '../../validation.ts';
+import { nameOf, type Read } from '../member.ts';
+import type { Shape } from '../operations/description.ts';
+import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
+import { DataState, type Known } from './data-state.ts';
+import { missingRead } from './missing.ts';
+import { about, type Draft, type Examined, type Rule, type Subject } from './rule.ts';
+
+/**
+ * Follows the workflow as it would run and keeps book of what is written when. Both branches of a Conditional are
+ * followed; what only one writes may be missing afterwards, and so may what a Loop's operations write, for the array
+ * can be empty.
+ */
+export const dataFlow: Rule = (subject) => {
+  const walk = new Walk(subject);
+  walk.run(subject.workflow.order, new DataState(), OUTSIDE);
+  return walk.drafts;
+};
+
+/** Where the walk is: inside which controls and which loops. */
+interface Scope {
+  readonly inside: readonly string[];
+  readonly loops: readonly Examined[];
+}
+
+class Walk {
+  readonly drafts: Draft[] = [];
+  readonly #subject: Subject;
+  #steps = 0;
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  run(ids: readonly string[], state: DataState, scope: Scope): void {
+    for (const id of ids) {
+      const operation = this.#subject.operations.get(id);
+      // What leads back to itself has its own finding; here it must only not be followed for ever.
+      if (operation === undefined || scope.inside.includes(id)) continue;
+      if (++this.#steps > this.#subject.limits.steps) {
+        this.#tooManySteps();
+        return;
+      }
+      this.#step(operation, state, scope);
+    }
+  }
+
+  #step(operation: Examined, state: DataState, scope: Scope): void {
+    for (const read of operation.uses.reads) this.#read(operation, read, state, scope);
+    this.#control(operation, state, scope);
+    for (const { path, pointer, gives } of operation.uses.writes) {
+      this.#write(operation, path, pointer, state, scope);
+      state.write(path, operation.id, gives);
+    }
+  }
+
+  #control(operation: Examined, state: DataState, scope: Scope): void {
+    const { targets } = operation.uses;
+    if (targets.length === 0) return;
+    if (scope.inside.length >= this.#subject.limits.depth) {
+      const message = `${operation.id} is inside ${scope.inside.join(' → ')} already; at most ${this.#subject.limits.depth} levels of Conditional and Loop are allowed`;
+      this.drafts.push(about(operation, '', { code: 'too_deep', message }));
+      return;
+    }
+    const inside = [...scope.inside, operation.id];
+    const each = targets.filter(({ runs }) => runs === 'each');
+    if (each.length > 0) {
+      const after = state.copy();
+      this.run(idsOf(each), after, { inside, loops: [...scope.loops, operation] });
+      state.becomeEither(state.copy(), after);
+      return;
+    }
+    const branches = ['ifTrue', 'ifFalse'].map((list) => {
+      const branch = state.copy();
+      for (const { path, presentIn } of operation.uses.reads) if (presentIn === list) branch.assume(path, operation.id);
+      this.run(idsOf(targets.filter((target) => target.list === list)), branch, { ...scope, inside });
+      return branch;
+    });
+    const [whenTrue = state, whenFalse = state] = branches;
+    state.becomeEither(whenTrue, whenFalse);
+  }
+
+  #read(operation: Examined, read: Read, state: DataState, scope: Scope): void {
+    if (this.#isLoopItem(operation, read, scope)) return;
+    const known = state.find(read.path);
+    if (known === undefined) {
+      if (read.presentIn === undefined) this.drafts.push(...missingRead(this.#subject, operation, read, state));
+      return;
+    }
+    if (!known.certain && read.presentIn === undefined) {
+      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, which ${list(known.by)} may not have written: it runs only in a branch or for the items of a loop`;
+      const suggestion = 'write it on every way, or ask with a Conditional and exists first';
+      this.drafts.push(about(operation, read.pointer, { code: 'maybe_missing', message, suggestion }));
+    }
+    const mismatch = typeMismatch(read, known);
+    if (mismatch !== undefined) this.drafts.push(about(operation, read.pointer, { code: 'wrong_type', ...mismatch }));
+  }
+
+  /** `/loop/item`, `/loop/index`, the same below `/workflow`, and the loop's own `itemPath`. */
+  #isLoopItem(operation: Examined, { path, pointer }: Read, { loops }: Scope): boolean {
+    const [root, name = ''] = path.keys;
+    if (loops.length > 0) {
+      if (LOOP_NAMES.has(name) && root !== 'store') return true;
+      if (loops.some(({ uses }) => uses.itemPath !== undefined && covers(uses.itemPath, path))) return true;
+    }
+    if (root !== 'loop') return false;
+    const message =
+      loops.length > 0
+        ? `${nameOf(pointer)} reads ${formatPath(path)}; a loop has /loop/item and /loop/index only`
+        : `${nameOf(pointer)} reads ${formatPath(path)} outside a Loop`;
+    const suggestion = loops.length > 0 ? 'read below /loop/item' : `name ${operation.id} in the operations of a Loop`;
+    this.drafts.push(about(operation, pointer, { code: 'loop_scope', message, suggestion }));
+    return true;
+  }
+
+  #write(operation: Examined, path: Path, pointer: string, state: DataState, scope: Scope): void {
+    const loops = operation.uses.targets.some(({ runs }) => runs === 'each')
+      ? [...scope.loops, operation]
+      : scope.loops;
+    const input = loops.find(({ uses }) =>
+      uses.reads.some((read) => covers(read.path, path) || covers(path, read.path)),
+    );
+    if (input !== undefined) {
+      const own = input.id === operation.id;
+      const message = `${nameOf(pointer)} ${formatPath(path)} is what ${own ? 'this loop' : `the loop ${input.id}`} goes through`;
+      this.drafts.push(
+        about(operation, pointer, { code: 'loop_overwrites_input', message, suggestion: 'write to a path of its own' }),
+      );
+      return;
+    }
+    const before = state.exactly(path)?.by.filter((id) => id !== operation.id) ?? [];
+    if (before.length > 0) {
+      const message = `${nameOf(pointer)} ${formatPath(path)} replaces what ${list(before)} wrote`;
+      this.drafts.push(about(operation, pointer, { code: 'overwritten_path', message }));
+    }
+  }
+
+  #tooManySteps(): void {
+    if (this.drafts.some(({ code }) => code === 'too_many_steps')) return;
+    const message = `the workflow runs more than ${this.#subject.limits.steps} operations, even with every loop run once`;
+    this.drafts.push({ pointer: '/operationOrder', code: 'too_many_steps', message });
+  }
+}
+
+/** Whether what is there can be what is needed, as far as both are known. */
+function typeMismatch(
+  { path, pointer, needs }: Read,
+  known: Known,
+): { message: string; suggestion?: string } | undefined {
+  const { shapes } = known;
+  if (shapes === undefined) return undefined;
+  const what = `${nameOf(pointer)} ${formatPath(path)}`;
+  const step = path.keys[known.path.keys.length];
+  if (step === undefined || known.path.keys.length > path.keys.length) {
+    if (needs === undefined || needs.some((shape) => shapes.includes(shape))) return undefined;
+    const message = `${what} must be ${words(needs)}; ${list(known.by)} writes ${words(shapes)}`;
+    return needs.includes('array') && shapes.includes('object')
+      ? { message, suggestion: 'pick the array inside it with TransformData select, or read a deeper path' }
+      : { message };
+  }
+  if (shapes.includes('object')) return undefined;
+  const writer = `${list(known.by)} writes ${words(shapes)} to ${canonicalPath(known.path)}`;
+  if (!shapes.includes('array')) return { message: `${what} has no ${show(step)}: ${writer}` };
+  if (/^\d+$/.test(step)) return undefined;
+  const first = `${canonicalPath(known.path)}/0/${path.keys.slice(known.path.keys.length).join('/')}`;
+  return { message: `${what} has no ${show(step)}: ${writer}`, suggestion: `read one item, ${first}, or use a Loop` };
+}
+
+function idsOf(targets: readonly { readonly id: string }[]): readonly string[] {
+  return targets.map(({ id }) => id);
+}
+
+function list(ids: readonly string[]): string {
+  return ids.join(' or ');
+}
+
+function words(shapes: readonly Shape[]): string {
+  return shapes.map((shape) => WORDS[shape]).join(' or ');
+}
+
+const WORDS: Readonly<Record<Shape, string>> = {
+  array: 'an array',
+  object: 'an object',
+  string: 'a string',
+  number: 'a number',
+  boolean: 'a boolean',
+  null: 'null',
+};
+const LOOP_NAMES: ReadonlySet<string> = new Set(['item', 'index']);
+const OUTSIDE: Scope = { inside: [], loops: [] };

@@ -1,0 +1,77 @@
+import { nearest } from '../../nearest.ts';
+import { show } from '../../validation.ts';
+import { nameOf, type Read } from '../member.ts';
+import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
+import type { DataState } from './data-state.ts';
+import { about, type Draft, type Examined, type Subject } from './rule.ts';
+
+/** Nothing that runs before wrote what is read here: who would, and what was probably meant. */
+export function missingRead(subject: Subject, operation: Examined, read: Read, state: DataState): readonly Draft[] {
+  const { path, pointer } = read;
+  if (path.root === 'store' && isStored(subject, path)) return [];
+  const what = `${nameOf(pointer)} reads ${formatPath(path)}`;
+  const writers = writersOf(subject, path);
+  const others = writers.filter(({ id }) => id !== operation.id);
+  const running = others.filter(({ id }) => subject.reached.has(id));
+  const [first] = running;
+  if (first !== undefined) {
+    const listed = subject.workflow.order.includes(first.id);
+    const message = listed
+      ? `${what} before ${first.id} writes it`
+      : `${what}, which ${first.id} writes, but not before ${operation.id} runs`;
+    const suggestion = listed
+      ? `put ${first.id} before ${operation.id} in operationOrder`
+      : `run ${first.id} before ${operation.id}`;
+    return [about(operation, pointer, { code: 'read_before_write', message, suggestion })];
+  }
+  const [idle] = others;
+  if (idle !== undefined) {
+    const message = `${what}, which only ${idle.id} writes, and that never runs`;
+    return [
+      about(operation, pointer, { code: 'path_not_produced', message, suggestion: `add ${idle.id} to operationOrder` }),
+    ];
+  }
+  if (path.root === 'store' && subject.context.stored === undefined) {
+    const message = `${what}, which no operation stores; it has to be there from an earlier execution`;
+    return [about(operation, pointer, { code: 'maybe_stored', message })];
+  }
+  const message = writers.length > 0 ? `${what}, which only it writes itself` : `${what}, which no operation writes`;
+  const suggestion = probablyMeant(subject, path, state);
+  return [
+    about(operation, pointer, { code: 'path_not_produced', message, ...(suggestion !== undefined && { suggestion }) }),
+  ];
+}
+
+function isStored({ context }: Subject, path: Path): boolean {
+  const below = path.keys.slice(1).join('/');
+  return [...(context.stored ?? [])].some((key) => below === key || below.startsWith(`${key}/`));
+}
+
+function writersOf({ operations }: Subject, path: Path): readonly Examined[] {
+  return [...operations.values()].filter(({ uses }) =>
+    uses.writes.some((write) => covers(write.path, path) || covers(path, write.path)),
+  );
+}
+
+/** An operation's id where its output path belongs, a slip of the pen, or else what there is to read. */
+function probablyMeant({ operations, context }: Subject, path: Path, state: DataState): string | undefined {
+  const named = path.keys.slice(1).map((key) => operations.get(key));
+  const output = named.find((operation) => operation !== undefined && operation.uses.writes.length > 0);
+  const written = output?.uses.writes[0];
+  if (output !== undefined && written !== undefined) {
+    return `did you mean ${formatPath(written.path)}, written by ${output.id}?`;
+  }
+  const readable = new Map([...state.all()].map((known) => [canonicalPath(known.path), known.by.join(' or ')]));
+  for (const key of context.stored ?? []) readable.set(`/store/${key}`, 'an earlier execution');
+  // The root is no part of the slip: it would make short names look alike.
+  const start = `/${path.root}/`;
+  const near = [...readable.keys()]
+    .filter((place) => place.startsWith(start))
+    .map((place) => place.slice(start.length));
+  const close = nearest(path.keys.slice(1).join('/'), near);
+  if (close !== undefined) return `did you mean ${start}${close}, written by ${readable.get(start + close)}?`;
+  if (path.keys[1] === 'item' || path.keys[1] === 'index') return `${show(path.keys[1])} exists inside a Loop only`;
+  const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
+  if (some.length > 0) return `what can be read here: ${some.join(', ')}`;
+  return `let an operation before it write ${canonicalPath(path)}`;
+}

@@ -1,0 +1,75 @@
+import { nearest } from '../../nearest.ts';
+import { show } from '../../validation.ts';
+import { nameOf } from '../member.ts';
+import { about, type Draft, type Rule } from './rule.ts';
+
+/** The caller may use each operation. */
+export const allowedOperations: Rule = ({ operations, context }) => {
+  const allowed = context.permissions?.operations;
+  if (allowed === undefined || allowed.includes('*')) return [];
+  return [...operations.values()]
+    .filter(({ type }) => !allowed.includes(type))
+    .map((operation) =>
+      about(operation, '', {
+        code: 'operation_not_allowed',
+        message: `${operation.type} is not among the operations this agent may use`,
+        suggestion: allowed.length === 0 ? 'ask for the permission' : `allowed are ${allowed.join(', ')}`,
+      }),
+    );
+};
+
+/** Credentials exist, are the caller's to use, and stand where a request may carry them. */
+export const usableCredentials: Rule = ({ operations, context }) => {
+  const drafts: Draft[] = [];
+  for (const operation of operations.values()) {
+    for (const { id, pointer, place } of operation.uses.credentials) {
+      if (place === undefined) {
+        const message = `${nameOf(pointer)} holds a credentialRef; one may stand as the value of a header, a query field or a member of the body`;
+        drafts.push(
+          about(operation, pointer, { code: 'credential_place', message, suggestion: 'put it into a header' }),
+        );
+        continue;
+      }
+      const usable = usableIds(context.permissions?.credentials, context.credentials);
+      if (usable !== undefined && !usable.has(id)) {
+        const close = nearest(id, usable.all);
+        // One wording for "no such credential" and "not yours": the difference is nobody's to learn.
+        const message = `${nameOf(pointer)} names the credential ${show(id)}, which is not there for this agent`;
+        const suggestion =
+          close === undefined ? 'see availableCredentials in the capabilities' : `did you mean ${close}?`;
+        drafts.push(about(operation, pointer, { code: 'credential_unavailable', message, suggestion }));
+        continue;
+      }
+      const policy = context.credentials === undefined ? undefined : (context.credentials[id]?.places ?? ['header']);
+      if (policy?.includes(place) || (policy === undefined && place === 'header')) continue;
+      drafts.push(
+        about(operation, pointer, {
+          code: policy === undefined ? 'credential_place_unknown' : 'credential_place',
+          message:
+            policy === undefined
+              ? `${nameOf(pointer)} sends the credential ${show(id)} in the ${place}; only its own policy can allow that`
+              : `${nameOf(pointer)} sends the credential ${show(id)} in the ${place}; it may be sent in ${policy.join(' and ')} only`,
+          suggestion: 'put it into a header',
+        }),
+      );
+    }
+  }
+  return drafts;
+};
+
+interface UsableIds {
+  /** The ids that can be named in a suggestion. */
+  readonly all: readonly string[];
+  has(id: string): boolean;
+}
+
+function usableIds(
+  permitted: readonly string[] | undefined,
+  existing: Readonly<Record<string, unknown>> | undefined,
+): UsableIds | undefined {
+  if (permitted === undefined && existing === undefined) return undefined;
+  const mayUse = (id: string) => permitted === undefined || permitted.includes('*') || permitted.includes(id);
+  const exists = (id: string) => existing === undefined || Object.hasOwn(existing, id);
+  const all = existing === undefined ? (permitted ?? []) : Object.keys(existing);
+  return { all: all.filter(mayUse), has: (id) => mayUse(id) && exists(id) };
+}

@@ -1,0 +1,118 @@
+import type { Issue } from '../../outcome.ts';
+import { pointerTo } from '../../pointer.ts';
+import type { Workflow, WorkflowOperation } from '../document.ts';
+import { type Uses, usesOf } from '../member.ts';
+import type { Level } from '../message.ts';
+import { operationNamed } from '../operation.ts';
+import type { CredentialPlace, OperationDescription } from '../operations/description.ts';
+import type { FindingCode } from './severity.ts';
+
+/** One thing the checker looks at. How bad what it finds is, the level decides. */
+export type Rule = (subject: Subject) => readonly Draft[];
+
+/** A finding before its severity. */
+export interface Draft extends Omit<Issue, 'offset'> {
+  readonly code: FindingCode;
+  /** The operation it is about; its pointer then goes into the line that defines it, else into `beginExecution`. */
+  readonly operationId?: string;
+}
+
+/** What the checker may know about the caller and the server. What is left out is not checked. */
+export interface CheckContext {
+  readonly level?: Level;
+  readonly permissions?: Permissions;
+  /** Registered APIs by id. */
+  readonly apis?: Readonly<Record<string, Api>>;
+  /** Credentials that exist, by id. */
+  readonly credentials?: Readonly<Record<string, Credential>>;
+  readonly limits?: Partial<Limits>;
+  /** Keys below `/store/` that earlier executions left. */
+  readonly stored?: Iterable<string>;
+}
+
+/** Names that are allowed; `*` is all of them, an empty list is none. */
+export interface Permissions {
+  readonly operations?: readonly string[];
+  readonly apis?: readonly string[];
+  readonly credentials?: readonly string[];
+}
+
+export interface Api {
+  readonly base_url: string;
+  readonly endpoints?: readonly { readonly method: string; readonly path: string }[];
+}
+
+export interface Credential {
+  /** `host` (port 443) or `host:port`; left out: not known here. */
+  readonly hosts?: readonly string[];
+  /** Where a request may carry it; a header unless told otherwise. */
+  readonly places?: readonly CredentialPlace[];
+}
+
+export interface Limits {
+  readonly operations: number;
+  /** Operations run in one execution, each time counted. */
+  readonly steps: number;
+  readonly apiCalls: number;
+  /** Levels of Conditional and Loop. */
+  readonly depth: number;
+  /** Milliseconds. */
+  readonly executionTime: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { operations: 20, steps: 1000, apiCalls: 30, depth: 4, executionTime: 30_000 };
+
+/** A workflow laid out for the rules. */
+export interface Subject {
+  readonly workflow: Workflow;
+  readonly context: CheckContext;
+  readonly limits: Limits;
+  /** By id, in the order of definition. */
+  readonly operations: ReadonlyMap<string, Examined>;
+  /** Ids that are reached from the order, through branches and loops. */
+  readonly reached: ReadonlySet<string>;
+}
+
+export interface Examined extends WorkflowOperation {
+  /** `undefined`: no such operation. */
+  readonly description: OperationDescription | undefined;
+  readonly uses: Uses;
+}
+
+export function examine(workflow: Workflow, context: CheckContext): Subject {
+  const operations = new Map<string, Examined>();
+  for (const operation of workflow.operations.values()) {
+    const description = operationNamed(operation.type);
+    const uses = description === undefined ? NO_USES : usesOf(description, operation.config);
+    operations.set(operation.id, { ...operation, description, uses });
+  }
+  const limits = { ...DEFAULT_LIMITS, ...context.limits };
+  return { workflow, context, limits, operations, reached: reachedFrom(workflow.order, operations) };
+}
+
+/** A draft about a place in the configuration of an operation. */
+export function about(operation: Examined, pointer: string, draft: Omit<Draft, 'pointer' | 'operationId'>): Draft {
+  return { ...draft, pointer: pointerTo('/operation', operation.type) + pointer, operationId: operation.id };
+}
+
+function reachedFrom(order: readonly string[], operations: ReadonlyMap<string, Examined>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [...order];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const operation = operations.get(id);
+    if (operation === undefined || reached.has(id)) continue;
+    reached.add(id);
+    for (const target of operation.uses.targets) waiting.push(target.id);
+  }
+  return reached;
+}
+
+const NO_USES: Uses = {
+  reads: [],
+  writes: [],
+  targets: [],
+  credentials: [],
+  urls: [],
+  durations: [],
+  itemPath: undefined,
+};

@@ -1,0 +1,63 @@
+import type { Level } from '../message.ts';
+
+export type Severity = 'error' | 'warning';
+
+/** How bad each finding is. No level leaves anything unchecked; a level only decides what stops a workflow. */
+export function severityOf(code: FindingCode, level: Level): Severity {
+  return CLASSES[FINDINGS[code]][level];
+}
+
+/**
+ * `fatal`: it would surely fail when run. `wrong`: a mistake that may still run through. `doubtful`: fine in some runs,
+ * not in others. `note`: legal, worth knowing.
+ */
+const CLASSES = {
+  fatal: { strict: 'error', moderate: 'error', lenient: 'error' },
+  wrong: { strict: 'error', moderate: 'error', lenient: 'warning' },
+  doubtful: { strict: 'error', moderate: 'warning', lenient: 'warning' },
+  note: { strict: 'warning', moderate: 'warning', lenient: 'warning' },
+} as const satisfies Record<string, Record<Level, Severity>>;
+
+/** Every code the checker knows. */
+export const FINDINGS = {
+  unknown_operation: 'fatal',
+  undefined_operation: 'fatal',
+  cycle: 'fatal',
+  too_deep: 'fatal',
+  listed_twice: 'wrong',
+  target_listed: 'doubtful',
+  unreachable_operation: 'doubtful',
+
+  path_not_produced: 'fatal',
+  read_before_write: 'fatal',
+  loop_scope: 'fatal',
+  wrong_type: 'fatal',
+  maybe_missing: 'doubtful',
+  maybe_stored: 'doubtful',
+  loop_overwrites_input: 'doubtful',
+  overwritten_path: 'note',
+
+  operation_not_allowed: 'fatal',
+  url: 'fatal',
+  url_userinfo: 'fatal',
+  templated_host: 'fatal',
+  template_place: 'fatal',
+  plain_http: 'note',
+  api_not_allowed: 'fatal',
+  api_unknown: 'doubtful',
+  endpoint_unknown: 'doubtful',
+  credential_unavailable: 'fatal',
+  credential_place: 'fatal',
+  credential_place_unknown: 'doubtful',
+  credential_host: 'fatal',
+
+  too_many_operations: 'fatal',
+  too_many_steps: 'fatal',
+  too_many_api_calls: 'doubtful',
+  nested_loop: 'note',
+  api_call_in_loop: 'note',
+  wait_exceeds_deadline: 'wrong',
+  timeout_exceeds_deadline: 'note',
+} as const satisfies Record<string, keyof typeof CLASSES>;
+
+export type FindingCode = keyof typeof FINDINGS;

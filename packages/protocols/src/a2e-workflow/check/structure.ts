@@ -1,0 +1,108 @@
+import { nearest } from '../../nearest.ts';
+import { show } from '../../validation.ts';
+import { nameOf } from '../member.ts';
+import { OPERATION_NAMES } from '../operation.ts';
+import { findCycles } from './cycle.ts';
+import { about, type Draft, type Rule, type Subject } from './rule.ts';
+
+/** Operations exist in the catalogue. */
+export const knownTypes: Rule = ({ operations }) =>
+  [...operations.values()]
+    .filter(({ description }) => description === undefined)
+    .map((operation) => {
+      const close = nearest(operation.type, OPERATION_NAMES);
+      return about(operation, '', {
+        code: 'unknown_operation',
+        message: `${show(operation.type)} is not an operation; expected ${OPERATION_NAMES.join(', ')}`,
+        ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
+      });
+    });
+
+/** Whatever the order, a branch or a loop names is defined. */
+export const definedReferences: Rule = (subject) => {
+  const { workflow, operations } = subject;
+  const drafts: Draft[] = [];
+  for (const operation of operations.values()) {
+    for (const { id, pointer } of operation.uses.targets) {
+      if (!operations.has(id)) drafts.push(about(operation, pointer, undefinedDraft(id, nameOf(pointer), subject)));
+    }
+  }
+  for (const [index, id] of workflow.order.entries()) {
+    if (operations.has(id)) continue;
+    drafts.push({ ...undefinedDraft(id, `operationOrder[${index}]`, subject), pointer: `/operationOrder/${index}` });
+  }
+  return drafts;
+};
+
+function undefinedDraft(id: string, name: string, { operations }: Subject): Omit<Draft, 'pointer'> {
+  const close = nearest(id, operations.keys());
+  return {
+    code: 'undefined_operation',
+    message: `${name} names ${show(id)}, which no operationUpdate defines`,
+    suggestion: close === undefined ? `add an operationUpdate with operationId ${show(id)}` : `did you mean ${close}?`,
+  };
+}
+
+/** The order lists each operation once, and leaves branch and loop targets to whoever runs them. */
+export const cleanOrder: Rule = ({ workflow, operations }) => {
+  const drafts: Draft[] = [];
+  const first = new Map<string, number>();
+  for (const [index, id] of workflow.order.entries()) {
+    const before = first.get(id);
+    if (before === undefined) first.set(id, index);
+    else {
+      drafts.push({
+        pointer: `/operationOrder/${index}`,
+        code: 'listed_twice',
+        message: `operationOrder[${index}] lists ${show(id)} again, after operationOrder[${before}]; it would run twice`,
+        suggestion: 'list it once, or define a second operation',
+      });
+    }
+  }
+  for (const operation of operations.values()) {
+    for (const target of operation.uses.targets) {
+      const index = first.get(target.id);
+      if (index === undefined || target.id === operation.id) continue;
+      drafts.push({
+        pointer: `/operationOrder/${index}`,
+        code: 'target_listed',
+        message: `operationOrder[${index}] lists ${show(target.id)}, which ${operation.id} runs in ${target.list}; it would run here as well`,
+        suggestion: `remove ${show(target.id)} from operationOrder`,
+      });
+    }
+  }
+  return drafts;
+};
+
+/** Everything defined is reached by the order. */
+export const reachable: Rule = ({ operations, reached }) =>
+  [...operations.values()]
+    .filter(({ id }) => !reached.has(id))
+    .map(({ id }) => ({
+      pointer: '/operationId',
+      operationId: id,
+      code: 'unreachable_operation',
+      message: `${show(id)} never runs: neither operationOrder nor a Conditional or Loop that runs names it`,
+      suggestion: `add ${show(id)} to operationOrder, or remove it`,
+    }));
+
+/** No Conditional or Loop leads back to itself. */
+export const acyclic: Rule = ({ operations }) => {
+  const edges = new Map([...operations].map(([id, { uses }]) => [id, uses.targets.map((target) => target.id)]));
+  return findCycles(edges).map((cycle) => {
+    const [first = '', second = first] = cycle;
+    const operation = operations.get(first);
+    const target = operation?.uses.targets.find(({ id }) => id === second);
+    const draft = {
+      code: 'cycle' as const,
+      message:
+        cycle.length === 1
+          ? `${first} runs itself and would never end`
+          : `${[...cycle, first].join(' → ')} leads back to itself and would never end`,
+      suggestion: `remove ${show(second)} from ${target?.list ?? first}`,
+    };
+    return operation === undefined || target === undefined
+      ? { ...draft, pointer: '' }
+      : about(operation, target.pointer, draft);
+  });
+};

@@ -1,0 +1,140 @@
+import { nearest } from '../../nearest.ts';
+import { show } from '../../validation.ts';
+import { nameOf } from '../member.ts';
+import { parseUrlTemplate, type UrlParts } from '../template.ts';
+import { type Api, about, type CheckContext, type Draft, type Rule } from './rule.ts';
+import { FINDINGS, type FindingCode } from './severity.ts';
+
+/** Where requests go: a fixed host, an API the caller may use, an endpoint it has, a host its credentials are bound to. */
+export const destinations: Rule = ({ operations, context }) => {
+  const drafts: Draft[] = [];
+  for (const operation of operations.values()) {
+    for (const { pointer, text } of operation.uses.urls) {
+      const parsed = parseUrlTemplate(text);
+      const add = (draft: Omit<Draft, 'pointer' | 'operationId'>, at = pointer) =>
+        drafts.push(about(operation, at, draft));
+      if (!parsed.ok) {
+        const { code, expected, suggestion } = parsed.fault;
+        // A password in a URL is not repeated.
+        const got = code === 'url_userinfo' ? '' : `; got ${show(text)}`;
+        const message = `${nameOf(pointer)} ${expected}${got}`;
+        add({ code: isFinding(code) ? code : 'url', message, ...(suggestion !== undefined && { suggestion }) });
+        continue;
+      }
+      if (!parsed.url.secure) {
+        const message = `${nameOf(pointer)} is plain http, which goes only to hosts the operator allows`;
+        add({ code: 'plain_http', message, suggestion: 'use https' });
+      }
+      const found = apiFinding(String(operation.config['method']), parsed.url, context);
+      if (found !== undefined) add({ ...found, message: `${nameOf(pointer)} ${found.message}` });
+      for (const { id, pointer: at } of operation.uses.credentials) {
+        const hosts = hostsOf(id, context);
+        if (hosts === undefined || hosts.some((host) => isHost(host, parsed.url))) continue;
+        const message = `${nameOf(at)} would send the credential ${show(id)} to ${parsed.url.origin}; it is bound to ${hosts.join(', ') || 'no host'}`;
+        add({ code: 'credential_host', message }, at);
+      }
+    }
+  }
+  return drafts;
+};
+
+/** The registered API a URL belongs to, and what speaks against calling it. */
+function apiFinding(
+  method: string,
+  url: UrlParts,
+  { apis, permissions }: CheckContext,
+): Omit<Draft, 'pointer' | 'operationId'> | undefined {
+  const permitted = permissions?.apis;
+  const limited = permitted !== undefined && !permitted.includes('*');
+  if (apis === undefined && !limited) return undefined;
+  const match = apiOf(url, apis ?? {});
+  if (limited && (match === undefined || !permitted.includes(match.id))) {
+    const usable = permitted.flatMap((id) =>
+      apis !== undefined && Object.hasOwn(apis, id) ? [`${id} at ${apis[id]?.base_url}`] : [],
+    );
+    return {
+      code: 'api_not_allowed',
+      message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}, which is no API` : `the API ${match.id}, which is none`} this agent may use`,
+      suggestion: usable.length === 0 ? 'see availableApis in the capabilities' : `it may use ${usable.join(', ')}`,
+    };
+  }
+  if (match === undefined) {
+    const origins = new Map(Object.entries(apis ?? {}).map(([id, api]) => [api.base_url, id]));
+    const close = nearest(url.origin, origins.keys());
+    return {
+      code: 'api_unknown',
+      message: `calls ${url.origin}${url.pathPattern}, which is below no registered API`,
+      ...(close !== undefined && { suggestion: `did you mean ${close}, the API ${origins.get(close)}?` }),
+    };
+  }
+  return endpointFinding(method, match);
+}
+
+function endpointFinding(
+  method: string,
+  { id, api, path }: ApiMatch,
+): Omit<Draft, 'pointer' | 'operationId'> | undefined {
+  const endpoints = api.endpoints ?? [];
+  if (endpoints.length === 0) return undefined;
+  if (endpoints.some((endpoint) => endpoint.method.toUpperCase() === method && samePath(endpoint.path, path)))
+    return undefined;
+  const known = endpoints.map((endpoint) => `${endpoint.method.toUpperCase()} ${endpoint.path}`);
+  const close = nearest(`${method} ${path}`, known);
+  return {
+    code: 'endpoint_unknown',
+    message: `calls ${method} ${path}, which is no registered endpoint of the API ${id}`,
+    suggestion: close === undefined ? `registered are ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
+  };
+}
+
+interface ApiMatch {
+  readonly id: string;
+  readonly api: Api;
+  /** The path below the API's base. */
+  readonly path: string;
+}
+
+/** The API whose base is the longest beginning of the URL. */
+function apiOf(url: UrlParts, apis: Readonly<Record<string, Api>>): ApiMatch | undefined {
+  let best: (ApiMatch & { base: string }) | undefined;
+  for (const [id, api] of Object.entries(apis)) {
+    const parsed = parseUrlTemplate(api.base_url);
+    if (!parsed.ok || parsed.url.origin !== url.origin) continue;
+    const base = parsed.url.fixedPath.replace(/\/+$/, '');
+    const inside = url.fixedPath === base || url.fixedPath.startsWith(`${base}/`);
+    // `..` in a path would leave the base it seems to begin with.
+    if (!inside || climbs(url)) continue;
+    if (best === undefined || base.length > best.base.length) {
+      best = { id, api, base, path: url.pathPattern.slice(base.length) || '/' };
+    }
+  }
+  return best;
+}
+
+function climbs({ pathPattern }: UrlParts): boolean {
+  return /(?:^|\/)(?:\.|%2e){2}(?:\/|$)/i.test(pathPattern);
+}
+
+/** Segment by segment; `{id}` and `:id` in the endpoint, and a template in the URL, fit anything. */
+function samePath(endpoint: string, path: string): boolean {
+  const wanted = endpoint.replace(/\/+$/, '').split('/');
+  const given = path.replace(/\/+$/, '').split('/');
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, at) => segment === given[at] || /^(?:\{.+\}|:.+)$/.test(segment) || given[at]?.includes('*'))
+  );
+}
+
+function hostsOf(id: string, { credentials }: CheckContext): readonly string[] | undefined {
+  return credentials !== undefined && Object.hasOwn(credentials, id) ? credentials[id]?.hosts : undefined;
+}
+
+/** `host` means port 443 over https; `host:port` that port. */
+function isHost(host: string, url: UrlParts): boolean {
+  const wanted = host.toLowerCase();
+  return wanted === `${url.host}:${url.port}` || (wanted === url.host && url.port === 443 && url.secure);
+}
+
+function isFinding(code: string): code is FindingCode {
+  return Object.hasOwn(FINDINGS, code);
+}

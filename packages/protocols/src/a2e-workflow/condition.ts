@@ -1,0 +1,100 @@
+import { isObject, type Json } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { Opaque } from '../schema.ts';
+import { show } from '../validation.ts';
+import { renamed } from './operations/description.ts';
+import { FieldText, isPathReference, PathText } from './value.ts';
+
+/** The spec's ten operators, and the two of Conditional that look at one value only. */
+export const OPERATORS = [
+  '==',
+  '!=',
+  '>',
+  '<',
+  '>=',
+  '<=',
+  'in',
+  'contains',
+  'startsWith',
+  'endsWith',
+  'exists',
+  'empty',
+] as const;
+
+/** FilterData: on a field of each item. */
+export const FieldCondition = {
+  type: 'object',
+  required: ['field', 'operator'],
+  properties: { field: FieldText, operator: { enum: OPERATORS }, value: Opaque },
+  additionalProperties: false,
+} as const;
+
+/** Conditional: on a value of the data model. */
+export const PathCondition = {
+  type: 'object',
+  required: ['path', 'operator'],
+  properties: { path: PathText, operator: { enum: OPERATORS }, value: Opaque },
+  additionalProperties: false,
+} as const;
+
+/** Catalogues of other implementations say `isEmpty`, and agents write what their own language says. */
+export function operatorAliases(at: string) {
+  return renamed(at, { isEmpty: 'empty', '===': '==', '!==': '!=', '=': '==' });
+}
+
+/** What each operator needs of its value; `undefined` when it has it. */
+export function conditionIssue(
+  condition: Json | undefined,
+  ...pointer: readonly (string | number)[]
+): Issue | undefined {
+  if (!isObject(condition) || typeof condition['operator'] !== 'string') return undefined;
+  if (presentIn(condition) !== undefined) return undefined;
+  const { operator, value } = condition;
+  if (value === undefined) {
+    const message = `value is required for ${operator}; nothing came`;
+    return { pointer: pointerTo('', ...pointer, 'value'), code: 'required', message };
+  }
+  const needs = NEEDS.get(operator);
+  if (needs === undefined || needs.fits(value) || isPathReference(value)) return undefined;
+  const message = `value must be ${needs.words} for ${operator}; got ${show(value)}`;
+  const listed = operator === 'in' && (typeof value === 'string' || typeof value === 'number');
+  return {
+    pointer: pointerTo('', ...pointer, 'value'),
+    code: 'type',
+    message,
+    ...(listed && { suggestion: `write [${show(value)}]` }),
+  };
+}
+
+/**
+ * `exists` and `empty` ask whether there is something, so nothing there is an answer, not an error. In this branch of a
+ * Conditional there is.
+ */
+export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | undefined {
+  if (!isObject(condition)) return undefined;
+  if (condition['operator'] === 'exists') return 'ifTrue';
+  return condition['operator'] === 'empty' ? 'ifFalse' : undefined;
+}
+
+interface Need {
+  readonly words: string;
+  readonly fits: (value: Json) => boolean;
+}
+
+const ordered: Need = {
+  words: 'a number, a string or a {path}',
+  fits: (value) => typeof value === 'number' || typeof value === 'string',
+};
+const text: Need = { words: 'a string or a {path}', fits: (value) => typeof value === 'string' };
+
+/** Operators compare without conversion: `>` on a boolean would never hold, so it is a mistake. */
+const NEEDS: ReadonlyMap<string, Need> = new Map([
+  ['>', ordered],
+  ['<', ordered],
+  ['>=', ordered],
+  ['<=', ordered],
+  ['in', { words: 'an array or a {path}', fits: (value) => Array.isArray(value) }],
+  ['startsWith', text],
+  ['endsWith', text],
+]);

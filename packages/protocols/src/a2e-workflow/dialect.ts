@@ -1,0 +1,246 @@
+import type { DecodeOptions, Dialect, Stamp } from '../dialect.ts';
+import { type E2AEnvelope, newEnvelope } from '../e2a/envelope.ts';
+import { newProvenance } from '../e2a/provenance.ts';
+import type { E2AResponse } from '../e2a/response.ts';
+import { FAILURES, type Failure } from '../failure.ts';
+import * as validators from '../generated/a2e-workflow.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { show } from '../validation.ts';
+import { type Body, bodyKind, decodeBody } from './body.ts';
+import { encodeWorkflow, readLoneLine, readWorkflow, type Workflow } from './document.ts';
+import {
+  isBundledLine,
+  isLine,
+  isPlainUpdate,
+  isSpecLine,
+  type Line,
+  type Reading,
+  readBundledBegin,
+  readSpecLine,
+} from './line.ts';
+import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from './message.ts';
+import { decodeRequest, type RunOptions } from './request.ts';
+
+/** A2E workflows in memory. `kind` tells a line, a whole workflow and the four answers apart. */
+export type WorkflowMessage =
+  | { readonly kind: 'line'; readonly line: Line }
+  | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: RunOptions }
+  | Body;
+
+/** The A2E workflow protocol: declarative JSONL workflows and the answers of the server that runs them. */
+export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
+  name: 'a2e-workflow',
+
+  recognizes(json) {
+    if (Array.isArray(json)) return json.length > 0 && json.every(isLine);
+    if (!isObject(json) || Object.hasOwn(json, 'message_type')) return false;
+    if (isLine(json)) return true;
+    if (typeof json['type'] === 'string') return false;
+    return typeof json['workflow'] === 'string' || bodyKind(json) !== undefined;
+  },
+
+  decode(json, _now, options: DecodeOptions = {}) {
+    const lenient = options.lenient ?? false;
+    if (Array.isArray(json)) return asMessage(readWorkflow(json, { lenient }), {});
+    if (!isObject(json)) return reject(notOurs(json));
+    // Most lines have nothing to say anything about.
+    if (isPlainUpdate(json)) return accept({ kind: 'line', line: json });
+    if (isSpecLine(json)) return decodeLine(json, lenient);
+    if (Object.hasOwn(json, 'workflow')) {
+      const request = decodeRequest(json, lenient);
+      return request.ok ? accept({ kind: 'workflow', ...request.value }, request.warnings) : request;
+    }
+    if (isBundledLine(json) || Object.hasOwn(json, 'type')) return decodeLine(json, lenient);
+    const kind = bodyKind(json);
+    return kind === undefined ? reject(notOurs(json)) : decodeBody(kind, json, lenient);
+  },
+
+  encode(message): Json {
+    if (message.kind === 'line') return message.line as Json;
+    if (message.kind === 'workflow') return { workflow: encodeWorkflow(message.workflow), ...message.options };
+    return message.body as Json;
+  },
+
+  toEnvelope(message) {
+    if (message.kind !== 'workflow') return undefined;
+    return newEnvelope({
+      request_id: message.workflow.executionId,
+      identity_origin: 'agent',
+      method: EXECUTE,
+      params: { workflow: encodeWorkflow(message.workflow), ...message.options },
+      provenance: newProvenance({
+        source_protocol: 'a2e-workflow',
+        converter: 'dragoman',
+        details: { kind: 'workflow' },
+      }),
+    });
+  },
+
+  fromEnvelope(envelope, _stamp: Stamp) {
+    const { workflow } = envelope.params;
+    if (envelope.method !== EXECUTE || typeof workflow !== 'string') return reject(notAWorkflow(envelope));
+    const known = Object.entries(envelope.params).filter(([name]) => REQUEST_FIELDS.has(name));
+    const request = decodeRequest(Object.fromEntries(known), false);
+    if (!request.ok) {
+      const issues = request.issues.map((issue) => ({ ...issue, pointer: `/params${issue.pointer}` }));
+      return { ok: false, issues };
+    }
+    const message = withId(request.value, envelope.request_id);
+    return accept<WorkflowMessage>({ kind: 'workflow', ...message }, lost(envelope, message.workflow));
+  },
+
+  fromResponse(response, request) {
+    const executionId = response.request_id ?? request.request_id;
+    if (response.response_kind === 'e2a.complete' && response.status !== 'failed') {
+      return [{ kind: 'result', body: resultOf(response, executionId) }];
+    }
+    if (response.response_kind === 'e2a.error' || response.status === 'failed') {
+      return [{ kind: 'error', body: errorBody(errorOf(response.body), executionId) }];
+    }
+    return [];
+  },
+
+  fromFailure(failure, request) {
+    if (failure.code === 'rate_limited') {
+      const seconds = Math.max(0, Math.ceil(failure.details.retry_after ?? 1));
+      return {
+        kind: 'rate-limited',
+        body: { error: 'Rate limit exceeded', message: failure.message, retry_after: seconds },
+      };
+    }
+    return { kind: 'error', body: errorBody(errorOfFailure(failure), request?.request_id ?? null) };
+  },
+};
+
+function decodeLine(json: JsonObject, lenient: boolean): Outcome<WorkflowMessage> {
+  // A line that defines several operations, and one that is no line at all, are a document's to judge.
+  if (!isSpecLine(json) && !Object.hasOwn(json, 'beginExecution'))
+    return asMessage(readLoneLine(json, { lenient }), {});
+  const reading: Reading = { at: '', lenient, issues: [], warnings: [] };
+  let line: Line | undefined;
+  if (isSpecLine(json)) {
+    line = readSpecLine(json, reading);
+  } else {
+    const begin = readBundledBegin(json, reading);
+    if (begin !== undefined) {
+      line = { type: 'beginExecution', executionId: begin.workflowId, operationOrder: [begin.root] };
+    }
+  }
+  return line === undefined ? { ok: false, issues: reading.issues } : accept({ kind: 'line', line }, reading.warnings);
+}
+
+function asMessage(outcome: Outcome<Workflow>, options: RunOptions): Outcome<WorkflowMessage> {
+  return outcome.ok ? accept({ kind: 'workflow', workflow: outcome.value, options }, outcome.warnings) : outcome;
+}
+
+/** An envelope's id serves as execution id where the workflow brings none. */
+function withId<T extends { readonly workflow: Workflow }>(request: T, id: string | null): T {
+  const { workflow } = request;
+  if (workflow.executionId !== null || id === null || !EXECUTION_ID.test(id)) return request;
+  return { ...request, workflow: { ...workflow, executionId: id } };
+}
+
+/** What a workflow has no place for: every field of the envelope that holds something, but for the few it tells. */
+function lost(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
+  const defaults: Readonly<Record<string, unknown>> = newEnvelope();
+  const issues: Issue[] = [];
+  for (const [name, value] of Object.entries(envelope)) {
+    if (TOLD.has(name) || isNothing(value) || value === defaults[name]) continue;
+    if (name === 'request_id' && value === workflow.executionId) continue;
+    if (name === 'identity_origin' && value === 'agent') continue;
+    issues.push({ pointer: pointerTo('', name), code: 'lost', message: `a workflow has no place for ${name}` });
+  }
+  for (const name of Object.keys(envelope.params)) {
+    if (REQUEST_FIELDS.has(name)) continue;
+    issues.push({ pointer: pointerTo('/params', name), code: 'lost', message: 'a workflow takes no other parameters' });
+  }
+  return issues;
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+/** The engine's own result where the frame carries one, else whatever the agent answered as `results`. */
+function resultOf(response: E2AResponse, executionId: string | null): ExecutionResult {
+  const { result } = response.body;
+  if (validators.ExecutionResult(result)) {
+    const whole = result as ExecutionResult;
+    return { ...whole, execution_id: executionId ?? whole.execution_id };
+  }
+  return {
+    execution_id: executionId,
+    status: 'success',
+    results: isObject(result) ? result : result === undefined ? {} : { result },
+    ...(response.timestamp !== null && { completed_at: response.timestamp }),
+  };
+}
+
+function errorBody(error: WorkflowError, executionId: string | null): ErrorBody {
+  return { ...(executionId !== null && { execution_id: executionId }), error };
+}
+
+/** The body of an `e2a.error`: `code`, `message`, `details`. */
+function errorOf(body: JsonObject): WorkflowError {
+  const { code, message, details } = body;
+  const told: JsonObject = { ...(isObject(details) && details), ...(code !== undefined && { code }) };
+  return {
+    type: (typeof code === 'string' && TYPE_BY_E2A_CODE.get(code)) || 'ExecutionError',
+    message: typeof message === 'string' ? message : 'The execution failed.',
+    ...(Object.keys(told).length > 0 && { details: told }),
+  };
+}
+
+function errorOfFailure(failure: Failure): WorkflowError {
+  const { issues = [], suggestions, ...others } = failure.details;
+  const told = suggestions ?? issues.flatMap(({ suggestion }) => (suggestion === undefined ? [] : [suggestion]));
+  const scalars = Object.entries(others).filter(([, value]) => SCALARS.has(typeof value));
+  return {
+    type: FAILURES[failure.code].workflow as WorkflowError['type'],
+    message: failure.message,
+    details: {
+      ...(Object.fromEntries(scalars) as JsonObject),
+      code: failure.code,
+      ...(issues.length > 0 && { issues: issues.map((issue) => ({ ...issue })) }),
+    },
+    ...(told.length > 0 && { suggestions: [...told] }),
+  };
+}
+
+function notOurs(json: Json): Issue {
+  return {
+    pointer: '',
+    code: 'unknown_message',
+    message: `expected a line, an array of lines, {"workflow": "…"} or an answer of the workflow server; got ${show(json)}`,
+  };
+}
+
+function notAWorkflow(envelope: E2AEnvelope): Issue {
+  if (envelope.method === EXECUTE) {
+    const message = `params.workflow must be JSON lines in a string; got ${show(envelope.params['workflow'])}`;
+    return { pointer: '/params/workflow', code: 'not_a_workflow', message };
+  }
+  const message = `only the method ${EXECUTE} can be told as a workflow; got ${show(envelope.method)}`;
+  return { pointer: '/method', code: 'not_a_workflow', message };
+}
+
+const EXECUTE = 'workflow.execute';
+const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,100}$/;
+const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+const REQUEST_FIELDS: ReadonlySet<string> = new Set<keyof WorkflowRequest>([
+  'workflow',
+  'onError',
+  'level',
+  'timeout_ms',
+]);
+
+/** Fields of an envelope that a workflow tells, or that every message has. */
+const TOLD: ReadonlySet<string> = new Set(['protocol_version', 'provenance', 'method', 'params']);
+
+const TYPE_BY_E2A_CODE: ReadonlyMap<string, WorkflowError['type']> = new Map(
+  Object.values(FAILURES)
+    .toReversed()
+    .map(({ e2a, workflow }) => [e2a, workflow as WorkflowError['type']]),
+);

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { encodeWorkflow, parseWorkflow, type ReadOptions, readWorkflow } from './document.ts';
+
+const wait = (id: string, duration = 1) => ({
+  type: 'operationUpdate',
+  operationId: id,
+  operation: { Wait: { duration } },
+});
+const begin = (...order: string[]) => ({ type: 'beginExecution', executionId: 'e', operationOrder: order });
+const text = (...lines: object[]) => lines.map((line) => JSON.stringify(line)).join('\n');
+
+describe('reading JSON lines', () => {
+  test('what is written is read back, compact and in the order of definition', () => {
+    const lines = text(wait('b'), wait('a'), begin('a', 'b'));
+    expect(encodeWorkflow(read(lines))).toBe(lines);
+  });
+
+  test('keys of operations stay in the order they came', () => {
+    expect([...read(text(wait('z'), wait('a'), begin('a'))).operations.keys()]).toEqual(['z', 'a']);
+  });
+
+  test('the last of two definitions counts, in the place of the first', () => {
+    const workflow = read(text(wait('a', 1), wait('b'), wait('a', 2), begin('a')));
+    expect([...workflow.operations.values()].map(({ id, config }) => [id, config['duration']])).toEqual([
+      ['a', 2],
+      ['b', 1],
+    ]);
+  });
+
+  test('a partial last line is a fault, never half an operation', () => {
+    const whole = text(wait('a'), begin('a'));
+    for (let end = 1; end < whole.length; end++) {
+      const outcome = parseWorkflow(whole.slice(0, end));
+      // Cut between the lines, what is left is a document without its start.
+      if (outcome.ok) expect(outcome.value.executionId).toBeNull();
+    }
+  });
+
+  test('what follows from a line that could not be read is not told', () => {
+    const outcome = parseWorkflow(`{"type":\n${text(begin('a'))}`);
+    expect(outcome.ok ? [] : outcome.issues.map(({ code }) => code)).toEqual(['not_json']);
+  });
+
+  test('one JSON value over several lines is told once', () => {
+    for (const value of [wait('a'), [wait('a'), begin('a')]]) {
+      const outcome = parseWorkflow(JSON.stringify(value, null, 2));
+      expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'not_lines' }] });
+    }
+  });
+
+  test('U+2028 is no line break and a byte order mark is no beginning', () => {
+    const line = text(wait('a'));
+    expect(parseWorkflow(`\uFEFF${line}`).ok).toBe(false);
+    expect(parseWorkflow(`${line}\u2028${line}`).ok).toBe(false);
+  });
+
+  test('bundled operations keep to the longest order there may be', () => {
+    const operations = Array.from({ length: 101 }, (_, at) => ({ id: `w${at}`, operation: { Wait: { duration: 1 } } }));
+    const lines = [{ operationUpdate: { operations } }, { beginExecution: { workflowId: 'w', root: 'w0' } }];
+    expect(readWorkflow(lines)).toMatchObject({
+      ok: false,
+      issues: [{ pointer: '/1/beginExecution/root', code: 'too_many' }],
+    });
+  });
+
+  test('where everything is a target, everything is in the implied order', () => {
+    const choose = (id: string, target: string) => ({
+      type: 'operationUpdate',
+      operationId: id,
+      operation: { Conditional: { condition: { path: '/workflow/x', operator: 'exists' }, ifTrue: [target] } },
+    });
+    expect(read(text(choose('a', 'b'), choose('b', 'a'))).order).toEqual(['a', 'b']);
+  });
+
+  test('any text gives an outcome, strictly and leniently', () => {
+    const line = fc.oneof(
+      fc.constantFrom(
+        JSON.stringify(wait('a')),
+        JSON.stringify(wait('b')),
+        JSON.stringify(begin('a')),
+        '',
+        '{}',
+        '[]',
+        '{',
+      ),
+      fc.json({ maxDepth: 2 }),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), fc.boolean(), (lines, lenient) => {
+        const outcome = parseWorkflow(lines.join('\n'), { lenient });
+        if (outcome.ok) expect(read(encodeWorkflow(outcome.value), { lenient })).toEqual(outcome.value);
+        else expect(outcome.issues.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function read(lines: string, options: ReadOptions = {}) {
+  const outcome = parseWorkflow(lines, options);
+  if (!outcome.ok) expect.unreachable(JSON.stringify(outcome.issues));
+  return outcome.value;
+}

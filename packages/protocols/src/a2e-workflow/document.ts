@@ -1,0 +1,319 @@
+import { isObject, type Json, type JsonObject, parseJson } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { show } from '../validation.ts';
+import {
+  dataModelIgnored,
+  isBundledLine,
+  isSpecLine,
+  type Reading,
+  readBundledBegin,
+  readBundledUpdate,
+  readSpecLine,
+} from './line.ts';
+import { nameOf, type Target, usesOf } from './member.ts';
+import { type Level, LONGEST_ORDER, type OperationUpdate } from './message.ts';
+import { operationNamed } from './operation.ts';
+
+/** A whole workflow: what its lines define, and the order they give. */
+export interface Workflow {
+  /** `null` when no `beginExecution` came: whoever runs it makes an id. */
+  readonly executionId: string | null;
+  /** By id, in the order of definition. */
+  readonly operations: ReadonlyMap<string, WorkflowOperation>;
+  readonly order: readonly string[];
+}
+
+export interface WorkflowOperation {
+  readonly id: string;
+  /** A name of `OPERATIONS`; any other only where it was read leniently, and then the checker refuses it. */
+  readonly type: string;
+  readonly config: JsonObject;
+}
+
+export interface ReadOptions {
+  /** At `strict` an id defined twice is an error. */
+  readonly level?: Level;
+  readonly lenient?: boolean;
+  /** Where the text or the list stands in a larger message. */
+  readonly at?: string;
+}
+
+/** Reads JSON lines. Blank lines and CRLF are fine; a fault names its line, and `offset` where in the text it is. */
+export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<Workflow> {
+  const { at = '' } = options;
+  if (isOneValue(text)) return reject(onePrettyValue(at));
+  const reader = new DocumentReader(options);
+  let offset = 0;
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    if (line.trim() !== '') {
+      const parsed = parseJson(line);
+      if (parsed.ok) reader.add(parsed.value, pointerTo(at, index), `line ${index + 1}: `);
+      else for (const issue of parsed.issues) reader.refuse(fromLine(issue, pointerTo(at, index), index + 1, offset));
+    }
+    offset += raw.length + 1;
+  }
+  return reader.finish();
+}
+
+/** Reads lines that are already JSON. */
+export function readWorkflow(lines: readonly Json[], options: ReadOptions = {}): Outcome<Workflow> {
+  const { at = '' } = options;
+  const reader = new DocumentReader(options);
+  for (const [index, line] of lines.entries()) reader.add(line, pointerTo(at, index), '');
+  return reader.finish();
+}
+
+/** Reads a line that stands alone, as the workflow it would be. */
+export function readLoneLine(line: Json, options: ReadOptions = {}): Outcome<Workflow> {
+  const reader = new DocumentReader(options);
+  reader.add(line, '', '');
+  return reader.finish();
+}
+
+/** The workflow as compact JSON lines in the spec's form. */
+export function encodeWorkflow(workflow: Workflow): string {
+  const lines: Json[] = [...workflow.operations.values()].map(({ id, type, config }) => ({
+    type: 'operationUpdate',
+    operationId: id,
+    operation: { [type]: config },
+  }));
+  if (workflow.executionId !== null) {
+    lines.push({ type: 'beginExecution', executionId: workflow.executionId, operationOrder: [...workflow.order] });
+  }
+  return lines.map((line) => JSON.stringify(line)).join('\n');
+}
+
+interface Begin {
+  readonly prefix: string;
+  readonly executionId: string;
+  readonly order: readonly string[];
+  /** Where the entry at `index` was written. */
+  readonly pointerOf: (index: number) => string;
+}
+
+/** Takes lines one by one. A workflow is frozen at `beginExecution`: what is checked is what runs. */
+class DocumentReader {
+  readonly #options: ReadOptions;
+  readonly #issues: Issue[] = [];
+  readonly #warnings: Issue[] = [];
+  /** Where each operation was defined. */
+  readonly #definitions = new Map<string, { at: string; prefix: string }>();
+  readonly #operations = new Map<string, WorkflowOperation>();
+  #begin: Begin | undefined;
+  /** A line could not be read. */
+  #broken = false;
+
+  constructor(options: ReadOptions) {
+    this.#options = options;
+  }
+
+  add(json: Json, at: string, prefix: string): void {
+    const reading: Reading = { at, lenient: this.#options.lenient ?? false, issues: [], warnings: [] };
+    this.#read(json, reading, prefix);
+    for (const issue of reading.issues) this.refuse({ ...issue, message: prefix + issue.message });
+    for (const issue of reading.warnings) this.#warnings.push({ ...issue, message: prefix + issue.message });
+  }
+
+  refuse(issue: Issue): void {
+    this.#issues.push(issue);
+    this.#broken = true;
+  }
+
+  finish(): Outcome<Workflow> {
+    const { at = '' } = this.#options;
+    // Lines that could not be read may have defined anything: what follows from them is not worth saying.
+    if (!this.#broken) {
+      if (this.#begin === undefined) this.#warnings.push(noBegin(at));
+      if (this.#operations.size === 0) this.#issues.push(empty(at));
+      else for (const issue of this.#undefinedReferences()) this.#issues.push(issue);
+    }
+    if (this.#issues.length > 0) return { ok: false, issues: this.#issues };
+    const { executionId = null, order = this.#impliedOrder() } = this.#begin ?? {};
+    return accept({ executionId, operations: this.#operations, order }, this.#warnings);
+  }
+
+  #read(json: Json, reading: Reading, prefix: string): void {
+    if (!isObject(json)) {
+      const message = `a line must be a JSON object; got ${show(json)}`;
+      const suggestion = Array.isArray(json) ? 'write each of its items on a line of its own' : undefined;
+      reading.issues.push({
+        pointer: reading.at,
+        code: 'type',
+        message,
+        ...(suggestion !== undefined && { suggestion }),
+      });
+    } else if (isSpecLine(json)) {
+      const line = readSpecLine(json, reading);
+      if (line?.type === 'beginExecution') {
+        const { executionId, operationOrder: order } = line;
+        const pointerOf = (index: number) => pointerTo(reading.at, 'operationOrder', index);
+        this.#start({ executionId, order, prefix, pointerOf }, reading);
+      } else if (line !== undefined) {
+        this.#define(line, pointerTo(reading.at, 'operation'), reading, prefix);
+      }
+    } else if (isBundledLine(json)) {
+      this.#readBundled(json, reading, prefix);
+    } else {
+      const unknown = unknownLine(json, reading.at);
+      (reading.lenient ? reading.warnings : reading.issues).push(unknown);
+    }
+  }
+
+  #readBundled(json: JsonObject, reading: Reading, prefix: string): void {
+    if (Object.hasOwn(json, 'dataModelUpdate')) {
+      reading.warnings.push(dataModelIgnored(reading.at));
+    } else if (Object.hasOwn(json, 'operationUpdate')) {
+      for (const [index, line] of (readBundledUpdate(json, reading) ?? []).entries()) {
+        const at = pointerTo(reading.at, 'operationUpdate', 'operations', index, 'operation');
+        this.#define(line, at, reading, prefix);
+      }
+    } else {
+      const begin = readBundledBegin(json, reading);
+      if (begin === undefined) return;
+      const order = [begin.root, ...this.#impliedOrder().filter((id) => id !== begin.root)];
+      const root = pointerTo(reading.at, 'beginExecution', 'root');
+      if (order.length > LONGEST_ORDER) reading.issues.push(tooLong(root, order.length));
+      else this.#start({ executionId: begin.workflowId, order, prefix, pointerOf: () => root }, reading);
+    }
+  }
+
+  #define({ operationId: id, operation }: OperationUpdate, at: string, reading: Reading, prefix: string): void {
+    if (this.#begin !== undefined) {
+      reading.issues.push(afterBegin(reading.at, `${show(id)} is defined`));
+      return;
+    }
+    if (this.#operations.has(id)) this.#redefined(id, reading);
+    const [type = ''] = Object.keys(operation);
+    this.#operations.set(id, { id, type, config: operation[type] as JsonObject });
+    this.#definitions.set(id, { at: pointerTo(at, type), prefix });
+  }
+
+  /** Streams are incremental, so a later line replaces an earlier one; in one document it is more likely a slip. */
+  #redefined(id: string, reading: Reading): void {
+    const issue = {
+      pointer: pointerTo(reading.at, 'operationId'),
+      code: 'duplicate_operation',
+      message: `operationId ${show(id)} is defined twice; the later definition replaces the earlier`,
+      suggestion: 'give one of them another id',
+    };
+    (this.#options.level === 'strict' ? reading.issues : reading.warnings).push(issue);
+  }
+
+  #start(begin: Begin, reading: Reading): void {
+    if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'beginExecution comes once more'));
+    else this.#begin = begin;
+  }
+
+  /** As defined, without what a Conditional or a Loop runs: that runs when it is reached, not for being defined. */
+  #impliedOrder(): readonly string[] {
+    const targets = new Set([...this.#operations.values()].flatMap(targetsOf).map(({ id }) => id));
+    const ids = [...this.#operations.keys()];
+    const free = ids.filter((id) => !targets.has(id));
+    return free.length > 0 ? free : ids;
+  }
+
+  #undefinedReferences(): readonly Issue[] {
+    const known = this.#operations;
+    const inBranches = [...known.values()].flatMap((operation) => {
+      const { at, prefix } = this.#definitions.get(operation.id) ?? { at: '', prefix: '' };
+      return targetsOf(operation)
+        .filter(({ id }) => !known.has(id))
+        .map(({ id, pointer }) => undefinedOperation(id, at + pointer, prefix + nameOf(pointer), known));
+    });
+    const { order = [], pointerOf = String, prefix = '' } = this.#begin ?? {};
+    const inOrder = order.flatMap((id, index) => {
+      const name = `${prefix}operationOrder[${index}]`;
+      return known.has(id) ? [] : [undefinedOperation(id, pointerOf(index), name, known)];
+    });
+    return [...inBranches, ...inOrder];
+  }
+}
+
+/** The operations this one runs. */
+export function targetsOf({ type, config }: WorkflowOperation): readonly Target[] {
+  const description = operationNamed(type);
+  return description === undefined ? [] : usesOf(description, config).targets;
+}
+
+function undefinedOperation(id: string, pointer: string, name: string, known: ReadonlyMap<string, unknown>): Issue {
+  const close = nearest(id, known.keys());
+  return {
+    pointer,
+    code: 'undefined_operation',
+    message: `${name} names ${show(id)}, which no operationUpdate defines`,
+    suggestion: close === undefined ? `add an operationUpdate with operationId ${show(id)}` : `did you mean ${close}?`,
+  };
+}
+
+function tooLong(pointer: string, count: number): Issue {
+  const message = `at most ${LONGEST_ORDER} operations run in order; root and the others make ${count}`;
+  return { pointer, code: 'too_many', message };
+}
+
+function unknownLine(json: JsonObject, at: string): Issue {
+  const type = json['type'];
+  const expected = 'expected operationUpdate or beginExecution';
+  if (type === undefined) {
+    return { pointer: pointerTo(at, 'type'), code: 'required', message: `type is required; ${expected}, nothing came` };
+  }
+  const close = typeof type === 'string' ? nearest(type, ['operationUpdate', 'beginExecution']) : undefined;
+  return {
+    pointer: pointerTo(at, 'type'),
+    code: 'unknown_line',
+    message: `type ${show(type)} is no line of a workflow; ${expected}`,
+    ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
+  };
+}
+
+function afterBegin(pointer: string, what: string): Issue {
+  return {
+    pointer,
+    code: 'after_begin',
+    message: `${what} after beginExecution; a workflow is frozen when it begins`,
+    suggestion: 'make beginExecution the last line',
+  };
+}
+
+function empty(pointer: string): Issue {
+  return { pointer, code: 'empty_workflow', message: 'a workflow must define at least one operation; none came' };
+}
+
+function noBegin(pointer: string): Issue {
+  return {
+    pointer,
+    code: 'missing_begin',
+    message: 'no beginExecution came: operations run in the order of their definition, under an id the server makes',
+    suggestion: 'end with {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
+  };
+}
+
+/** One JSON value over several lines: said once, instead of once for each line. */
+function isOneValue(text: string): boolean {
+  const trimmed = text.trim();
+  if (!OPENS_ONLY.test(trimmed)) return false;
+  return parseJson(trimmed).ok;
+}
+
+function onePrettyValue(pointer: string): Issue {
+  return {
+    pointer,
+    code: 'not_lines',
+    message: 'a workflow must be JSON lines, one object a line; one JSON value over several lines came',
+    suggestion: 'write each object on one line, without a list around them',
+  };
+}
+
+function fromLine(issue: Issue, at: string, number: number, start: number): Issue {
+  return {
+    ...issue,
+    pointer: at + issue.pointer,
+    message: `line ${number}: ${issue.message}`,
+    offset: start + (issue.offset ?? 0),
+  };
+}
+
+/** A first line that only opens what the next ones fill: JSON lines never begin like that. */
+const OPENS_ONLY = /^[[{][ \t\r]*\n/;

@@ -1,0 +1,201 @@
+import * as validators from '../generated/a2e-workflow.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import { nearest } from '../nearest.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo, segmentsOf } from '../pointer.ts';
+import { issuesOf, show, type Validator } from '../validation.ts';
+import { canonicalConfig, memberIssues } from './member.ts';
+import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
+import { OPERATION_NAMES, type OperationName, operationNamed } from './operation.ts';
+import { FORBIDDEN_KEYS } from './path.ts';
+import { isPlainConfig } from './plain.ts';
+
+/** One line of a workflow, in the spec's form. */
+export type Line = OperationUpdate | BeginExecution;
+
+/** What reading needs to know, and where it puts what it finds. */
+export interface Reading {
+  /** Where the value stands, for pointers. */
+  readonly at: string;
+  readonly lenient: boolean;
+  readonly issues: Issue[];
+  readonly warnings: Issue[];
+}
+
+/** By shape alone: is this a line, in either form? */
+export function isLine(json: Json | undefined): json is JsonObject {
+  return isObject(json) && (isSpecLine(json) || isBundledLine(json));
+}
+
+/** The form of the spec: `type` says what the line is. */
+export function isSpecLine(json: JsonObject): boolean {
+  return json['type'] === 'operationUpdate' || json['type'] === 'beginExecution';
+}
+
+/** The other form: the only key says what the line is. */
+export function isBundledLine(json: JsonObject): boolean {
+  return BUNDLED.some((key) => Object.hasOwn(json, key)) && Object.keys(json).length === 1;
+}
+
+/** Reads `{"type": "operationUpdate" | "beginExecution"}`; `undefined` when it found issues. */
+export function readSpecLine(json: JsonObject, reading: Reading): Line | undefined {
+  if (json['type'] === 'beginExecution') {
+    const found = issuesOf(validators.BeginExecution, BeginExecution, json).map(forbidden);
+    return settle(found, reading) ? (json as BeginExecution) : undefined;
+  }
+  return isPlainUpdate(json) ? json : readUpdate(json, reading);
+}
+
+/** Reads `{"operationUpdate": {"operations": […]}}` as the lines of the spec that say the same. */
+export function readBundledUpdate(json: JsonObject, reading: Reading): readonly OperationUpdate[] | undefined {
+  const found = issuesOf(validators.BundledUpdate, BundledUpdate, json).map(forbidden);
+  if (!settle(found, reading)) return undefined;
+  const { operations } = (json as BundledUpdate).operationUpdate;
+  const lines = operations.map(({ id, operation }, index): OperationUpdate | undefined => {
+    const at = pointerTo('', 'operationUpdate', 'operations', index);
+    const read = readOperation(operation as JsonObject, pointerTo(at, 'operation'), reading);
+    if (!settle(idIssues(id, pointerTo(at, 'id')), reading) || read === undefined) return undefined;
+    return { type: 'operationUpdate', operationId: id, operation: read };
+  });
+  reading.warnings.push({
+    pointer: pointerTo(reading.at, 'operationUpdate'),
+    code: 'bundled_form',
+    message: `operationUpdate as a key is the bundled form; it is read as ${lines.length === 1 ? 'a line' : `${lines.length} lines`} of type operationUpdate`,
+    suggestion: 'write {"type":"operationUpdate","operationId":…,"operation":…}, one a line',
+  });
+  return lines.includes(undefined) ? undefined : (lines as OperationUpdate[]);
+}
+
+/** Reads `{"beginExecution": {"workflowId", "root"}}`. Its order depends on what the document defines. */
+export function readBundledBegin(json: JsonObject, reading: Reading): BundledBegin['beginExecution'] | undefined {
+  const found = issuesOf(validators.BundledBegin, BundledBegin, json).map(forbidden);
+  if (!settle(found, reading)) return undefined;
+  reading.warnings.push({
+    pointer: pointerTo(reading.at, 'beginExecution'),
+    code: 'bundled_form',
+    message:
+      'beginExecution as a key is the bundled form; workflowId is read as executionId, and root runs first, then every other operation as defined',
+    suggestion: 'write {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
+  });
+  return (json as BundledBegin).beginExecution;
+}
+
+/** `dataModelUpdate` of the bundled form: no executor ever read it, so we say that it has no effect. */
+export function dataModelIgnored(at: string): Issue {
+  return {
+    pointer: pointerTo(at, 'dataModelUpdate'),
+    code: 'ignored',
+    message: 'dataModelUpdate has no effect: the data model starts empty and operations fill it',
+    suggestion: 'write the values into the operations that need them',
+  };
+}
+
+/** The quick yes: nothing to explain, nothing to change. */
+export function isPlainUpdate(json: JsonObject): json is OperationUpdate {
+  if (!validators.OperationUpdate(json)) return false;
+  const { operationId, operation } = json as OperationUpdate;
+  if (FORBIDDEN_KEYS.has(operationId)) return false;
+  for (const name in operation) {
+    const description = operationNamed(name);
+    const config = operation[name] as JsonObject;
+    if (description === undefined || !VALIDATORS[name as OperationName](config)) return false;
+    if (!isPlainConfig(description, config)) return false;
+  }
+  return true;
+}
+
+function readUpdate(json: JsonObject, reading: Reading): OperationUpdate | undefined {
+  const outer = issuesOf(validators.OperationUpdate, OperationUpdate, json)
+    // What is wrong with the operation itself is said by `readOperation`.
+    .filter(({ pointer }) => segmentsOf(pointer).length < 2)
+    .map(forbidden);
+  const { operationId, operation } = json;
+  const fine = settle([...outer, ...idIssues(operationId, '/operationId')], reading);
+  const read = isObject(operation) ? readOperation(operation, '/operation', reading) : undefined;
+  return fine && read !== undefined ? ({ ...json, operation: read } as OperationUpdate) : undefined;
+}
+
+/** Reads `{"ApiCall": {…}}`: the same in the spec's words, or `undefined` when it found issues. */
+function readOperation(operation: JsonObject, at: string, reading: Reading): JsonObject | undefined {
+  const names = Object.keys(operation);
+  if (names.length !== 1) {
+    if (at !== '/operation') settle([countIssue(names.length, at)], reading);
+    return undefined;
+  }
+  const [name = ''] = names;
+  const pointer = pointerTo(at, name);
+  const config = operation[name];
+  if (!isObject(config)) {
+    settle([{ pointer, code: 'type', message: `${name} must be an object; got ${show(config)}` }], reading);
+    return undefined;
+  }
+  const description = operationNamed(name);
+  if (description === undefined) return settle([unknownOperation(name, pointer)], reading) ? operation : undefined;
+  const canonical = canonicalConfig(description.aliases ?? [], config);
+  const own = [...memberIssues(description, canonical.config), ...(description.inspect?.(canonical.config) ?? [])];
+  const found = issuesOf(VALIDATORS[name as OperationName], description.schema, canonical.config)
+    // A pattern and a length only hint at what the path's own reader says.
+    .filter(({ code, pointer: at }) => !HINTS.has(code) || !own.some((other) => other.pointer === at))
+    .map(forbidden);
+  for (const warning of canonical.warnings) {
+    reading.warnings.push({ ...warning, pointer: reading.at + pointer + warning.pointer });
+  }
+  const issues = [...found, ...own].map((issue) => ({ ...issue, pointer: pointer + issue.pointer }));
+  return settle(issues, reading) ? { [name]: canonical.config } : undefined;
+}
+
+/** Puts each issue where it belongs; false when one of them is not tolerated. */
+function settle(issues: readonly Issue[], reading: Reading): boolean {
+  let fine = true;
+  for (const issue of issues) {
+    const placed = { ...issue, pointer: reading.at + issue.pointer };
+    if (reading.lenient && TOLERATED.has(issue.code)) {
+      reading.warnings.push(placed);
+    } else {
+      reading.issues.push(placed);
+      fine = false;
+    }
+  }
+  return fine;
+}
+
+/** Operation ids become keys of `results`. */
+function idIssues(id: Json | undefined, pointer: string): readonly Issue[] {
+  if (typeof id !== 'string' || !FORBIDDEN_KEYS.has(id)) return [];
+  return [{ pointer, code: 'forbidden_key', message: `${id} must not be an operation's id` }];
+}
+
+function unknownOperation(name: string, pointer: string): Issue {
+  if (FORBIDDEN_KEYS.has(name)) return { pointer, code: 'forbidden_key', message: `${name} must not be a key` };
+  const close = nearest(name, OPERATION_NAMES);
+  return {
+    pointer,
+    code: 'unknown_operation',
+    message: `${show(name)} is not an operation; expected ${OPERATION_NAMES.join(', ')}`,
+    ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
+  };
+}
+
+function countIssue(count: number, pointer: string): Issue {
+  const code = count === 0 ? 'too_few' : 'too_many';
+  return { pointer, code, message: `operation must have exactly 1 member, the operation's name; got ${count}` };
+}
+
+/** An unknown field with a dangerous name is no slip: lenient readers refuse it too. */
+export function forbidden(issue: Issue): Issue {
+  const name = issue.code === 'unknown_field' ? segmentsOf(issue.pointer).at(-1) : undefined;
+  if (name === undefined || !FORBIDDEN_KEYS.has(name)) return issue;
+  return { pointer: issue.pointer, code: 'forbidden_key', message: `${name} must not be a key` };
+}
+
+/** What a lenient reader takes with a warning. */
+export const TOLERATED: ReadonlySet<string> = new Set([
+  'unknown_field',
+  'enum',
+  'unknown_operation',
+  'body_not_allowed',
+]);
+
+const HINTS: ReadonlySet<string> = new Set(['pattern', 'too_long']);
+const VALIDATORS: Readonly<Record<OperationName, Validator>> = validators;
+const BUNDLED = ['operationUpdate', 'beginExecution', 'dataModelUpdate'] as const;

@@ -1,0 +1,312 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo } from '../pointer.ts';
+import { show } from '../validation.ts';
+import type {
+  Alias,
+  CredentialPlace,
+  Member,
+  OperationDescription,
+  Shape,
+  ShapeRule,
+} from './operations/description.ts';
+import { fieldFault, isPlainPath, type Path, parsePath } from './path.ts';
+import { hasTemplate, parseTemplate, type TemplateFault } from './template.ts';
+import { isPathReference } from './value.ts';
+
+/** What an operation reads, writes, runs and needs, drawn from its configuration by its description. */
+export interface Uses {
+  readonly reads: readonly Read[];
+  readonly writes: readonly Write[];
+  readonly targets: readonly Target[];
+  readonly credentials: readonly CredentialUse[];
+  readonly urls: readonly { readonly pointer: string; readonly text: string }[];
+  readonly durations: readonly { readonly pointer: string; readonly ms: number; readonly bound: 'exact' | 'most' }[];
+  /** A Loop's own place for the current item. */
+  readonly itemPath: Path | undefined;
+}
+
+/** Pointers are relative to the configuration. */
+export interface Read {
+  readonly pointer: string;
+  readonly path: Path;
+  readonly needs: readonly Shape[] | undefined;
+  /** It asks whether there is something, so there may be nothing; in this list of operations there is. */
+  readonly presentIn: string | undefined;
+}
+
+export interface Write {
+  readonly pointer: string;
+  readonly path: Path;
+  readonly gives: readonly Shape[] | undefined;
+}
+
+export interface Target {
+  readonly pointer: string;
+  readonly id: string;
+  readonly runs: 'branch' | 'each';
+  /** The member that lists it: `ifTrue`, `ifFalse`, `operations`. */
+  readonly list: string;
+}
+
+export interface CredentialUse {
+  readonly pointer: string;
+  readonly id: string;
+  /** `undefined`: nowhere a request could carry it. */
+  readonly place: CredentialPlace | undefined;
+}
+
+export function usesOf(description: OperationDescription, config: JsonObject): Uses {
+  const reads: Read[] = [];
+  const writes: Write[] = [];
+  const targets: Target[] = [];
+  const credentials: CredentialUse[] = [];
+  const urls: { pointer: string; text: string }[] = [];
+  const durations: { pointer: string; ms: number; bound: 'exact' | 'most' }[] = [];
+  let itemPath: Path | undefined;
+  const read = (pointer: string, text: string, needs?: readonly Shape[], presentIn?: string) => {
+    const parsed = parsePath(text);
+    if (parsed.ok) reads.push({ pointer, path: parsed.path, needs, presentIn });
+  };
+  for (const member of description.members) {
+    for (const { pointer, value, list } of membersAt(config, member.at)) {
+      if (member.is === 'value' || member.is === 'comparand') {
+        for (const part of valueParts(member, value, pointer)) {
+          if (part.is === 'path') read(part.pointer, part.text);
+          else if (part.is === 'credential')
+            credentials.push({ pointer: part.pointer, id: part.id, place: part.place });
+          else readTemplate(part.text, part.pointer, read);
+        }
+        continue;
+      }
+      if (member.is === 'duration' && typeof value === 'number')
+        durations.push({ pointer, ms: value, bound: member.bound });
+      if (typeof value !== 'string') continue;
+      if (member.is === 'input') read(pointer, value, shapes(member.needs, config), member.presentIn?.(config));
+      if (member.is === 'output' || member.is === 'item' || member.is === 'key') {
+        const parsed = parsePath(member.is === 'key' ? `/store/${value}` : value);
+        if (!parsed.ok) continue;
+        if (member.is === 'item') itemPath = parsed.path;
+        else
+          writes.push({
+            pointer,
+            path: parsed.path,
+            gives: member.is === 'output' ? shapes(member.gives, config) : undefined,
+          });
+      }
+      if (member.is === 'target') targets.push({ pointer, id: value, runs: member.runs, list });
+      if (member.is === 'url') urls.push({ pointer, text: value });
+      if (member.is === 'url' || member.is === 'template') readTemplate(value, pointer, read);
+    }
+  }
+  return { reads, writes, targets, credentials, urls, durations, itemPath };
+}
+
+/** Every path, template and field name in a configuration that is not written as one. */
+export function memberIssues(description: OperationDescription, config: JsonObject): Issue[] {
+  const issues: Issue[] = [];
+  for (const member of description.members) {
+    for (const { pointer, value } of membersAt(config, member.at)) {
+      for (const issue of issuesOfMember(member, value, pointer)) issues.push(issue);
+    }
+  }
+  return issues;
+}
+
+function issuesOfMember(member: Member, value: Json, pointer: string): readonly Issue[] {
+  if (member.is === 'value' || member.is === 'comparand') {
+    return valueParts(member, value, pointer).flatMap((part) => {
+      if (part.is === 'credential') {
+        // The schema of headers and query fields says it already.
+        const said = member.is === 'value' && member.place !== 'body';
+        return part.id === '' && !said ? [credentialIssue(part.pointer)] : [];
+      }
+      return part.is === 'path' ? pathIssues(part.text, part.pointer) : templateIssues(part.text, part.pointer);
+    });
+  }
+  if (typeof value !== 'string') return NONE;
+  if (member.is === 'input') return pathIssues(value, pointer);
+  if (member.is === 'output' || member.is === 'item') return pathIssues(value, pointer, 'workflow');
+  if (member.is === 'url' || member.is === 'template') {
+    return templateIssues(value, pointer, member.is === 'template' && member.fields === true);
+  }
+  if (member.is === 'field' || member.is === 'key') {
+    const fault = fieldFault(value);
+    return fault === undefined ? NONE : [worded(pointer, value, fault)];
+  }
+  return NONE;
+}
+
+function pathIssues(text: string, pointer: string, root?: 'workflow'): readonly Issue[] {
+  if (isPlainPath(text) && (root === undefined || text.startsWith('/workflow/'))) return NONE;
+  const parsed = parsePath(text);
+  if (!parsed.ok) return [worded(pointer, text, parsed.fault)];
+  if (root === undefined || parsed.path.root === root) return NONE;
+  const fix = `did you mean /workflow/${parsed.path.keys.slice(1).join('/')}?`;
+  return [worded(pointer, text, { code: 'path_root', expected: 'must start with /workflow/', suggestion: fix })];
+}
+
+function templateIssues(text: string, pointer: string, fields = false): readonly Issue[] {
+  if (!fields && !hasTemplate(text)) return NONE;
+  return parseTemplate(text, { fields }).faults.map((fault) => worded(pointer, text, fault));
+}
+
+function credentialIssue(pointer: string): Issue {
+  return {
+    pointer,
+    code: 'credential_reference',
+    message: `${nameOf(pointer)} must be {"credentialRef": {"id": "…"}}; the id is missing or other members stand beside it`,
+  };
+}
+
+function readTemplate(text: string, pointer: string, read: (pointer: string, text: string) => void): void {
+  if (!hasTemplate(text)) return;
+  for (const [, inside = ''] of text.matchAll(/\{(\/[^{}]*)\}/g)) read(pointer, inside);
+}
+
+type ValuePart =
+  | { readonly is: 'path' | 'template'; readonly pointer: string; readonly text: string }
+  | ({ readonly is: 'credential' } & CredentialUse);
+
+/**
+ * The references inside a value. `{path}` and `{credentialRef}` count where the value stands, and for a body also one
+ * level below; deeper they are the peer's own data. A credential deeper down is reported without a place: it would be
+ * sent as it stands.
+ */
+function valueParts(
+  member: Extract<Member, { is: 'value' | 'comparand' }>,
+  value: Json,
+  pointer: string,
+): readonly ValuePart[] {
+  if (typeof value !== 'object' || value === null) {
+    return member.is === 'value' && typeof value === 'string' ? [{ is: 'template', pointer, text: value }] : NO_PARTS;
+  }
+  const parts: ValuePart[] = [];
+  const body = member.is === 'value' && member.place === 'body';
+  const visit = (current: Json, at: string, depth: number): void => {
+    if (typeof current === 'string') {
+      if (member.is === 'value') parts.push({ is: 'template', pointer: at, text: current });
+      return;
+    }
+    if (typeof current !== 'object' || current === null) return;
+    if (depth <= (body ? 1 : 0) && isPathReference(current)) {
+      parts.push({ is: 'path', pointer: pointerTo(at, 'path'), text: current.path });
+      return;
+    }
+    if (isObject(current) && Object.hasOwn(current, 'credentialRef')) {
+      const place = member.is === 'value' && depth === (body ? 1 : 0) ? member.place : undefined;
+      parts.push({ is: 'credential', pointer: at, id: credentialId(current), place });
+      return;
+    }
+    for (const [key, item] of Object.entries(current)) visit(item, pointerTo(at, key), depth + 1);
+  };
+  visit(value, pointer, 0);
+  return parts;
+}
+
+/** The id of a well-formed reference, else `''`. */
+function credentialId(value: JsonObject): string {
+  const reference = value['credentialRef'];
+  const whole = isObject(reference) && Object.keys(value).length === 1 && Object.keys(reference).length === 1;
+  return whole && typeof reference['id'] === 'string' ? reference['id'] : '';
+}
+
+/** The configuration in the spec's own words, and a warning for each word that was another's. */
+export function canonicalConfig(
+  aliases: readonly Alias[],
+  config: JsonObject,
+): { config: JsonObject; warnings: Issue[] } {
+  const warnings: Issue[] = [];
+  let current = config;
+  for (const { at, canonical } of aliases) {
+    for (const { pointer, value, segments } of membersAt(current, at)) {
+      const replacement = canonical(value);
+      if (replacement === undefined || replacement === value) continue;
+      const written = Array.isArray(replacement) ? JSON.stringify(replacement) : wordOf(replacement);
+      const message = `${nameOf(pointer)} ${show(value)} is read as ${written}`;
+      warnings.push({ pointer, code: 'coerced', message, suggestion: `write ${written}` });
+      current = replaced(current, segments, replacement) as JsonObject;
+    }
+  }
+  return { config: current, warnings };
+}
+
+function wordOf(value: Json): string {
+  return typeof value === 'object' ? JSON.stringify(value) : show(value);
+}
+
+function replaced(value: Json, segments: readonly string[], replacement: Json): Json {
+  const [first, ...rest] = segments;
+  if (first === undefined) return replacement;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => (String(index) === first ? replaced(item, rest, replacement) : item));
+  }
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([key, item]) => [
+    key,
+    key === first ? replaced(item, rest, replacement) : item,
+  ]);
+  return Object.fromEntries(members) as JsonObject;
+}
+
+interface Found {
+  readonly pointer: string;
+  readonly value: Json;
+  readonly segments: readonly string[];
+  /** The first step. */
+  readonly list: string;
+}
+
+/** Every value `at` names; `*` stands for every item or member. */
+function membersAt(config: JsonObject, at: string): readonly Found[] {
+  const steps = stepsOf(at);
+  const [first = ''] = steps;
+  if (!Object.hasOwn(config, first)) return NO_MEMBERS;
+  const value = config[first] as Json;
+  if (steps.length === 1) return [{ pointer: at, value, segments: steps, list: first }];
+  const found: Found[] = [];
+  const visit = (current: Json, segments: readonly string[]): void => {
+    const step = steps[segments.length];
+    if (step === undefined) {
+      found.push({ pointer: pointerTo('', ...segments), value: current, segments, list: first });
+    } else if (typeof current === 'object' && current !== null) {
+      const keys = step === '*' ? Object.keys(current) : Object.hasOwn(current, step) ? [step] : [];
+      for (const key of keys) visit((current as JsonObject)[key] as Json, [...segments, key]);
+    }
+  };
+  visit(value, [first]);
+  return found;
+}
+
+const steps = new Map<string, readonly string[]>();
+
+function stepsOf(at: string): readonly string[] {
+  let known = steps.get(at);
+  if (known === undefined) {
+    known = at.slice(1).split('/');
+    steps.set(at, known);
+  }
+  return known;
+}
+
+function shapes(rule: ShapeRule | undefined, config: JsonObject): readonly Shape[] | undefined {
+  return typeof rule === 'function' ? rule(config) : rule;
+}
+
+function worded(pointer: string, value: string, { code, expected, suggestion }: TemplateFault): Issue {
+  const message = `${nameOf(pointer)} ${expected}; got ${show(value)}`;
+  return { pointer, code, message, ...(suggestion !== undefined && { suggestion }) };
+}
+
+/** `url`, `sources[1]`, `conditions[0].field`. */
+export function nameOf(pointer: string): string {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((segment, at) => (/^\d+$/.test(segment) ? `[${segment}]` : at === 0 ? segment : `.${segment}`))
+    .join('');
+}
+
+const NONE: readonly Issue[] = [];
+const NO_PARTS: readonly ValuePart[] = [];
+const NO_MEMBERS: readonly Found[] = [];

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { loadFixtures } from '../../../../scripts/conformance.ts';
+import * as validators from '../generated/a2e-workflow.js';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Validator } from '../validation.ts';
+import { memberIssues, usesOf } from './member.ts';
+import { OPERATION_NAMES, OPERATIONS, type OperationName, operationNamed } from './operation.ts';
+import { isPlainConfig } from './plain.ts';
+
+/** Every operation written in the conformance data, valid or not, lines and documents alike. */
+const written = [...loadFixtures('a2e-workflow', 'accept'), ...loadFixtures('a2e-workflow', 'reject')].flatMap(
+  ({ name, input }) => operationsIn(input).map(([type, config]) => ({ name, type, config })),
+);
+
+describe('the catalogue', () => {
+  test('has the eight operations of the spec and the eight later ones', () => {
+    expect(OPERATION_NAMES).toEqual([
+      ...['ApiCall', 'FilterData', 'TransformData', 'Conditional', 'Loop', 'StoreData', 'Wait', 'MergeData'],
+      ...['GetCurrentDateTime', 'ConvertTimezone', 'DateCalculation', 'FormatText', 'ExtractText', 'ValidateData'],
+      ...['Calculate', 'EncodeDecode'],
+    ]);
+  });
+
+  test.each(OPERATION_NAMES)('%s is closed, and every member it describes is one of its fields', (name) => {
+    const { schema, members } = OPERATIONS[name];
+    expect(schema['additionalProperties']).toBe(false);
+    const fields = Object.keys(schema['properties'] as object);
+    for (const { at } of members) expect(fields).toContain(at.split('/')[1]);
+    // Whatever is called a path is described as one, or the checker would not see it.
+    const paths = fields.filter((field) => /path$/i.test(field) || field === 'sources');
+    expect(members.map(({ at }) => at.split('/')[1])).toEqual(expect.arrayContaining(paths));
+  });
+
+  test.each(OPERATION_NAMES)('%s is written somewhere in the conformance data', (name) => {
+    expect(written.some(({ type }) => type === name)).toBe(true);
+  });
+
+  test('names inherited by every object are strangers', () => {
+    for (const name of ['toString', 'constructor', '__proto__', 'hasOwnProperty']) {
+      expect(operationNamed(name)).toBeUndefined();
+    }
+  });
+});
+
+describe('the quick yes', () => {
+  test('is never given where the exact reader finds something', () => {
+    for (const { name, type, config } of written) {
+      const description = operationNamed(type);
+      if (description === undefined || !validatorOf(type)(config) || !isPlainConfig(description, config)) continue;
+      expect(memberIssues(description, config), name).toEqual([]);
+    }
+  });
+
+  test('is given to the plain operations of the spec', () => {
+    const plain = written.filter(({ name }) => name.startsWith('spec-'));
+    expect(plain.length).toBeGreaterThan(8);
+    for (const { type, config } of plain) {
+      const description = operationNamed(type);
+      if (description !== undefined) expect(isPlainConfig(description, config)).toBe(true);
+    }
+  });
+});
+
+describe('what an operation uses', () => {
+  test('an ApiCall reads templates and references, and needs its credentials', () => {
+    const uses = usesOf(OPERATIONS.ApiCall, {
+      method: 'POST',
+      url: 'https://api.example.com/{/workflow/id}',
+      headers: { A: { credentialRef: { id: 'k' } }, B: { path: '/workflow/b' } },
+      query: { q: '{/workflow/q}' },
+      body: { c: { path: '/workflow/c' }, d: { e: { path: '/workflow/e' } }, f: ['{/workflow/f}'] },
+      outputPath: '/workflow/out',
+    });
+    expect(uses.reads.map(({ pointer, path }) => `${pointer} ${path.keys.at(-1)}`)).toEqual([
+      '/url id',
+      '/headers/B/path b',
+      '/query/q q',
+      '/body/c/path c',
+      // Deeper down {path} is the peer's own data; a template is one everywhere.
+      '/body/f/0 f',
+    ]);
+    expect(uses.credentials).toEqual([{ pointer: '/headers/A', id: 'k', place: 'header' }]);
+    expect(uses.writes.map(({ pointer }) => pointer)).toEqual(['/outputPath']);
+  });
+
+  test('a Conditional names its targets by branch', () => {
+    const config = { condition: { path: '/workflow/x', operator: 'empty' }, ifTrue: ['a'], ifFalse: ['b', 'c'] };
+    const { targets, reads } = usesOf(OPERATIONS.Conditional, config);
+    expect(targets.map(({ list, id }) => `${list} ${id}`)).toEqual(['ifTrue a', 'ifFalse b', 'ifFalse c']);
+    expect(reads[0]?.presentIn).toBe('ifFalse');
+  });
+
+  test('StoreData writes below /store', () => {
+    const { writes } = usesOf(OPERATIONS.StoreData, { inputPath: '/workflow/x', storage: 'file', key: 'a/b' });
+    expect(writes[0]?.path.keys).toEqual(['store', 'a', 'b']);
+  });
+});
+
+function validatorOf(type: string): Validator {
+  const table: Readonly<Record<OperationName, Validator>> = validators;
+  return table[type as OperationName];
+}
+
+function operationsIn(input: Json): [string, JsonObject][] {
+  const lines = Array.isArray(input) ? input : isObject(input) ? linesOf(input) : [];
+  return lines.flatMap((line) => {
+    const operation = isObject(line) ? line['operation'] : undefined;
+    if (!isObject(operation)) return [];
+    return Object.entries(operation).flatMap(([type, config]): [string, JsonObject][] =>
+      isObject(config) ? [[type, config]] : [],
+    );
+  });
+}
+
+function linesOf(input: JsonObject): Json[] {
+  if (typeof input['workflow'] !== 'string') return [input];
+  return input['workflow'].split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Json];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,46 @@
+import { ApiCall } from './operations/api-call.ts';
+import { Calculate } from './operations/calculate.ts';
+import { Conditional } from './operations/conditional.ts';
+import { ConvertTimezone } from './operations/convert-timezone.ts';
+import { DateCalculation } from './operations/date-calculation.ts';
+import type { OperationDescription } from './operations/description.ts';
+import { EncodeDecode } from './operations/encode-decode.ts';
+import { ExtractText } from './operations/extract-text.ts';
+import { FilterData } from './operations/filter-data.ts';
+import { FormatText } from './operations/format-text.ts';
+import { GetCurrentDateTime } from './operations/get-current-date-time.ts';
+import { Loop } from './operations/loop.ts';
+import { MergeData } from './operations/merge-data.ts';
+import { StoreData } from './operations/store-data.ts';
+import { TransformData } from './operations/transform-data.ts';
+import { ValidateData } from './operations/validate-data.ts';
+import { Wait } from './operations/wait.ts';
+
+/** Every operation an agent may write: the spec's eight, then the eight that came later. A new one is a line here. */
+export const OPERATIONS = {
+  ApiCall,
+  FilterData,
+  TransformData,
+  Conditional,
+  Loop,
+  StoreData,
+  Wait,
+  MergeData,
+  GetCurrentDateTime,
+  ConvertTimezone,
+  DateCalculation,
+  FormatText,
+  ExtractText,
+  ValidateData,
+  Calculate,
+  EncodeDecode,
+} as const satisfies Record<string, OperationDescription>;
+
+export type OperationName = keyof typeof OPERATIONS;
+
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
+
+/** The description of an operation by its name on the wire; `undefined` for a stranger. */
+export function operationNamed(name: string): OperationDescription | undefined {
+  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as OperationName] : undefined;
+}

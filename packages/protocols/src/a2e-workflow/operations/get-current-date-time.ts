@@ -1,0 +1,20 @@
+import type { Static } from '../../static.ts';
+import { OutputPathText } from '../value.ts';
+import { dateOutput, dateOutputIssues, dateShape, TimeZone } from './date-output.ts';
+import type { OperationDescription } from './description.ts';
+
+export const GetCurrentDateTimeConfig = {
+  type: 'object',
+  required: ['outputPath'],
+  properties: { timezone: TimeZone, ...dateOutput, outputPath: OutputPathText },
+  additionalProperties: false,
+} as const;
+export type GetCurrentDateTimeConfig = Static<typeof GetCurrentDateTimeConfig>;
+
+export const GetCurrentDateTime: OperationDescription = {
+  summary: 'Stores the current time, in UTC unless told otherwise.',
+  category: 'time',
+  schema: GetCurrentDateTimeConfig,
+  members: [{ at: '/outputPath', is: 'output', gives: dateShape }],
+  inspect: dateOutputIssues,
+};

@@ -1,0 +1,30 @@
+import type { Static } from '../../static.ts';
+import { Id, OutputPathText, PathText } from '../value.ts';
+import { type OperationDescription, wrapped } from './description.ts';
+
+export const LoopConfig = {
+  type: 'object',
+  required: ['inputPath', 'operations'],
+  properties: {
+    inputPath: PathText,
+    operations: { type: 'array', items: Id, minItems: 1, maxItems: 100 },
+    // Besides /loop/item and /workflow/item, the current item is here.
+    itemPath: OutputPathText,
+    outputPath: OutputPathText,
+  },
+  additionalProperties: false,
+} as const;
+export type LoopConfig = Static<typeof LoopConfig>;
+
+export const Loop: OperationDescription = {
+  summary: 'Runs operations once for each item of an array.',
+  category: 'control',
+  schema: LoopConfig,
+  members: [
+    { at: '/inputPath', is: 'input', needs: ['array'] },
+    { at: '/operations/*', is: 'target', runs: 'each' },
+    { at: '/itemPath', is: 'item' },
+    { at: '/outputPath', is: 'output', gives: ['array'] },
+  ],
+  aliases: [wrapped('/operations')],
+};

@@ -1,0 +1,135 @@
+import { isObject, type JsonObject } from '../../json.ts';
+import type { Issue } from '../../outcome.ts';
+import { pointerTo } from '../../pointer.ts';
+import type { Static } from '../../static.ts';
+import { show } from '../../validation.ts';
+import { fieldFault } from '../path.ts';
+import { FieldText, OutputPathText, PathText } from '../value.ts';
+import { type OperationDescription, renamed, type Shape } from './description.ts';
+
+export const TRANSFORMS = ['map', 'sort', 'group', 'aggregate', 'select'] as const;
+export const AGGREGATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const;
+
+export const TransformDataConfig = {
+  type: 'object',
+  required: ['inputPath', 'transform', 'outputPath'],
+  properties: {
+    inputPath: PathText,
+    transform: { enum: TRANSFORMS },
+    config: {
+      type: 'object',
+      properties: {
+        field: FieldText,
+        order: { enum: ['asc', 'desc'] },
+        // `select` lists fields, `map` renames them: { "full_name": "name" }.
+        fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
+        operation: { enum: AGGREGATIONS },
+        operations: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 100,
+          items: {
+            type: 'object',
+            required: ['operation'],
+            properties: { field: FieldText, operation: { enum: AGGREGATIONS }, as: FieldText },
+            additionalProperties: false,
+          },
+        },
+      },
+      additionalProperties: false,
+    },
+    outputPath: OutputPathText,
+  },
+  additionalProperties: false,
+} as const;
+export type TransformDataConfig = Static<typeof TransformDataConfig>;
+
+export const TransformData: OperationDescription = {
+  summary: 'Maps, sorts, groups, aggregates or selects from data.',
+  category: 'data',
+  schema: TransformDataConfig,
+  members: [
+    { at: '/inputPath', is: 'input', needs: (config) => (picksOne(config) ? undefined : ['array']) },
+    { at: '/config/field', is: 'field' },
+    { at: '/config/fields/*', is: 'field' },
+    { at: '/config/operations/*/field', is: 'field' },
+    { at: '/config/operations/*/as', is: 'field' },
+    { at: '/outputPath', is: 'output', gives: (config) => (picksOne(config) ? undefined : GIVES[transformOf(config)]) },
+  ],
+  aliases: [
+    renamed('/transform', { groupBy: 'group', reduce: 'aggregate' }),
+    renamed('/config/order', { ascending: 'asc', descending: 'desc', ASC: 'asc', DESC: 'desc' }),
+    renamed('/config/operation', { average: 'avg' }),
+    renamed('/config/operations/*/operation', { average: 'avg' }),
+  ],
+  inspect: (config) => {
+    const needs = NEEDS[transformOf(config)];
+    const settings = config['config'] ?? {};
+    return needs === undefined || !isObject(settings) ? [] : needs(settings);
+  },
+};
+
+function transformOf(config: JsonObject): string {
+  return String(config['transform']);
+}
+
+/** `select` with `field` takes one value out of an object: {"field": "data.users"}. */
+function picksOne(config: JsonObject): boolean {
+  const settings = config['config'];
+  return config['transform'] === 'select' && isObject(settings) && !Object.hasOwn(settings, 'fields');
+}
+
+const GIVES: Readonly<Record<string, readonly Shape[]>> = {
+  map: ['array'],
+  sort: ['array'],
+  group: ['object'],
+  aggregate: ['object'],
+  select: ['array'],
+};
+
+/** What each transform needs in `config`: one without it would hand its input on and call that a result. */
+const NEEDS: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
+  map: ({ fields }) => {
+    if (isObject(fields)) return forbiddenNames(Object.keys(fields));
+    const suggestion = 'write {"source": "target"}';
+    if (fields === undefined) return [missing('fields', 'map', suggestion)];
+    return [{ ...shape('an object of source and target names for map', fields), suggestion }];
+  },
+  sort: ({ field }) => (field === undefined ? [missing('field', 'sort')] : []),
+  group: ({ field }) => (field === undefined ? [missing('field', 'group')] : []),
+  select: ({ field, fields }) => {
+    if (fields === undefined) return field === undefined ? [missing('fields', 'select')] : [];
+    return Array.isArray(fields) ? [] : [shape('an array of field names for select', fields)];
+  },
+  aggregate: ({ field, operation, operations }) => {
+    if (Array.isArray(operations)) {
+      return operations.flatMap((item, index) =>
+        isObject(item) && item['operation'] !== 'count' && item['field'] === undefined
+          ? [missing(`operations/${index}/field`, String(item['operation']))]
+          : [],
+      );
+    }
+    const counts = operation === undefined || operation === 'count';
+    return field === undefined && !counts ? [missing('field', String(operation))] : [];
+  },
+};
+
+/** The sources that `map` reads are keys here; they have the rules of field names. */
+function forbiddenNames(names: readonly string[]): readonly Issue[] {
+  return names.flatMap((name) => {
+    const fault = fieldFault(name);
+    if (fault === undefined) return [];
+    const message = `fields ${fault.expected}; got ${show(name)}`;
+    return [{ pointer: pointerTo('/config/fields', name), code: fault.code, message }];
+  });
+}
+
+function missing(name: string, what: string, suggestion?: string): Issue {
+  const field = name.split('/').at(-1);
+  const message = `${field} is required in config for ${what}; nothing came`;
+  return { pointer: `/config/${name}`, code: 'required', message, ...(suggestion !== undefined && { suggestion }) };
+}
+
+function shape(expected: string, value: unknown): Issue {
+  return { pointer: '/config/fields', code: 'type', message: `fields must be ${expected}; got ${show(value)}` };
+}

@@ -1,0 +1,92 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { Member, OperationDescription } from './operations/description.ts';
+import { isPlainField, isPlainPath } from './path.ts';
+import { isPlainTemplate } from './template.ts';
+
+/**
+ * The quick yes of the reader: every template and reference of a configuration that fits its schema is written in the
+ * plain way, so there is nothing to parse and nothing to explain. A no only means: look closer.
+ */
+export function isPlainConfig(description: OperationDescription, config: JsonObject): boolean {
+  for (const isPlain of checksOf(description)) if (!isPlain(config)) return false;
+  return description.inspect === undefined || description.inspect(config).length === 0;
+}
+
+/** Whether what stands at one place of a configuration is plain. */
+type Check = (value: Json) => boolean;
+
+/** The check of a member at the end of `steps`: made once for each operation, so that no step is looked up again. */
+function checkAt(member: Member, steps: readonly string[]): Check {
+  const [step, ...rest] = steps;
+  if (step === undefined) return (value) => isPlainMember(member, value);
+  const next = checkAt(member, rest);
+  if (step === '*') return (value) => isPlainInEach(value, next);
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return true;
+    // Schemas are closed, so a key that is there is an own one.
+    const found = (value as JsonObject)[step];
+    return found === undefined || next(found);
+  };
+}
+
+function isPlainInEach(value: Json, isPlain: Check): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
+  for (const key in value) if (!isPlain(value[key] as Json)) return false;
+  return true;
+}
+
+function isPlainMember(member: Member, value: Json): boolean {
+  if (member.is === 'value') return isPlainValue(value, member.place === 'body' ? -1 : 0);
+  if (member.is === 'comparand') return typeof value !== 'object' || value === null || isPlainComparand(value);
+  if (typeof value !== 'string') return true;
+  if (member.is === 'template' && member.fields === true) return !value.includes('{');
+  if (member.is === 'url' || member.is === 'template') return isPlainTemplate(value);
+  return isPlainField(value);
+}
+
+/** `depth` 0 is where a reference may stand: the value of a header, the member of a body. */
+function isPlainValue(value: Json, depth: number): boolean {
+  if (typeof value === 'string') return isPlainTemplate(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isPlainValue(item, depth + 1)) return false;
+    return true;
+  }
+  for (const key in value) {
+    const item = value[key] as Json;
+    if (key === 'credentialRef') {
+      if (depth !== 0 || !isPlainCredential(value)) return false;
+    } else if (key === 'path' && depth <= 0 && typeof item === 'string' && !isPlainPath(item)) return false;
+    else if (!isPlainValue(item, depth + 1)) return false;
+  }
+  return true;
+}
+
+function isPlainCredential(value: JsonObject): boolean {
+  const reference = value['credentialRef'] as JsonObject | null;
+  if (typeof reference !== 'object' || reference === null || typeof reference['id'] !== 'string') return false;
+  for (const key in value) if (key !== 'credentialRef') return false;
+  for (const key in reference) if (key !== 'id') return false;
+  return true;
+}
+
+/** A list of plain values, as `in` takes; objects are looked at closely. */
+function isPlainComparand(value: Json[] | JsonObject): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item !== 'object');
+}
+
+/** The schema's own patterns have settled these. */
+const BY_SCHEMA: ReadonlySet<Member['is']> = new Set(['input', 'output', 'item', 'field', 'target', 'duration']);
+const checks = new Map<OperationDescription, readonly Check[]>();
+
+function checksOf(description: OperationDescription): readonly Check[] {
+  let known = checks.get(description);
+  if (known === undefined) {
+    known = description.members
+      .filter(({ is }) => !BY_SCHEMA.has(is))
+      .map((member) => checkAt(member, member.at.slice(1).split('/')));
+    checks.set(description, known);
+  }
+  return known;
+}

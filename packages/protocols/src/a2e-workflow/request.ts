@@ -1,0 +1,42 @@
+import * as validators from '../generated/a2e-workflow.js';
+import type { JsonObject } from '../json.ts';
+import { accept, type Issue, type Outcome } from '../outcome.ts';
+import { issuesOf } from '../validation.ts';
+import { parseWorkflow, type Workflow } from './document.ts';
+import { forbidden, TOLERATED } from './line.ts';
+import { LEVELS, WorkflowRequest } from './message.ts';
+
+/** How a workflow is to be checked and run, beside what it says itself. */
+export type RunOptions = Omit<WorkflowRequest, 'workflow'>;
+
+/** Reads the body of validate, plan and execute. */
+export function decodeRequest(
+  json: JsonObject,
+  lenient: boolean,
+): Outcome<{ readonly workflow: Workflow; readonly options: RunOptions }> {
+  const { validate, ...body } = json;
+  const tolerant = lenient || body['level'] === 'lenient';
+  const warnings: Issue[] = [];
+  if (validate !== undefined) warnings.push(cannotSwitchOff());
+  const issues: Issue[] = [];
+  for (const issue of issuesOf(validators.WorkflowRequest, WorkflowRequest, body).map(forbidden)) {
+    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(issue);
+  }
+  const { workflow, ...options } = body as WorkflowRequest;
+  if (typeof workflow !== 'string') return { ok: false, issues };
+  const level = LEVELS.find((name) => name === options.level);
+  const parsed = parseWorkflow(workflow, { at: '/workflow', lenient: tolerant, ...(level !== undefined && { level }) });
+  if (!parsed.ok) return { ok: false, issues: [...issues, ...parsed.issues] };
+  if (issues.length > 0) return { ok: false, issues };
+  return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
+}
+
+/** Other servers let the caller turn all checks off, permissions included. Here there is no such switch. */
+function cannotSwitchOff(): Issue {
+  return {
+    pointer: '/validate',
+    code: 'ignored',
+    message: 'validate has no effect: every workflow is checked before it runs',
+    suggestion: 'choose how strictly with level: strict, moderate or lenient',
+  };
+}
