@@ -1,0 +1,23 @@
+// Runs one benchmark: `npm run bench -- NAME`. Each prints its table, the machine, and PASS or the shortfall.
+import { readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts') && !['run.ts', 'measure.ts', 'protocols-messages.ts'].includes(file))
+  .map((file) => file.slice(0, -'.ts'.length));
+const name = process.argv[2] ?? '';
+
+if (!names.includes(name)) {
+  console.error(`There is no benchmark ${JSON.stringify(name)}. Those that are: ${names.join(', ')}.`);
+  console.error(`For example: npm run bench -- ${names[0]}`);
+  process.exit(2);
+}
+
+const { run } = (await import(`./${name}.ts`)) as { run: () => Promise<readonly string[]> };
+const [cpu] = cpus();
+console.log(`${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.version}, ${process.platform}\n`);
+const shortfalls = await run();
+console.log(shortfalls.length === 0 ? '\nPASS' : `\nSHORT\n${shortfalls.map((line) => `- ${line}`).join('\n')}`);
+process.exit(shortfalls.length === 0 ? 0 : 1);
