@@ -1,0 +1,69 @@
+import {
+  decodeResponse,
+  type E2AResponse,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  type RESPONSE_KINDS,
+  reject,
+} from '@dragoman/protocols';
+
+/** A frame as an agent wrote it, with what it left unsaid about its end taken from its kind. */
+export function readAgentFrame(json: Json): Outcome<E2AResponse> {
+  const decoded = decodeResponse(json);
+  if (!decoded.ok || !isObject(json)) return decoded;
+  const { response_kind: kind } = decoded.value;
+  if (kind === '') return reject(NO_KIND);
+  const isFinal = decoded.value.is_final || (!says(json, 'is_final') && FINAL_KINDS.has(kind));
+  const isOpen = decoded.value.status === 'in_progress' && !says(json, 'status');
+  const status = isFinal && isOpen ? statusOf(kind) : decoded.value.status;
+  return { ...decoded, value: { ...decoded.value, is_final: isFinal, status } };
+}
+
+/**
+ * What of an agent's frame goes to the caller. Its ids, number and time are replaced anyway; what it claims about who
+ * it is (`source_agent_id`, `identity_origin`) is not for it to say.
+ */
+export function keptOf(json: Json, frame: E2AResponse): Partial<E2AResponse> {
+  return {
+    response_kind: frame.response_kind,
+    is_final: frame.is_final,
+    status: frame.status,
+    body: frame.body,
+    projections: frame.projections,
+    task_id: frame.task_id,
+    context_id: frame.context_id,
+    message_id: frame.message_id,
+    channel_context: frame.channel_context,
+    metadata: frame.metadata,
+    a2a_metadata: frame.a2a_metadata,
+    acp_meta: frame.acp_meta,
+    extras: frame.extras,
+    ...(isObject(json) && says(json, 'provenance') && { provenance: frame.provenance }),
+  };
+}
+
+/** Whether the writer of the frame gave this member a value. */
+export function says(json: JsonObject, member: string): boolean {
+  return Object.hasOwn(json, member) && json[member] !== null;
+}
+
+function statusOf(kind: string): E2AResponse['status'] {
+  return kind === 'e2a.error' || kind === 'acp.jsonrpc_error' ? 'failed' : 'succeeded';
+}
+
+/** Kinds that end an answer by themselves. */
+const FINAL_KINDS: ReadonlySet<string> = new Set<(typeof RESPONSE_KINDS)[number]>([
+  'e2a.complete',
+  'e2a.error',
+  'acp.prompt_result',
+  'acp.jsonrpc_error',
+]);
+
+const NO_KIND = {
+  pointer: '/response_kind',
+  code: 'required',
+  message: 'response_kind is required of a frame; nothing came',
+  suggestion: 'send e2a.chunk, e2a.complete or e2a.error',
+} as const;

@@ -1,0 +1,89 @@
+import { type E2AEnvelope, type JsonObject, parseJson } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { SharedLine } from './shared-line.ts';
+
+/** What the hub needs of a connection that an agent opened to us. */
+export interface AgentConnection {
+  /** Whole text messages, for one reader. */
+  readonly messages: AsyncIterable<string>;
+  /** Aborts when the peer is gone. */
+  readonly signal: AbortSignal;
+  send(text: string): Promise<void>;
+  close(code: number, reason?: string): void;
+}
+
+/**
+ * Agents that dial in: whoever they are was proven at the door. An agent may be connected more than once, as when it
+ * comes back before its old connection is seen to be dead; new requests go to the newest.
+ */
+export class AgentSocketHub {
+  readonly #options: { readonly clock: Clock; readonly ids: Ids; readonly log: Log };
+  readonly #lines = new Map<string, SharedLine[]>();
+
+  constructor(options: { clock: Clock; ids: Ids; log: Log }) {
+    this.#options = options;
+  }
+
+  /** Whether the agent can be reached now. */
+  isConnected(id: string): boolean {
+    return this.#lines.has(id);
+  }
+
+  /** Serves an agent over its connection; resolves when that is over. */
+  async attach(id: string, connection: AgentConnection): Promise<void> {
+    const sender = new ConnectionSender(connection);
+    const line = new SharedLine({ agentId: id, sender, ...this.#options });
+    const lose = () => line.lose(agentFailed('The agent hung up before it had answered.'));
+    this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
+    connection.signal.addEventListener('abort', lose, { once: true });
+    try {
+      for await (const text of connection.messages) {
+        const frame = parseJson(text);
+        line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, 1024) });
+        await line.room();
+      }
+    } finally {
+      connection.signal.removeEventListener('abort', lose);
+      const others = (this.#lines.get(id) ?? []).filter((other) => other !== line);
+      if (others.length === 0) this.#lines.delete(id);
+      else this.#lines.set(id, others);
+      lose();
+    }
+  }
+
+  /** The agent of this id, whether or not it is connected: it answers while it is. */
+  agent(id: string): Agent {
+    return {
+      id,
+      answer: (envelope, call) => this.#answer(id, envelope, call),
+      async [Symbol.asyncDispose]() {},
+    };
+  }
+
+  async *#answer(id: string, envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    const line = this.#lines.get(id)?.at(-1);
+    if (line === undefined) yield agentFailed('The agent is not connected.');
+    else yield* line.answer(envelope, call);
+  }
+}
+
+/** Counts what is on its way. A send that fails is a connection that is gone, which its signal tells. */
+class ConnectionSender {
+  readonly #connection: AgentConnection;
+  unsentBytes = 0;
+
+  constructor(connection: AgentConnection) {
+    this.#connection = connection;
+  }
+
+  send(envelope: JsonObject): void {
+    const text = JSON.stringify(envelope);
+    const sent = () => {
+      this.unsentBytes -= text.length;
+    };
+    this.unsentBytes += text.length;
+    this.#connection.send(text).then(sent, sent);
+  }
+}

@@ -1,0 +1,31 @@
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  type Failure,
+  type FailureDetails,
+  failure,
+  type Json,
+} from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+
+/** One thing an agent says while it answers. */
+export type AgentPart =
+  | { readonly part: 'chunk'; readonly body: E2AResponse['body'] }
+  /** A frame of the agent's own making: its kind, body and end count; number, ids and time are ours. */
+  | { readonly part: 'frame'; readonly frame: Partial<E2AResponse> }
+  | { readonly part: 'complete'; readonly result: Json }
+  /** What went wrong, in the agent's own words. */
+  | { readonly part: 'error'; readonly code: string; readonly message: string; readonly details?: Json }
+  /** What went wrong with the agent, in ours: it could not be reached, or it broke the rules. */
+  | { readonly part: 'failure'; readonly failure: Failure };
+
+/** Anything that answers envelopes, by whatever way it is reached. */
+export interface Agent extends AsyncDisposable {
+  readonly id: string;
+  answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
+}
+
+/** The part that ends an answer because the agent failed. */
+export function agentFailed(message: string, details: FailureDetails = {}): Extract<AgentPart, { part: 'failure' }> {
+  return { part: 'failure', failure: failure('agent_failed', details, message) };
+}

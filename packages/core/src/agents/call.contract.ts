@@ -1,0 +1,52 @@
+import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import { expect } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import type { Call } from '../call.ts';
+import { ALL_PERMISSIONS } from '../principal.ts';
+import type { Agent, AgentPart } from './agent.ts';
+
+/** What a test of an agent hands in. */
+export class TestContext {
+  readonly clock = new TestClock();
+  readonly ids = new TestIds();
+  readonly log = new SilentLog();
+
+  call(signal = new AbortController().signal): Call {
+    return { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
+  }
+
+  /** The parts of an answer. */
+  async ask(agent: Agent, content: string, envelope: Partial<E2AEnvelope> = {}): Promise<AgentPart[]> {
+    const parts: AgentPart[] = [];
+    for await (const part of agent.answer(asking(content, envelope), this.call())) parts.push(part);
+    return parts;
+  }
+
+  /** The messages that were logged. */
+  get logged(): string[] {
+    return this.log.lines.map((line) => line.message);
+  }
+}
+
+export function asking(content: string, envelope: Partial<E2AEnvelope> = {}): E2AEnvelope {
+  return newEnvelope({ request_id: 'r1', method: 'chat.send', is_stream: true, params: { content }, ...envelope });
+}
+
+/** Waits until it is so. Programs and sockets take the time they take, and a busy machine gives them little. */
+export function eventually<T>(what: () => T | Promise<T>) {
+  return expect.poll(what, { timeout: 30_000, interval: 5 });
+}
+
+/** What the last part of an answer says went wrong. */
+export function failureIn(parts: readonly AgentPart[]) {
+  const last = parts.at(-1);
+  return last?.part === 'failure' ? last.failure : undefined;
+}
+
+/** The result the last part of an answer gives. */
+export function resultIn(parts: readonly AgentPart[]) {
+  const last = parts.at(-1);
+  return last?.part === 'frame' ? last.frame.body?.['result'] : undefined;
+}

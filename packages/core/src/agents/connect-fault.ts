@@ -1,0 +1,31 @@
+/** Why an agent could not be reached, or the way to it broke, in plain words. */
+export function connectFault(error: unknown): string {
+  const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {
+    code?: unknown;
+    message?: unknown;
+  };
+  const name = typeof code === 'string' ? code : '';
+  const known = Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
+  if (known !== undefined) return known;
+  if (CERTIFICATE.test(name)) return `its TLS certificate is not trusted (${name})`;
+  if (name === 'EPROTO' || name.startsWith('ERR_SSL')) return 'it does not speak TLS as we do';
+  if (name.startsWith('HPE_')) return 'it does not speak HTTP';
+  const status = typeof message === 'string' ? /^Unexpected server response: (\d{3})$/.exec(message)?.[1] : undefined;
+  if (status !== undefined) return `it answered ${status} where a WebSocket was asked for`;
+  return name === '' ? 'the connection failed' : `the connection failed (${name})`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there, the connection was refused',
+  ECONNRESET: 'it broke the connection',
+  EPIPE: 'it broke the connection',
+  ENOTFOUND: 'its host name cannot be resolved',
+  EAI_AGAIN: 'its host name cannot be resolved at the moment',
+  ETIMEDOUT: 'it did not answer in time',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  EADDRNOTAVAIL: 'its address cannot be reached',
+  HPE_HEADER_OVERFLOW: 'its headers are too long',
+};
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/;

@@ -1,0 +1,204 @@
+import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
+import { WebSocket } from 'ws';
+import type { Call } from '../call.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { Backoff } from './backoff.ts';
+import { connectFault } from './connect-fault.ts';
+import { isConnectionEvent } from './connection-event.ts';
+import { SharedLine } from './shared-line.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/**
+ * An agent server that is dialled over WebSocket. It greets with `connection.ack`, takes envelopes as text frames and
+ * answers with frames that name their request.
+ *
+ *   dialling ──greeted, or not within 5 s──▶ open ──lost──▶ waiting ──1, 2, 4 … 60 s, or a request──▶ dialling
+ */
+export class E2aWsAgent implements Agent {
+  readonly id: string;
+  readonly #options: E2aWsAgentOptions;
+  readonly #backoff = new Backoff();
+  readonly #stopped = new AbortController();
+  #dialling: Promise<Dialled> | undefined;
+  #open: OpenSocket | undefined;
+
+  constructor(options: E2aWsAgentOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#keepOpen().catch(() => {});
+  }
+
+  async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    const dialled = await unlessAborted(this.#connected(), call.signal);
+    if ('line' in dialled) yield* dialled.line.answer(envelope, call);
+    else yield dialled;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort();
+    await this.#dialling;
+    await this.#open?.close();
+  }
+
+  /** Dials again whenever the connection is lost, so that the next request finds it open. */
+  async #keepOpen(): Promise<void> {
+    const { clock, log } = this.#options;
+    while (!this.#stopped.signal.aborted) {
+      const dialled = await this.#connected();
+      if ('line' in dialled) {
+        this.#backoff.reset();
+        await dialled.lost;
+      }
+      if (this.#stopped.signal.aborted) return;
+      const delay = this.#backoff.next();
+      const error = 'line' in dialled ? 'the connection was lost' : dialled.failure.message;
+      log.warn({ agent: this.id, error, delay_ms: delay }, 'the agent is not connected; dialling again');
+      await clock.wait(delay, this.#stopped.signal);
+    }
+  }
+
+  /** The open connection, or a new one: two that ask at once get the same. */
+  #connected(): Promise<Dialled> {
+    if (this.#stopped.signal.aborted) return Promise.resolve(agentFailed('The agent was stopped.'));
+    if (this.#open !== undefined) return Promise.resolve(this.#open);
+    this.#dialling ??= this.#dial().finally(() => {
+      this.#dialling = undefined;
+    });
+    return this.#dialling;
+  }
+
+  async #dial(): Promise<Dialled> {
+    const { url } = this.#options;
+    const socket = new WebSocket(url, {
+      origin: url.origin.replace(/^ws/, 'http'),
+      followRedirects: false,
+      perMessageDeflate: false,
+      maxPayload: MAX_FRAME_BYTES,
+    });
+    // The greeting can come with the very bytes that open the connection, so whoever listens has to be there before.
+    const greeting = new AbortController();
+    const open = this.#attend(socket, () => greeting.abort());
+    const fault = await this.#opened(socket);
+    if (fault !== undefined) return agentFailed(`The agent cannot be reached: ${fault}.`);
+    await this.#greeted(AbortSignal.any([greeting.signal, open.closed]));
+    if (!open.closed.aborted) this.#open = open;
+    return open;
+  }
+
+  /** Why the socket did not open; `undefined` when it did. */
+  async #opened(socket: WebSocket): Promise<string | undefined> {
+    const over = new AbortController();
+    const settled = new Promise<string | undefined>((resolve) => {
+      socket.once('open', () => resolve(undefined));
+      socket.on('error', (error) => resolve(connectFault(error)));
+      const late = () => {
+        resolve('it did not answer in time');
+        socket.terminate();
+      };
+      const stop = AbortSignal.any([over.signal, this.#stopped.signal]);
+      this.#options.clock.wait(DIAL_MS, stop).then(late, () => {
+        if (!over.signal.aborted) late();
+      });
+    });
+    const fault = await settled;
+    over.abort();
+    return fault;
+  }
+
+  /** Waits until the agent has said that it is ready. One that says nothing is taken to be. */
+  async #greeted(greeting: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    await clock.wait(GREETING_MS, AbortSignal.any([greeting, this.#stopped.signal])).then(
+      () => log.warn({ agent: this.id }, 'the agent did not greet with connection.ack; going on without'),
+      () => {},
+    );
+  }
+
+  /** Stays with a connection until it is lost. */
+  #attend(socket: WebSocket, onGreeting: () => void): OpenSocket {
+    const { clock, ids, log, id } = this.#options;
+    const sender = {
+      send: (envelope: JsonObject) => socket.send(JSON.stringify(envelope), () => {}),
+      get unsentBytes() {
+        return socket.bufferedAmount;
+      },
+    };
+    const line = new SharedLine({ agentId: id, sender, clock, ids, log });
+    const closed = new AbortController();
+    const life = { seen: true };
+    for (const sign of ['ping', 'pong']) {
+      socket.on(sign, () => {
+        life.seen = true;
+      });
+    }
+    socket.on('message', (data, isBinary) => {
+      life.seen = true;
+      const text = data.toString();
+      const frame = isBinary ? reject<Json>(BINARY) : parseJson(text);
+      if (isConnectionEvent(frame)) onGreeting();
+      line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, 1024) });
+      const room = line.room();
+      if (room !== undefined && !socket.isPaused) {
+        socket.pause();
+        void room.then(() => socket.resume());
+      }
+    });
+    const lost = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        closed.abort();
+        if (this.#open === open) this.#open = undefined;
+        line.lose(agentFailed('The connection to the agent was lost before it had answered.'));
+        resolve();
+      });
+    });
+    const close = () => {
+      socket.resume();
+      socket.close(1000);
+      clock.wait(CLOSE_MS, closed.signal).then(
+        () => socket.terminate(),
+        () => {},
+      );
+      return lost;
+    };
+    const open: OpenSocket = { line, lost, closed: closed.signal, close };
+    socket.once('open', () => this.#beat(socket, life, closed.signal).catch(() => {}));
+    return open;
+  }
+
+  /** A peer that gives no sign of life from one beat to the next is gone, whatever the network says. */
+  async #beat(socket: WebSocket, life: { seen: boolean }, closed: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.clock.wait(PING_MS, closed);
+      // While nothing is read from it, it cannot be heard.
+      if (!life.seen && !socket.isPaused) return socket.terminate();
+      life.seen = false;
+      socket.ping(() => {});
+    }
+  }
+}
+
+export interface E2aWsAgentOptions {
+  readonly id: string;
+  readonly url: URL;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+interface OpenSocket {
+  readonly line: SharedLine;
+  /** Resolves when it is closed, by whomever. */
+  readonly lost: Promise<void>;
+  readonly closed: AbortSignal;
+  close(): Promise<void>;
+}
+
+type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
+
+const BINARY = { pointer: '', code: 'not_text', message: 'a frame is text; a binary one came' } as const;
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+const DIAL_MS = 10_000;
+const GREETING_MS = 5000;
+const PING_MS = 30_000;
+const CLOSE_MS = 5000;

@@ -1,0 +1,58 @@
+import type { Clock } from '../ports.ts';
+
+/** Aborts when something that is waited for does not come in time. Time in which nobody waits does not count. */
+export class IdleTimer {
+  readonly #clock: Clock;
+  readonly #milliseconds: number;
+  readonly #expired = new AbortController();
+  readonly #stopped = new AbortController();
+  /** When the present wait began. */
+  #since: number | undefined;
+
+  constructor({ clock, milliseconds }: { clock: Clock; milliseconds: number }) {
+    this.#clock = clock;
+    this.#milliseconds = milliseconds;
+    this.#run().catch(() => {});
+  }
+
+  get signal(): AbortSignal {
+    return this.#expired.signal;
+  }
+
+  async watch<T>(promise: Promise<T>): Promise<T> {
+    this.#since = this.#clock.elapsed();
+    try {
+      return await promise;
+    } finally {
+      this.#since = undefined;
+    }
+  }
+
+  async *watchEach<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    this.#since = this.#clock.elapsed();
+    try {
+      for await (const item of source) {
+        this.#since = undefined;
+        yield item;
+        this.#since = this.#clock.elapsed();
+      }
+    } finally {
+      this.#since = undefined;
+    }
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** One timer for the whole time, however many waits there are. */
+  async #run(): Promise<void> {
+    let left = this.#milliseconds;
+    while (left > 0) {
+      await this.#clock.wait(left, this.#stopped.signal);
+      const now = this.#clock.elapsed();
+      left = (this.#since ?? now) + this.#milliseconds - now;
+    }
+    this.#expired.abort();
+  }
+}

@@ -1,0 +1,66 @@
+import type { Json, Outcome } from '@dragoman/protocols';
+import type { AgentPart } from './agent.ts';
+
+/** A frame that has come for a request, or the reason why no more will. */
+export type Arrival =
+  | { readonly frame: Outcome<Json>; readonly bytes: number }
+  | { readonly end: AgentPart; readonly bytes: 0 };
+
+/** What has come for one request and was not read yet, in order, for one reader. */
+export class Inbox {
+  #arrivals: Arrival[] = [];
+  #read = 0;
+  #wake: (() => void) | undefined;
+  #bytes = 0;
+  #taken = 0;
+
+  /** Bytes of frames not read yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many were ever read: whoever sees it stand still knows that nobody reads. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  put(arrival: Arrival): void {
+    this.#arrivals.push(arrival);
+    this.#bytes += arrival.bytes;
+    this.#wake?.();
+  }
+
+  /** Forgets what was not read, and ends with this. */
+  replace(end: AgentPart): void {
+    this.#arrivals = [];
+    this.#read = 0;
+    this.#bytes = 0;
+    this.put({ end, bytes: 0 });
+  }
+
+  /** The next one, when it is there; rejects with the signal's reason once it aborts. */
+  async next(signal: AbortSignal): Promise<Arrival> {
+    signal.throwIfAborted();
+    while (this.#read === this.#arrivals.length) await this.#arrival(signal);
+    const arrival = this.#arrivals[this.#read++] as Arrival;
+    if (this.#read === this.#arrivals.length) {
+      this.#arrivals = [];
+      this.#read = 0;
+    }
+    this.#bytes -= arrival.bytes;
+    this.#taken++;
+    return arrival;
+  }
+
+  #arrival(signal: AbortSignal): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const abort = () => reject(signal.reason);
+      signal.addEventListener('abort', abort, { once: true });
+      this.#wake = () => {
+        signal.removeEventListener('abort', abort);
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

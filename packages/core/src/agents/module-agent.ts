@@ -1,0 +1,99 @@
+import { pathToFileURL } from 'node:url';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { Agent, AgentPart } from './agent.ts';
+import { keptOf, readAgentFrame } from './agent-frame.ts';
+
+/** What a module agent exports: an async generator of strings, chunks and frames; what it returns is the result. */
+export type ModuleAgentFunction = (envelope: Parameters<Agent['answer']>[0], call: Call) => AsyncIterable<unknown>;
+
+/** An agent in this process, from a JavaScript or TypeScript file. */
+export async function loadModuleAgent({ id, path }: { id: string; path: string }): Promise<Agent> {
+  if (/\.[cm]?ts$/.test(path) && !canRunTypeScript()) {
+    throw new Error(
+      `agent ${id}: ${path} is TypeScript, which needs Node 22.18 or newer; this is ${process.version}. Compile it to JavaScript, or upgrade.`,
+    );
+  }
+  const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
+  if (typeof module.default !== 'function') {
+    throw new Error(
+      `agent ${id}: ${path} has no default export that is a function. Write: export default async function* (envelope, call) { … }`,
+    );
+  }
+  return moduleAgent(id, module.default as ModuleAgentFunction);
+}
+
+/** The same from a function at hand, for embedding. */
+export function moduleAgent(id: string, run: ModuleAgentFunction): Agent {
+  return {
+    id,
+    async *answer(envelope, call) {
+      try {
+        const iterator = iteratorOf(run(envelope, call));
+        try {
+          for (;;) {
+            const item = await iterator.next();
+            if (item.done === true) {
+              yield { part: 'complete', result: asJson(item.value ?? {}) };
+              return;
+            }
+            yield partOf(item.value);
+          }
+        } finally {
+          // Not waited for: an agent that hangs while it cleans up has given its answer all the same.
+          Promise.resolve(iterator.return?.()).catch(() => {});
+        }
+      } catch (error) {
+        if (call.signal.aborted) throw error;
+        yield partOfError(error);
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function iteratorOf(answer: unknown): AsyncIterator<unknown> {
+  if (typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer) {
+    return (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  }
+  if (answer instanceof Promise) answer.catch(() => {});
+  throw new TypeError('an agent is an async generator: export default async function* (envelope, call) { … }');
+}
+
+function partOf(yielded: unknown): AgentPart {
+  if (typeof yielded === 'string') return { part: 'chunk', body: { delta_kind: 'text', delta: yielded } };
+  if (isObject(yielded)) {
+    if (typeof yielded['response_kind'] === 'string') return { part: 'frame', frame: frameOf(asJson(yielded)) };
+    if (typeof yielded['delta_kind'] === 'string') return { part: 'chunk', body: asJson(yielded) as JsonObject };
+  }
+  throw new TypeError('an agent yields a string, an object with delta_kind, or an object with response_kind');
+}
+
+function frameOf(json: Json): ReturnType<typeof keptOf> {
+  const read = readAgentFrame(json);
+  if (read.ok) return keptOf(json, read.value);
+  throw new TypeError(`an agent yielded a frame that cannot be taken: ${read.issues[0]?.message}`);
+}
+
+function partOfError(error: unknown): AgentPart {
+  const { code, message, details } = (typeof error === 'object' && error !== null ? error : {}) as Record<
+    string,
+    unknown
+  >;
+  return {
+    part: 'error',
+    // An upper-case code is the agent's own word to its caller; anything else is an accident of its libraries.
+    code: typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? code : 'E2A.AGENT_ERROR',
+    message: typeof message === 'string' && message !== '' ? message : 'The agent failed.',
+    ...(isObject(details) && { details: asJson(details) }),
+  };
+}
+
+/** What can be written as JSON, as it will be written: dates become text, functions and undefined go. */
+function asJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
+}
+
+function canRunTypeScript(): boolean {
+  return Boolean((process.features as { typescript?: unknown }).typescript);
+}

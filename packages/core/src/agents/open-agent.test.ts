@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { DriverDefinition } from '../registry/definition.ts';
+import { answering } from './answering.ts';
+import { asking, TestContext } from './call.contract.ts';
+import { openAgent } from './open-agent.ts';
+
+let context: TestContext;
+
+beforeEach(() => {
+  context = new TestContext();
+});
+
+describe('a definition', () => {
+  test.each<[string, DriverDefinition, string]>([
+    ['module without module', { driver: 'module' }, 'agent desk: the module driver needs module; got nothing'],
+    ['http without url', { driver: 'http' }, 'agent desk: the http driver needs url; got nothing'],
+    ['stdio without command', { driver: 'stdio' }, 'agent desk: the stdio driver needs command; got nothing'],
+    [
+      'e2a-ws without url where nobody can dial in',
+      { driver: 'e2a-ws' },
+      'agent desk: the e2a-ws driver needs url here, as no agent can dial in',
+    ],
+    ['a relative url', { driver: 'http', url: '/e2a' }, 'agent desk: url must be absolute; got "/e2a"'],
+    [
+      'a url of another scheme',
+      { driver: 'e2a-ws', url: 'http://a.example' },
+      'agent desk: url must start with ws:// or wss://; got "http://a.example"',
+    ],
+    ['a file', { driver: 'http', url: 'file:///etc/passwd' }, 'agent desk: url must start with http:// or https://'],
+    [
+      'a password in the url',
+      { driver: 'http', url: 'http://ada:secret@a.example' },
+      'agent desk: url must not hold a user name or password',
+    ],
+  ])('with %s is refused', async (_, definition, message) => {
+    const opened = openAgent('desk', definition, { ...context, ...ports(), folder: '/nowhere' });
+    await expect(opened).rejects.toThrow(message);
+  });
+});
+
+test('timeout_ms ends an answer that takes longer, whatever the driver', async () => {
+  const module = fileURLToPath(new URL('fixtures/module-agent.mjs', import.meta.url));
+  const definition = { driver: 'module', module, timeout_ms: 500 } as const;
+  const agent = await openAgent('desk', definition, { ...ports(), folder: '' });
+  const frames = answering(agent, ports())(asking('hang'), context.call())[Symbol.asyncIterator]();
+  expect((await frames.next()).value).toMatchObject({ body: { delta: 'hold on' } });
+  const next = frames.next();
+  context.clock.pass(500);
+  expect((await next).value).toMatchObject({
+    is_final: true,
+    body: { code: 'E2A.TIMEOUT', message: 'No answer within 500 ms.' },
+  });
+});
+
+function ports() {
+  const { clock, ids, log } = context;
+  return { clock, ids, log };
+}

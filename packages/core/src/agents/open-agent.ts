@@ -1,0 +1,72 @@
+import { show } from '@dragoman/protocols';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { DriverDefinition, DriverName } from '../registry/definition.ts';
+import type { Agent } from './agent.ts';
+import type { AgentSocketHub } from './agent-socket-hub.ts';
+import { E2aWsAgent } from './e2a-ws-agent.ts';
+import { httpAgent } from './http-agent.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { loadModuleAgent } from './module-agent.ts';
+import { endOrphans } from './orphans.ts';
+import { childrenFolder, StdioAgent } from './stdio-agent.ts';
+import { timed } from './timed-agent.ts';
+
+/** What a driver may use to reach its agent. */
+export interface DriverContext {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Where drivers keep what must outlive the process, such as the pids of their children. */
+  readonly folder: string;
+  /** Where agents that dial in are found. */
+  readonly hub?: AgentSocketHub;
+  /** The way out to the network; straight to the host unless given. */
+  readonly exchange?: HttpExchange;
+}
+
+/** Opens the way to an agent. A new driver is a file beside this one and a line in the table. */
+export type Driver = (id: string, definition: DriverDefinition, context: DriverContext) => Promise<Agent>;
+
+const DRIVERS = {
+  // A relative path is taken from where the server was started; a config file makes it absolute first.
+  module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
+  http: async (id, definition, { clock, exchange }) =>
+    httpAgent({ id, url: urlOf(id, definition, 'http'), clock, ...(exchange !== undefined && { exchange }) }),
+  'e2a-ws': async (id, definition, context) => {
+    if (definition.url !== undefined) return new E2aWsAgent({ id, url: urlOf(id, definition, 'ws'), ...context });
+    // Without a URL the agent dials in.
+    return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
+  },
+  // A command without a slash is looked for in PATH. A relative one, and relative arguments, are taken from where the
+  // server was started, which is where the program runs.
+  stdio: async (id, definition, context) => {
+    endOrphans({ folder: childrenFolder(context.folder), log: context.log });
+    const { args = [], env = {} } = definition;
+    return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
+  },
+} satisfies Record<DriverName, Driver>;
+
+export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
+  const driver: Driver = DRIVERS[definition.driver];
+  const agent = await driver(id, definition, context);
+  const { timeout_ms: milliseconds } = definition;
+  return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
+}
+
+/** A member the driver cannot do without. */
+export function needed(id: string, definition: DriverDefinition, member: 'module' | 'url' | 'command'): string {
+  return definition[member] ?? fail(id, `the ${definition.driver} driver needs ${member}; got ${show(undefined)}`);
+}
+
+/** An absolute URL of the scheme or its secure twin. A password in it would end up in logs. */
+function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws'): URL {
+  const text = needed(id, definition, 'url');
+  const url = URL.canParse(text) ? new URL(text) : fail(id, `url must be absolute; got ${show(text)}`);
+  if (url.username !== '' || url.password !== '') fail(id, 'url must not hold a user name or password');
+  if (url.protocol === `${scheme}:` || url.protocol === `${scheme}s:`) return url;
+  return fail(id, `url must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
+}
+
+function fail(id: string, what: string): never {
+  throw new Error(`agent ${id}: ${what}`);
+}

@@ -1,0 +1,218 @@
+import {
+  type E2AEnvelope,
+  encodeEnvelope,
+  isObject,
+  type Json,
+  type JsonObject,
+  newEnvelope,
+  type Outcome,
+} from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import { type AgentPart, agentFailed } from './agent.ts';
+import { isConnectionEvent } from './connection-event.ts';
+import { Inbox } from './inbox.ts';
+import { LimitedLog } from './limited-log.ts';
+import { LineIds } from './line-ids.ts';
+import { RemoteFrames } from './remote-frames.ts';
+
+/** What a line needs to carry envelopes to the agent. */
+export interface LineSender {
+  /** Takes one envelope. What keeps it from being sent is told by `SharedLine.lose`. */
+  send(envelope: JsonObject): void;
+  /** Bytes taken that are not on their way yet. */
+  readonly unsentBytes: number;
+}
+
+/**
+ * One connection to an agent, shared by the requests it works on: envelopes out, frames in, each to the request it
+ * names. It lives as long as the connection; when that is lost, everything in flight ends.
+ */
+export class SharedLine {
+  readonly #sender: LineSender;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #lineIds: LineIds;
+  readonly #log: LimitedLog;
+  readonly #inFlight = new Map<string, InFlight>();
+  #answered = 0;
+  #unread = 0;
+  #full: Full | undefined;
+  #lost: AgentPart | undefined;
+
+  constructor({ agentId, sender, clock, ids, log }: SharedLineOptions) {
+    this.#sender = sender;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#lineIds = new LineIds(ids);
+    this.#log = new LimitedLog({ log, clock, fields: { agent: agentId } });
+  }
+
+  /** Requests in flight. */
+  get load(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Requests that got their whole answer. */
+  get answered(): number {
+    return this.#answered;
+  }
+
+  async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    call.signal.throwIfAborted();
+    if (this.#lost !== undefined) return yield this.#lost;
+    if (this.#sender.unsentBytes > MAX_UNSENT) return yield agentFailed('The agent does not read what it is sent.');
+    const id = this.#lineIds.next(envelope.request_id);
+    const inbox = new Inbox();
+    const frames = new RemoteFrames(id);
+    this.#inFlight.set(id, { inbox, sessionId: envelope.session_id });
+    try {
+      this.#sender.send({ ...encodeEnvelope(envelope), request_id: id });
+      while (!frames.ended) {
+        const arrival = await inbox.next(call.signal);
+        this.#read(arrival.bytes);
+        const part = 'end' in arrival ? frames.fail(arrival.end) : frames.receive(arrival.frame);
+        if (part?.part === 'frame' && frames.ended) this.#answered++;
+        if (part !== undefined) yield part;
+      }
+    } finally {
+      this.#inFlight.delete(id);
+      this.#read(inbox.bytes);
+      if (!frames.ended && this.#lost === undefined) this.#interrupt(envelope, id);
+    }
+  }
+
+  /** A frame has come, of so many bytes of text. */
+  receive(frame: Outcome<Json>, text: FrameText): void {
+    if (isConnectionEvent(frame)) return;
+    const id = frame.ok ? requestIdOf(frame.value) : mentioned(text.excerpt);
+    const found = id === undefined ? this.#onlyOne(frame) : this.#inFlight.get(id);
+    if (found !== undefined) {
+      found.inbox.put({ frame, bytes: text.bytes });
+      this.#unread += text.bytes;
+      if (this.#unread > MAX_UNREAD) this.#full ??= this.#fill();
+    } else if (frame.ok) {
+      // Late frames of a request that was cancelled, pushes, and answers nobody asked for.
+      this.#log.write('debug', { request_id: id }, 'the agent sent what answers no request in flight');
+    } else {
+      const { code, message } = frame.issues[0] ?? { code: 'not_json', message: '' };
+      this.#log.write(
+        'warn',
+        { code, error: message, text: text.excerpt.slice(0, 200) },
+        'the agent sent what is no frame',
+      );
+    }
+  }
+
+  /** Resolves when there is room for more; until then, read nothing from the agent. */
+  room(): Promise<void> | undefined {
+    return this.#full?.over;
+  }
+
+  /** The connection is gone: what is in flight ends with this part, after what has come already. */
+  lose(end: AgentPart): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = end;
+    for (const { inbox } of this.#inFlight.values()) inbox.put({ end, bytes: 0 });
+    this.#full?.end();
+    this.#log.flush();
+  }
+
+  /**
+   * A line too long to keep names nobody. When one request alone is in flight it is that one's; otherwise the gap in
+   * the numbers will tell. A short one may be anything the agent printed by mistake.
+   */
+  #onlyOne(frame: Outcome<Json>): InFlight | undefined {
+    if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some((issue) => issue.code === 'line_too_long')) return;
+    return this.#inFlight.values().next().value;
+  }
+
+  #read(bytes: number): void {
+    this.#unread -= bytes;
+    if (this.#unread <= MAX_UNREAD / 2) this.#full?.end();
+  }
+
+  #fill(): Full {
+    const ended = new AbortController();
+    const full: Full = {
+      over: new Promise((resolve) => ended.signal.addEventListener('abort', () => resolve(), { once: true })),
+      end: () => {
+        this.#full = undefined;
+        ended.abort();
+      },
+    };
+    this.#watch(ended.signal).catch(() => {});
+    return full;
+  }
+
+  /** While the line is full, an answer that nobody reads holds up all the others: after a while it has to go. */
+  async #watch(ended: AbortSignal): Promise<void> {
+    for (;;) {
+      const before = new Map([...this.#inFlight.values()].map(({ inbox }) => [inbox, inbox.taken]));
+      await this.#clock.wait(STALLED_AFTER_MS, ended);
+      if (this.#inFlight.size < 2) continue;
+      const stalled = [...before].filter(([inbox, taken]) => inbox.bytes > 0 && inbox.taken === taken);
+      const [largest] = stalled.map(([inbox]) => inbox).sort((a, b) => b.bytes - a.bytes);
+      if (largest === undefined) continue;
+      const bytes = largest.bytes;
+      largest.replace(agentFailed('The answer was not read for too long, and held up the answers to others.'));
+      this.#read(bytes);
+    }
+  }
+
+  /** Tells the agent to stop. In the reference protocol that stops the whole session, so not while others use it. */
+  #interrupt({ session_id, channel, user_id }: E2AEnvelope, id: string): void {
+    if ([...this.#inFlight.values()].some((other) => other.sessionId === session_id)) return;
+    const interrupt = newEnvelope({
+      request_id: this.#ids.uuid(),
+      timestamp: this.#clock.now().toISOString(),
+      method: 'chat.interrupt',
+      params: { intent: 'cancel', request_id: id },
+      session_id,
+      channel,
+      user_id,
+    });
+    this.#sender.send(encodeEnvelope(interrupt));
+  }
+}
+
+/** What is known of a frame's text, whether or not it could be read. */
+export interface FrameText {
+  readonly bytes: number;
+  /** Its beginning, for those that cannot be read. */
+  readonly excerpt: string;
+}
+
+interface SharedLineOptions {
+  readonly agentId: string;
+  readonly sender: LineSender;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+interface InFlight {
+  readonly inbox: Inbox;
+  readonly sessionId: string | null;
+}
+
+/** A line that takes no more for now. */
+interface Full {
+  readonly over: Promise<void>;
+  end(): void;
+}
+
+function requestIdOf(json: Json): string | undefined {
+  const id = isObject(json) ? json['request_id'] : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+}
+
+/** The request that a text names although it is not JSON as we take it: `NaN` from Python, say, or a repeated key. */
+function mentioned(text: string): string | undefined {
+  return /"request_id"\s*:\s*"([^"\\]{1,256})"/.exec(text)?.[1];
+}
+
+/** What may wait to be read, of all answers together, before nothing more is taken from the agent. */
+const MAX_UNREAD = 4 * 1024 * 1024;
+const MAX_UNSENT = 16 * 1024 * 1024;
+const STALLED_AFTER_MS = 30_000;

@@ -1,0 +1,196 @@
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type E2AEnvelope, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { Clock, Ids, Log, LogFields } from '../ports.ts';
+import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { Backoff } from './backoff.ts';
+import { type Child, type Exit, startChild } from './child-process.ts';
+import { LimitedLog } from './limited-log.ts';
+import { killGroup } from './orphans.ts';
+import { SharedLine } from './shared-line.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/**
+ * An agent that is a program: envelopes go to its standard input, one a line, and its frames come from its standard
+ * output, one a line, each naming the request it answers. What it writes to standard error is logged.
+ *
+ * It is started by the first request: a server with many agents is ready at once, and runs nothing nobody asked for.
+ * From then on it is kept running:
+ *
+ *   idle ──a request──▶ running ──ends by itself, with 0 and nothing to answer──▶ idle
+ *                        │   ▲
+ *              it fails  ▼   │ after 1, 2, 4 … 60 s
+ *                       waiting
+ */
+export class StdioAgent implements Agent {
+  readonly id: string;
+  readonly #options: StdioAgentOptions;
+  readonly #backoff = new Backoff();
+  readonly #log: LimitedLog;
+  readonly #stopped = new AbortController();
+  /** The program that runs, or the start of it that is under way. */
+  #current: Promise<SharedLine | AgentPart> | undefined;
+  #startsAt = 0;
+  #child: Child | undefined;
+  #lastFault = 'failed';
+
+  constructor(options: StdioAgentOptions) {
+    this.id = options.id;
+    this.#options = options;
+    const { clock, log, id } = options;
+    this.#log = new LimitedLog({ log, clock, fields: { agent: id }, perSecond: 50 });
+  }
+
+  async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    const line = await unlessAborted(this.#line(), call.signal);
+    if (line instanceof SharedLine) yield* line.answer(envelope, call);
+    else yield line;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort();
+    await this.#current;
+    await this.#child?.end();
+  }
+
+  #line(): Promise<SharedLine | AgentPart> {
+    if (this.#stopped.signal.aborted) return Promise.resolve(STOPPED);
+    const left = this.#startsAt - this.#options.clock.elapsed();
+    if (this.#current !== undefined && left > PATIENCE_MS) {
+      const seconds = Math.ceil(left / 1000);
+      const message = `The agent's program ${this.#lastFault}; it is started again in ${seconds} s.`;
+      return Promise.resolve(agentFailed(message, { retry_after: seconds }));
+    }
+    this.#current ??= this.#start(0);
+    return this.#current;
+  }
+
+  async #start(delay: number): Promise<SharedLine | AgentPart> {
+    const { clock, id, command, args, env, folder } = this.#options;
+    this.#startsAt = clock.elapsed() + delay;
+    try {
+      if (delay > 0) await clock.wait(delay, this.#stopped.signal);
+      const child = await startChild({ agentId: id, command, args, env, clock, folder: childrenFolder(folder) });
+      this.#child = child;
+      return this.#attend(child);
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return STOPPED;
+      this.#failed('could not be started', { reason: error instanceof Error ? error.message : String(error) });
+      return agentFailed(`The agent's program ${this.#lastFault}.`);
+    }
+  }
+
+  /** Stays with a program until it ends. */
+  #attend(child: Child): SharedLine {
+    const { clock, ids, log, id } = this.#options;
+    const sender = {
+      send: (envelope: Parameters<typeof ndjsonLine>[0]) => void child.stdin.write(ndjsonLine(envelope)),
+      get unsentBytes() {
+        return child.stdin.writableLength;
+      },
+    };
+    const line = new SharedLine({ agentId: id, sender, clock, ids, log });
+    const startedAt = clock.elapsed();
+    const read = Promise.all([this.#readFrames(child, line), this.#readErrors(child.stderr)]);
+    void child.exited.then(async (exit) => {
+      await this.#drained(read, line);
+      child.stdout.destroy();
+      child.stderr.destroy();
+      const isIdle = exit.code === 0 && line.load === 0;
+      line.lose(agentFailed(`The agent's program ${wordsOf(exit)} before it had answered.`));
+      if (this.#stopped.signal.aborted) return;
+      // It did its work for a while, so whatever ended it is news.
+      if (line.answered > 0 || clock.elapsed() - startedAt >= STEADY_MS) this.#backoff.reset();
+      if (isIdle) this.#current = undefined;
+      else this.#failed(wordsOf(exit));
+    });
+    return line;
+  }
+
+  /** The reason, which may name files of the operator, is for the log alone. */
+  #failed(fault: string, reason: LogFields = {}): void {
+    const delay = this.#backoff.next();
+    this.#lastFault = fault;
+    const { log, id } = this.#options;
+    log.warn(
+      { agent: id, error: fault, ...reason, delay_ms: delay },
+      "the agent's program failed; it will be started again",
+    );
+    this.#current = this.#start(delay);
+  }
+
+  async #readFrames({ stdout, pid }: Child, line: SharedLine): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
+    try {
+      for await (const chunk of stdout) {
+        for (const text of splitter.push(chunk as Uint8Array)) {
+          const frame = text.ok ? parseJsonBytes(text.value) : text;
+          const excerpt = text.ok && !frame.ok ? Buffer.from(text.value.subarray(0, 1024)).toString() : '';
+          line.receive(frame, { bytes: text.ok ? text.value.length : 0, excerpt });
+        }
+        // A line without end is no message, and what sends it is past helping.
+        if (splitter.bytesSinceNewline > MAX_BYTES_WITHOUT_NEWLINE) killGroup(pid);
+        await line.room();
+      }
+    } catch {
+      // The pipe broke, which means that the program has ended or is about to.
+    }
+  }
+
+  async #readErrors(stderr: Readable): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: MAX_ERROR_LINE_BYTES });
+    try {
+      for await (const chunk of stderr) {
+        for (const text of splitter.push(chunk as Uint8Array)) {
+          const line = text.ok ? Buffer.from(text.value.subarray(0, MAX_LOGGED)).toString() : '(a very long line)';
+          this.#log.write('info', { stderr: line }, 'the agent says');
+        }
+      }
+    } catch {
+      // As above.
+    }
+    this.#log.flush();
+  }
+
+  /**
+   * Waits for what the program wrote before it ended. Something that left its group may hold its output open for ever;
+   * that is not waited for.
+   */
+  async #drained(read: Promise<unknown>, line: SharedLine): Promise<void> {
+    const done = new AbortController();
+    void read.then(() => done.abort());
+    do await this.#options.clock.wait(DRAIN_MS, done.signal).catch(() => {});
+    while (!done.signal.aborted && line.room() !== undefined);
+  }
+}
+
+/** Where the children of the agents of a server are written down. */
+export function childrenFolder(folder: string): string {
+  return join(folder, 'children');
+}
+
+export interface StdioAgentOptions {
+  readonly id: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+function wordsOf({ code, signal }: Exit): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+}
+
+const STOPPED = agentFailed('The agent was stopped.');
+/** A request waits this long for a program that is about to be started again. */
+const PATIENCE_MS = 5000;
+const STEADY_MS = 60_000;
+const DRAIN_MS = 1000;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES_WITHOUT_NEWLINE = 64 * 1024 * 1024;
+const MAX_ERROR_LINE_BYTES = 64 * 1024;
+const MAX_LOGGED = 2000;

@@ -1,0 +1,153 @@
+import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import type { Agent } from './agents/agent.ts';
+import type { Call } from './call.ts';
+import { gateway } from './gateway/gateway.ts';
+import { type Handler, layered } from './handler.ts';
+import { deadline } from './layers/deadline.ts';
+import { journal, SERVER } from './layers/journal.ts';
+import { limit } from './layers/limit.ts';
+import { permit } from './layers/permit.ts';
+import { Limiter } from './limits/limiter.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
+import type { Clock, Ids, Log } from './ports.ts';
+import type { Principal } from './principal.ts';
+import { Callers } from './registry/callers.ts';
+import { Keys } from './registry/keys.ts';
+import { Router } from './router.ts';
+import { Runs } from './runs/runs.ts';
+import { Slots } from './runs/slots.ts';
+import type { RequestRow, Store } from './store/store.ts';
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly defaultAgent?: string;
+  readonly limits?: Partial<RateLimits>;
+  /** How long one answer may take. */
+  readonly timeoutMs?: number;
+  /** How long finished answers are kept. */
+  readonly keepMs?: number;
+}
+
+/** Everything between the doors and the agents, in one piece: give it envelopes, it answers with frames. */
+export class Engine {
+  readonly keys: Keys;
+  readonly callers: Callers;
+  readonly limiter: Limiter;
+  readonly router: Router;
+  readonly runs: Runs;
+  /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
+  readonly handle: Handler;
+  readonly #answer: Handler;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #keepMs: number;
+  readonly #parallel = new Map<string, number>();
+  readonly #stopped = new AbortController();
+
+  constructor({
+    store,
+    clock,
+    ids,
+    log,
+    defaultAgent,
+    limits = {},
+    timeoutMs = TEN_MINUTES,
+    keepMs = ONE_DAY,
+  }: EngineOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#keepMs = keepMs;
+    this.keys = new Keys({ store: store.keys, clock, ids });
+    this.callers = new Callers({ store: store.agents, clock });
+    this.limiter = new Limiter({ clock, limits });
+    this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
+    const limitOf = (agentId: string) =>
+      agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
+    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }) });
+    const agentOf = (envelope: E2AEnvelope) => this.router.resolve(envelope);
+    this.#answer = layered(this.router.handler, [
+      deadline({ clock, milliseconds: timeoutMs }),
+      gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),
+    ]);
+    this.handle = layered(this.#answer, [
+      permit(this.router),
+      limit(this.limiter),
+      journal({ runs: this.runs, router: this.router }),
+    ]);
+  }
+
+  /** Puts an agent in place; from now on envelopes that name it reach it. */
+  addAgent(agent: Agent, { maxParallel = 8 }: { maxParallel?: number } = {}): void {
+    this.#parallel.set(agent.id, maxParallel);
+    this.router.add(agent);
+  }
+
+  /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
+  async start(): Promise<void> {
+    await Promise.all([this.keys.load(), this.callers.load(), this.limiter.load(this.#store.counters)]);
+    await this.runs.recover(
+      (row) => this.#callFor(row),
+      (row) => newEnvelope(JSON.parse(row.envelope)),
+      this.#answer,
+    );
+    void this.#keepHouse();
+  }
+
+  /** Lets running answers finish for this long, ends the rest as interrupted, and writes down the last counts. */
+  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+    const over = new AbortController();
+    const drained = new AbortController();
+    this.#clock.wait(drainMs, drained.signal).then(
+      () => over.abort(),
+      () => {},
+    );
+    await this.runs.drain(over.signal);
+    drained.abort();
+    this.#stopped.abort();
+    await this.limiter.save(this.#store.counters);
+    await this.router[Symbol.asyncDispose]();
+  }
+
+  #callFor(row: RequestRow): Call | undefined {
+    const principal = this.#principalNamed(row.owner);
+    return principal && { principal, signal: this.#stopped.signal, log: this.#log };
+  }
+
+  #principalNamed(id: string): Principal | undefined {
+    return this.callers.principalOf({
+      keyId: '',
+      hash: '',
+      agentId: id,
+      role: id === 'admin' ? 'admin' : 'agent',
+      description: null,
+      createdAt: 0,
+      revokedAt: null,
+    });
+  }
+
+  /** Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers. */
+  async #keepHouse(): Promise<void> {
+    let purgeAt = 0;
+    while (!this.#stopped.signal.aborted) {
+      try {
+        await this.#clock.wait(1000, this.#stopped.signal);
+        await this.limiter.save(this.#store.counters);
+        if (this.#clock.elapsed() >= purgeAt) {
+          purgeAt = this.#clock.elapsed() + ONE_HOUR;
+          await this.#store.requests.purge(this.#clock.now().getTime() - this.#keepMs);
+        }
+      } catch (error) {
+        if (!this.#stopped.signal.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');
+      }
+    }
+  }
+}
+
+const ONE_HOUR = 3600 * 1000;
+const ONE_DAY = 24 * ONE_HOUR;
+const TEN_MINUTES = 600 * 1000;

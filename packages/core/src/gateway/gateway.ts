@@ -1,0 +1,95 @@
+import { type E2AEnvelope, failure, type JsonObject, methodOwner, nearest } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { Layer } from '../handler.ts';
+import type { Clock, Ids } from '../ports.ts';
+import { FrameMaker } from '../runs/frame-maker.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { SessionStore } from '../store/store.ts';
+import { historyGet } from './history.ts';
+import { initialize } from './initialize.ts';
+import { chatInterrupt, sessionCancel } from './interrupt.ts';
+import { sessionCreate, sessionDelete, sessionList, sessionNew } from './sessions.ts';
+
+/** What the server's own methods may use. */
+export interface GatewayContext {
+  readonly runs: Runs;
+  readonly sessions: SessionStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The agent an envelope goes to: sessions belong to one. */
+  readonly agentOf: (envelope: E2AEnvelope) => string;
+}
+
+/** Answers one method: chunks as it goes, and what it returns is the result. */
+export type GatewayMethod = (
+  envelope: E2AEnvelope,
+  call: Call,
+  context: GatewayContext,
+) => AsyncGenerator<JsonObject, JsonObject, undefined>;
+
+/**
+ * Answers the server's own methods (E2A §2) and passes the rest on. A name of the Gateway's or ACP's that we do not have
+ * is an error of its own: silence would leave the caller waiting for its timeout.
+ */
+export function gateway(context: GatewayContext): Layer {
+  return (next) =>
+    async function* answer(envelope, call) {
+      if (isForAgent(envelope.method)) {
+        yield* next(envelope, call);
+        return;
+      }
+      const maker = new FrameMaker({ envelope, clock: context.clock, ids: context.ids });
+      const method = METHODS[envelope.method ?? ''];
+      if (method === undefined) {
+        yield maker.error(unknownMethod(envelope.method ?? ''));
+        return;
+      }
+      const answers = method(envelope, call, context);
+      for (;;) {
+        const item = await answers.next();
+        if (item.done === true) {
+          yield maker.complete(item.value);
+          return;
+        }
+        yield maker.chunk(item.value);
+      }
+    };
+}
+
+/** Whether the method is an agent's to answer. Heartbeats have no name and are the agent's too. */
+export function isForAgent(method: string | null): boolean {
+  const owner = methodOwner(method);
+  return owner === 'agent' || owner === 'ext' || owner === 'none' || DELIVERED.has(method ?? '');
+}
+
+/** Whether the method is answered by an agent, or about a session, which belongs to one. */
+export function concernsAgent(method: string | null): boolean {
+  return isForAgent(method) || OF_A_SESSION.has(method ?? '');
+}
+
+function unknownMethod(method: string) {
+  const close = nearest(method, [...DELIVERED, ...Object.keys(METHODS)]);
+  const suggestions = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
+  return failure(
+    'unknown_method',
+    { method, ...suggestions },
+    `This server does not answer ${JSON.stringify(method)}.`,
+  );
+}
+
+const METHODS: Readonly<Record<string, GatewayMethod>> = {
+  initialize,
+  'chat.interrupt': chatInterrupt,
+  'history.get': historyGet,
+  'session.list': sessionList,
+  'session.create': sessionCreate,
+  'session.delete': sessionDelete,
+  'session/new': sessionNew,
+  'session/list': sessionList,
+  'session/cancel': sessionCancel,
+};
+
+/** Names on the Gateway's or ACP's lists that mean "say this to the agent". */
+const DELIVERED: ReadonlySet<string> = new Set(['chat.send', 'session/prompt']);
+
+const OF_A_SESSION: ReadonlySet<string> = new Set(['session.create', 'session/new', 'session.delete', 'history.get']);

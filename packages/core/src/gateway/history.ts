@@ -1,0 +1,38 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { refuse } from '../refused.ts';
+import type { Turn } from '../store/store.ts';
+import type { GatewayMethod } from './gateway.ts';
+import { integerParam, sessionParam } from './params.ts';
+
+/** A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. */
+export const historyGet: GatewayMethod = async function* (envelope, call, context) {
+  const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
+  const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
+  const key = { owner: call.principal.id, agentId: context.agentOf(envelope), sessionId };
+  const { rows, total } = await context.sessions.turns(key, { offset: (page - 1) * PAGE, limit: PAGE });
+  const messages = rows.map(messageOf);
+  const place = { session_id: sessionId, page_idx: page, total_pages: Math.max(1, Math.ceil(total / PAGE)), total };
+  if (!envelope.is_stream) return { ...place, messages };
+  for (const message of messages) yield event('history.message', message);
+  if (page === 1) yield event('todo.updated', { session_id: sessionId, todos: [] });
+  return { event_type: 'history.message', status: 'done', ...place };
+};
+
+function event(eventType: string, fields: JsonObject): JsonObject {
+  return { delta_kind: 'custom', event_type: eventType, delta: { event_type: eventType, ...fields } };
+}
+
+function messageOf(turn: Turn): JsonObject {
+  const asked = JSON.parse(turn.envelope) as JsonObject;
+  const final = turn.final === null ? null : (JSON.parse(turn.final) as { status: Json; body: JsonObject });
+  return {
+    request_id: turn.requestId,
+    timestamp: new Date(turn.acceptedAt).toISOString(),
+    method: asked['method'] ?? null,
+    params: asked['params'] ?? {},
+    status: final === null ? 'in_progress' : final.status,
+    answer: final === null ? null : (final.body['result'] ?? final.body),
+  };
+}
+
+const PAGE = 50;

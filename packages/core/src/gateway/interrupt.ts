@@ -1,0 +1,33 @@
+import type { E2AEnvelope } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
+import type { GatewayContext, GatewayMethod } from './gateway.ts';
+import { choiceParam, sessionParam } from './params.ts';
+
+/**
+ * Stops, holds or lets go on what runs in a session. Cancelling, and supplementing what was asked, end the running
+ * answers; pausing keeps them where they are. That nothing runs is not an error: it is what the caller wanted.
+ */
+export const chatInterrupt: GatewayMethod = async function* (envelope, call, context) {
+  const intent = choiceParam(envelope, 'intent', ['cancel', 'supplement', 'pause', 'resume']) ?? 'cancel';
+  const keys = runningIn(envelope, call, context);
+  for (const key of keys) {
+    if (intent === 'pause') context.runs.pause(key);
+    else if (intent === 'resume') context.runs.resume(key);
+    else context.runs.cancel(key, `Interrupted by ${intent}.`);
+  }
+  const message = keys.length === 0 ? 'nothing was running' : `${intent}: ${keys.length} running`;
+  return { event_type: 'chat.interrupt_result', success: true, intent, message };
+};
+
+/** ACP's way to cancel. */
+export const sessionCancel: GatewayMethod = async function* (envelope, call, context) {
+  for (const key of runningIn(envelope, call, context)) context.runs.cancel(key, 'Cancelled by session/cancel.');
+  return {};
+};
+
+function runningIn(envelope: E2AEnvelope, call: Call, { runs }: GatewayContext) {
+  const session = sessionParam(envelope) ?? null;
+  return runs
+    .running(call.principal.id)
+    .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id);
+}

@@ -1,0 +1,40 @@
+import { type E2AEnvelope, show } from '@dragoman/protocols';
+import { refuse } from '../refused.ts';
+
+/** The session a method is about: said in its params, or by the envelope. */
+export function sessionParam(envelope: E2AEnvelope): string | undefined {
+  return textParam(envelope, 'session_id') ?? textParam(envelope, 'sessionId') ?? envelope.session_id ?? undefined;
+}
+
+export function textParam(envelope: E2AEnvelope, name: string): string | undefined {
+  const value = envelope.params[name];
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' && value !== '' ? value : wrong(name, 'a non-empty string', value);
+}
+
+export function integerParam(
+  envelope: E2AEnvelope,
+  name: string,
+  { from, otherwise }: { from: number; otherwise: number },
+): number {
+  const value = envelope.params[name];
+  if (value === undefined || value === null) return otherwise;
+  return Number.isSafeInteger(value) && Number(value) >= from
+    ? Number(value)
+    : wrong(name, `an integer from ${from}`, value);
+}
+
+export function choiceParam<Choice extends string>(
+  envelope: E2AEnvelope,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const value = envelope.params[name];
+  if (value === undefined || value === null) return undefined;
+  return choices.find((choice) => choice === value) ?? wrong(name, `one of ${choices.join(', ')}`, value);
+}
+
+function wrong(name: string, expected: string, value: unknown): never {
+  const message = `params.${name} must be ${expected}; got ${show(value)}`;
+  refuse('invalid_message', { issues: [{ pointer: `/params/${name}`, code: 'type', message }] }, message);
+}

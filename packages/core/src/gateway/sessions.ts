@@ -1,0 +1,50 @@
+import { refuse } from '../refused.ts';
+import type { GatewayMethod } from './gateway.ts';
+import { integerParam, sessionParam, textParam } from './params.ts';
+
+export const sessionList: GatewayMethod = async function* (envelope, call, { sessions }) {
+  const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
+  const { rows, total } = await sessions.list(call.principal.id, { offset: (page - 1) * PAGE, limit: PAGE });
+  return {
+    sessions: rows.map((row) => ({
+      session_id: row.sessionId,
+      agent_id: row.agentId,
+      title: row.title,
+      created_at: new Date(row.createdAt).toISOString(),
+      updated_at: new Date(row.updatedAt).toISOString(),
+    })),
+    total,
+    page_idx: page,
+    total_pages: Math.max(1, Math.ceil(total / PAGE)),
+  };
+};
+
+export const sessionCreate: GatewayMethod = async function* (envelope, call, context) {
+  const sessionId = sessionParam(envelope) ?? `sess_${context.ids.hex().slice(0, 12)}`;
+  await context.sessions.create({
+    owner: call.principal.id,
+    agentId: context.agentOf(envelope),
+    sessionId,
+    title: textParam(envelope, 'title') ?? null,
+    createdAt: context.clock.now().getTime(),
+    updatedAt: context.clock.now().getTime(),
+  });
+  return { session_id: sessionId };
+};
+
+/** ACP's name and spelling for the same. */
+export const sessionNew: GatewayMethod = async function* (envelope, call, context) {
+  const id = sessionParam(envelope) ?? `acp_${context.ids.hex().slice(0, 12)}`;
+  yield* sessionCreate({ ...envelope, session_id: id }, call, context);
+  return { sessionId: id, configOptions: [] };
+};
+
+export const sessionDelete: GatewayMethod = async function* (envelope, call, context) {
+  const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'session.delete needs params.session_id.');
+  const agentId = context.agentOf(envelope);
+  const deleted = await context.sessions.delete({ owner: call.principal.id, agentId, sessionId });
+  if (!deleted) refuse('not_found', {}, `There is no session ${JSON.stringify(sessionId)}.`);
+  return { session_id: sessionId, deleted: true };
+};
+
+const PAGE = 50;

@@ -1,0 +1,25 @@
+// The whole public surface, by name.
+
+export type { Agent, AgentPart } from './agents/agent.ts';
+export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
+export type { HttpExchange } from './agents/http-exchange.ts';
+export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
+export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
+export { endOrphans } from './agents/orphans.ts';
+export { childrenFolder } from './agents/stdio-agent.ts';
+export type { Call } from './call.ts';
+export { Engine, type EngineOptions } from './engine.ts';
+export { type Handler, type Layer, layered } from './handler.ts';
+export { Limiter } from './limits/limiter.ts';
+export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export type { Window, WindowState } from './limits/sliding-window.ts';
+export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
+export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export { failureOf, Refused, refuse } from './refused.ts';
+export { decodeAgentDefinition } from './registry/callers.ts';
+export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsShape } from './registry/definition.ts';
+export type { NewKey } from './registry/keys.ts';
+export { frameText } from './runs/frame-text.ts';
+export { MemoryStore } from './store/memory-store.ts';
+export { openSqliteStore } from './store/sqlite-store.ts';
+export type * from './store/store.ts';

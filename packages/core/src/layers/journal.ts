@@ -1,0 +1,27 @@
+import { parseTimestamp } from '@dragoman/protocols';
+import { isForAgent } from '../gateway/gateway.ts';
+import type { Layer } from '../handler.ts';
+import type { Router } from '../router.ts';
+import type { Runs } from '../runs/runs.ts';
+
+/** Records the request before it is answered and every frame before it is seen; a repeat gets the recorded answer. */
+export function journal({ runs, router }: { runs: Runs; router: Router }): Layer {
+  return (next) => (envelope, call) => {
+    const hints = envelope.channel_context;
+    const expires = hints['expires_at'];
+    // The server's own methods wait for no agent and belong to no conversation.
+    const forAgent = isForAgent(envelope.method);
+    const admission = {
+      agentId: forAgent ? router.resolve(envelope) : SERVER,
+      sessionId: forAgent ? envelope.session_id : null,
+      priority: PRIORITIES[String(hints['priority'])] ?? 1,
+      expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,
+    };
+    return runs.open(envelope, call, admission, next);
+  };
+}
+
+/** In the place of an agent, for what the server answers by itself. No agent can have this id. */
+export const SERVER = '*server';
+
+const PRIORITIES: Readonly<Record<string, number>> = { urgent: 0, normal: 1, low: 2 };

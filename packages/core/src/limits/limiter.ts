@@ -1,0 +1,58 @@
+import type { Clock } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
+import type { CounterStore } from '../store/store.ts';
+import { DEFAULT_LIMITS, type RateLimits } from './rate-limits.ts';
+import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
+
+/** What principals may do in a minute, an hour and a day: one budget each, whichever door they come through. */
+export class Limiter {
+  readonly #windows: SlidingWindows;
+  readonly #limits: RateLimits;
+
+  constructor({ clock, limits = {} }: { clock: Clock; limits?: Partial<RateLimits> }) {
+    this.#windows = new SlidingWindows({ clock });
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+  }
+
+  /** Counts one request, or refuses it with the wait. */
+  request(principal: Principal): WindowState {
+    const { allowed, state } = this.#windows.take(principal.id, requestWindows(this.limitsOf(principal)));
+    if (!allowed) {
+      const { limit, seconds } = state.window;
+      refuse(
+        'rate_limited',
+        { retry_after: state.retryAfter, limit, window_seconds: seconds },
+        `Rate limit exceeded: ${limit} requests per ${PERIODS[seconds]}.`,
+      );
+    }
+    return state;
+  }
+
+  /** Every window of the principal, taking nothing. */
+  states(principal: Principal): WindowState[] {
+    return this.#windows.states(principal.id, requestWindows(this.limitsOf(principal)));
+  }
+
+  limitsOf(principal: Principal): RateLimits {
+    return { ...this.#limits, ...principal.limits };
+  }
+
+  load(store: CounterStore): Promise<void> {
+    return this.#windows.load(store);
+  }
+
+  save(store: CounterStore): Promise<void> {
+    return this.#windows.save(store);
+  }
+}
+
+function requestWindows(limits: RateLimits): Window[] {
+  return [
+    { name: 'requests_per_minute', limit: limits.requests_per_minute, seconds: 60 },
+    { name: 'requests_per_hour', limit: limits.requests_per_hour, seconds: 3600 },
+    { name: 'requests_per_day', limit: limits.requests_per_day, seconds: 86_400 },
+  ];
+}
+
+const PERIODS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 86400: 'day' };

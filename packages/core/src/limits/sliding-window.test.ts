@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { SlidingWindows, type Window } from './sliding-window.ts';
+
+const minute: Window = { name: 'per_minute', limit: 3, seconds: 60 };
+const hour: Window = { name: 'per_hour', limit: 5, seconds: 3600 };
+
+test('lets through up to the limit and then tells how long to wait', () => {
+  const windows = new SlidingWindows({ clock: new TestClock() });
+  const taken = [1, 2, 3].map(() => windows.take('p', [minute]));
+  expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true]);
+  expect(taken.map(({ state }) => state.remaining)).toEqual([2, 1, 0]);
+  const refused = windows.take('p', [minute]);
+  expect(refused.allowed).toBe(false);
+  expect(refused.state.retryAfter).toBeGreaterThan(0);
+  expect(refused.state.retryAfter).toBeLessThanOrEqual(61);
+});
+
+test('after the wait it told, something is free', () => {
+  const clock = new TestClock();
+  const windows = new SlidingWindows({ clock });
+  while (windows.take('p', [minute]).allowed);
+  clock.pass(windows.take('p', [minute]).state.retryAfter * 1000);
+  expect(windows.take('p', [minute]).allowed).toBe(true);
+});
+
+test('a full window takes nothing from the others', () => {
+  const windows = new SlidingWindows({ clock: new TestClock() });
+  while (windows.take('p', [minute, hour]).allowed);
+  expect(windows.states('p', [hour])[0]?.remaining).toBe(2);
+});
+
+test('principals do not share a window', () => {
+  const windows = new SlidingWindows({ clock: new TestClock() });
+  while (windows.take('p', [minute]).allowed);
+  expect(windows.take('q', [minute]).allowed).toBe(true);
+});
+
+test('a clock that jumps back gives nobody a fresh window', () => {
+  const clock = new TestClock();
+  const windows = new SlidingWindows({ clock });
+  while (windows.take('p', [minute]).allowed);
+  clock.jump(-2 * 3600 * 1000);
+  expect(windows.take('p', [minute]).allowed).toBe(false);
+});
+
+test('in no stretch of a minute does more pass than the limit and the slice at its seam', () => {
+  const window: Window = { name: 'w', limit: 20, seconds: 60 };
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 4000 }), { maxLength: 200 }), (pauses) => {
+      const clock = new TestClock();
+      const windows = new SlidingWindows({ clock });
+      const passed: number[] = [];
+      for (const pause of pauses) {
+        clock.pass(pause);
+        if (windows.take('p', [window]).allowed) passed.push(clock.now().getTime());
+      }
+      for (const at of passed) {
+        const within = passed.filter((other) => other >= at && other < at + 59_000);
+        expect(within.length).toBeLessThanOrEqual(20);
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('what one process counted, the next one knows', async () => {
+  const clock = new TestClock();
+  const first = new SlidingWindows({ clock });
+  while (first.take('p', [minute]).allowed);
+  const saved: Parameters<Parameters<SlidingWindows['save']>[0]['save']>[0][number][] = [];
+  const store = {
+    load: async () => saved,
+    save: async (rows: readonly (typeof saved)[number][]) => void saved.push(...rows),
+  };
+  await first.save(store);
+  const second = new SlidingWindows({ clock });
+  await second.load(store);
+  expect(second.take('p', [minute]).allowed).toBe(false);
+});

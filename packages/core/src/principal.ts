@@ -1,0 +1,35 @@
+import type { RateLimits } from './limits/rate-limits.ts';
+
+/** Who is calling, as proven by a key or a signature. */
+export interface Principal {
+  /** The agent id, or `admin`. */
+  readonly id: string;
+  readonly role: 'agent' | 'admin';
+  readonly permissions: Permissions;
+  /** The key it came with, so that revoking that key ends what it opened; `undefined` for a signature. */
+  readonly keyId?: string;
+  /** Its own limits, where they differ from everybody's. */
+  readonly limits?: Partial<RateLimits>;
+}
+
+/** What a caller may use, by name. `*` means all; an empty list means nothing. */
+export interface Permissions {
+  readonly operations: readonly string[];
+  readonly apis: readonly string[];
+  readonly credentials: readonly string[];
+  readonly agents: readonly string[];
+  readonly tools: readonly string[];
+}
+
+export function allows(list: readonly string[], name: string): boolean {
+  return list.includes('*') || list.includes(name);
+}
+
+export const NO_PERMISSIONS: Permissions = { operations: [], apis: [], credentials: [], agents: [], tools: [] };
+export const ALL_PERMISSIONS: Permissions = {
+  operations: ['*'],
+  apis: ['*'],
+  credentials: ['*'],
+  agents: ['*'],
+  tools: ['*'],
+};

@@ -1,0 +1,23 @@
+import { type Failure, type FailureCode, type FailureDetails, failure } from '@dragoman/protocols';
+
+/** Thrown where a request is turned away before it has an answer. Match on `failure.code`. */
+export class Refused extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = 'Refused';
+    this.failure = failure;
+  }
+}
+
+export function refuse(code: FailureCode, details?: FailureDetails, message?: string): never {
+  throw new Refused(failure(code, details, message));
+}
+
+/** The failure an error carries, whichever copy of this module threw it. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (typeof error !== 'object' || error === null || !('failure' in error)) return undefined;
+  const carried = error.failure as Partial<Failure> | null | undefined;
+  return typeof carried?.code === 'string' ? (carried as Failure) : undefined;
+}

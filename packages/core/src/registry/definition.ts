@@ -1,0 +1,75 @@
+import type { Static } from '@dragoman/protocols';
+
+const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** An agent id: the pattern of A2A messages. `registry` is reserved. */
+export const AgentIdShape = {
+  type: 'string',
+  minLength: 3,
+  maxLength: 128,
+  pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+} as const;
+
+/** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio'] as const;
+export type DriverName = (typeof DRIVERS)[number];
+
+/** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
+export const DriverShape = {
+  type: 'object',
+  required: ['driver'],
+  properties: {
+    driver: { enum: DRIVERS, description: 'How the agent is reached.' },
+    module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
+    url: { type: 'string', minLength: 1, description: 'http, e2a-ws: where the agent listens.' },
+    command: { type: 'string', minLength: 1, description: 'stdio: the program to run.' },
+    args: { type: 'array', items: { type: 'string' } },
+    env: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'stdio: variables beside PATH and HOME.',
+    },
+    name: { type: 'string', minLength: 1, maxLength: 100 },
+    description: { type: 'string', maxLength: 500 },
+    skills: names,
+    agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
+    max_parallel: { ...positive, description: 'Requests it works on at once; others wait. 8 unless told.' },
+    timeout_ms: { ...positive, description: 'How long one answer may take.' },
+  },
+  additionalProperties: false,
+} as const;
+export type DriverDefinition = Static<typeof DriverShape>;
+
+export const LimitsShape = {
+  type: 'object',
+  description: 'How much one caller may do, in sliding windows.',
+  properties: {
+    requests_per_minute: positive,
+    requests_per_hour: positive,
+    requests_per_day: positive,
+    api_calls_per_minute: positive,
+    api_calls_per_hour: positive,
+  },
+  additionalProperties: false,
+} as const;
+
+/** The body of `POST /admin/v1/agents`: a caller, a target, or both. */
+export const AgentDefinition = {
+  type: 'object',
+  required: ['agent_id', 'permissions'],
+  properties: {
+    agent_id: AgentIdShape,
+    permissions: {
+      type: 'object',
+      description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
+      properties: { operations: names, apis: names, credentials: names, agents: names, tools: names },
+      additionalProperties: false,
+    },
+    limits: LimitsShape,
+    public_key: { type: 'string', description: 'SPKI PEM.' },
+    ...DriverShape.properties,
+  },
+  additionalProperties: false,
+} as const;
+export type AgentDefinition = Static<typeof AgentDefinition>;

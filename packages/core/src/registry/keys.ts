@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock, Ids } from '../ports.ts';
+import type { KeyRow, KeyStore } from '../store/store.ts';
+
+/** A key as it is shown, once. */
+export interface NewKey {
+  readonly row: KeyRow;
+  /** What the caller sends. Only its hash is kept. */
+  readonly secret: string;
+}
+
+/**
+ * API keys. They hold 256 random bits, so one SHA-256 is enough to keep them: there is no dictionary to try. Looking a key
+ * up by its hash takes the same time whether it exists or not.
+ */
+export class Keys {
+  readonly #store: KeyStore;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #byHash = new Map<string, KeyRow>();
+  readonly #listeners: ((keyId: string) => void)[] = [];
+
+  constructor({ store, clock, ids }: { store: KeyStore; clock: Clock; ids: Ids }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  async load(): Promise<void> {
+    for (const row of await this.#store.list()) if (row.revokedAt === null) this.#byHash.set(row.hash, row);
+  }
+
+  async create({ agentId, role, description = null, secret = newSecret() }: KeyRequest): Promise<NewKey> {
+    const row: KeyRow = {
+      keyId: `key-${this.#ids.hex().slice(0, 12)}`,
+      hash: hashOf(secret),
+      agentId,
+      role,
+      description,
+      createdAt: this.#clock.now().getTime(),
+      revokedAt: null,
+    };
+    await this.#store.put(row);
+    this.#byHash.set(row.hash, row);
+    return { row, secret };
+  }
+
+  find(secret: string): KeyRow | undefined {
+    return this.#byHash.get(hashOf(secret));
+  }
+
+  list(): Promise<KeyRow[]> {
+    return this.#store.list();
+  }
+
+  /** Ends the key at once, with everything that was opened by it. */
+  async revoke(keyId: string): Promise<boolean> {
+    const known = [...this.#byHash.values()].find((row) => row.keyId === keyId);
+    if (known !== undefined) this.#byHash.delete(known.hash);
+    for (const listener of this.#listeners) listener(keyId);
+    return this.#store.revoke(keyId, this.#clock.now().getTime());
+  }
+
+  /** Tells of every key that is revoked, for whoever holds something open in its name. */
+  onRevoked(listener: (keyId: string) => void): void {
+    this.#listeners.push(listener);
+  }
+}
+
+interface KeyRequest {
+  readonly agentId: string;
+  readonly role: KeyRow['role'];
+  readonly description?: string | null;
+  /** A key the operator brings along, such as an admin key from the environment. */
+  readonly secret?: string;
+}
+
+function newSecret(): string {
+  return `dgm_${randomBytes(32).toString('base64url')}`;
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}

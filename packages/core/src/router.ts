@@ -1,0 +1,60 @@
+import { nearest } from '@dragoman/protocols';
+import type { Agent } from './agents/agent.ts';
+import { answering } from './agents/answering.ts';
+import type { Handler } from './handler.ts';
+import type { Clock, Ids } from './ports.ts';
+import { refuse } from './refused.ts';
+import { targetOf } from './target.ts';
+
+/** The agents that can be reached, by id. */
+export class Router {
+  readonly #agents = new Map<string, { agent: Agent; handler: Handler }>();
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  defaultAgent: string | undefined;
+
+  constructor({ clock, ids, defaultAgent }: { clock: Clock; ids: Ids; defaultAgent?: string }) {
+    this.#clock = clock;
+    this.#ids = ids;
+    this.defaultAgent = defaultAgent;
+  }
+
+  /** Puts an agent in place of the one of its id. */
+  add(agent: Agent): void {
+    this.#agents.set(agent.id, { agent, handler: answering(agent, { clock: this.#clock, ids: this.#ids }) });
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const found = this.#agents.get(id);
+    this.#agents.delete(id);
+    await found?.agent[Symbol.asyncDispose]();
+    return found !== undefined;
+  }
+
+  ids(): string[] {
+    return [...this.#agents.keys()];
+  }
+
+  /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
+  resolve(envelope: Parameters<Handler>[0]): string {
+    const id = targetOf(envelope) ?? this.defaultAgent;
+    if (id === undefined) refuse('no_route', {}, 'The request names no agent, and there is no default agent.');
+    if (this.#agents.has(id)) return id;
+    const close = nearest(id, this.#agents.keys());
+    refuse(
+      'no_route',
+      close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
+      `No agent answers to ${JSON.stringify(id)}.`,
+    );
+  }
+
+  readonly handler: Handler = (envelope, call) => {
+    const found = this.#agents.get(this.resolve(envelope));
+    if (found === undefined) refuse('no_route');
+    return found.handler(envelope, call);
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#agents.keys()].map((id) => this.remove(id)));
+  }
+}

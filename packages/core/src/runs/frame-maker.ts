@@ -1,0 +1,69 @@
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  e2aDialect,
+  type Failure,
+  newProvenance,
+  newResponse,
+  projectionsFor,
+} from '@dragoman/protocols';
+import type { Clock, Ids } from '../ports.ts';
+
+/** Makes the frames that answer one envelope: numbered, stamped, echoing what the request said (E2A §12.4). */
+export class FrameMaker {
+  readonly #envelope: E2AEnvelope;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  #sequence: number;
+
+  constructor({ envelope, clock, ids, from = 0 }: { envelope: E2AEnvelope; clock: Clock; ids: Ids; from?: number }) {
+    this.#envelope = envelope;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#sequence = from;
+  }
+
+  chunk(body: E2AResponse['body']): E2AResponse {
+    return this.frame({ response_kind: 'e2a.chunk', body });
+  }
+
+  complete(result: E2AResponse['body'][string]): E2AResponse {
+    return this.frame({ response_kind: 'e2a.complete', is_final: true, status: 'succeeded', body: { result } });
+  }
+
+  error(failure: Failure): E2AResponse {
+    const stamp = { id: this.#ids.hex(), now: this.#clock.now() };
+    const { body } = e2aDialect.fromFailure(failure, this.#envelope, stamp) as E2AResponse;
+    return this.frame({ response_kind: 'e2a.error', is_final: true, status: 'failed', body });
+  }
+
+  /** Any frame: the caller's kind, body and end; our number, time and echo. */
+  frame(given: Partial<E2AResponse>): E2AResponse {
+    const envelope = this.#envelope;
+    const frame = newResponse({
+      ...given,
+      protocol_version: envelope.protocol_version,
+      response_id: this.#ids.uuid(),
+      request_id: envelope.request_id,
+      sequence: this.#sequence++,
+      timestamp: this.#clock.now().toISOString(),
+      provenance: given.provenance ?? newProvenance({ converter: 'dragoman' }),
+      jsonrpc_id: envelope.jsonrpc_id,
+      correlation_id: envelope.correlation_id,
+      task_id: given.task_id ?? envelope.task_id,
+      context_id: given.context_id ?? envelope.context_id,
+      session_id: envelope.session_id,
+      message_id: given.message_id ?? envelope.message_id,
+      is_stream: envelope.is_stream,
+      channel: envelope.channel,
+      user_id: envelope.user_id,
+      agent_ref: envelope.agent_ref,
+      source_agent_id: given.source_agent_id ?? null,
+      method: envelope.method,
+    });
+    const projections = projectionsFor(frame, envelope);
+    return Object.keys(projections).length === 0
+      ? frame
+      : { ...frame, projections: { ...projections, ...frame.projections } };
+  }
+}

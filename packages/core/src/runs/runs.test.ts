@@ -1,0 +1,278 @@
+import { type E2AEnvelope, type E2AResponse, FrameOrder, newEnvelope } from '@dragoman/protocols';
+import { describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import { answering } from '../agents/answering.ts';
+import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
+import type { Call } from '../call.ts';
+import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { failureOf } from '../refused.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { frameText } from './frame-text.ts';
+import { Runs } from './runs.ts';
+import { Slots } from './slots.ts';
+
+const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+
+function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = new MemoryStore() } = {}) {
+  const clock = new TestClock();
+  const ids = new TestIds();
+  const log = new SilentLog();
+  const slots = new Slots({ limitOf: () => maxParallel });
+  const runs = new Runs({ store, clock, ids, log, slots });
+  const handler = answering(moduleAgent('agent', agent), { clock, ids });
+  const call = (given: Partial<Call> = {}): Call => ({
+    principal: ada,
+    signal: new AbortController().signal,
+    log,
+    ...given,
+  });
+  const open = (envelope: E2AEnvelope, given: Partial<Call> = {}) =>
+    runs.open(
+      envelope,
+      call(given),
+      { agentId: 'agent', sessionId: envelope.session_id, priority: 1, expiresAt: null },
+      handler,
+    );
+  return { runs, store, clock, slots, open, call, handler, log };
+}
+
+const ask = (requestId: string, content = 'hello') =>
+  newEnvelope({ request_id: requestId, method: 'chat.send', is_stream: true, params: { content } });
+
+async function all(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
+  const found: E2AResponse[] = [];
+  for await (const frame of frames) found.push(frame);
+  return found;
+}
+
+function inOrder(frames: readonly E2AResponse[]): void {
+  const order = new FrameOrder();
+  for (const frame of frames) expect(order.receive(frame)).toEqual([]);
+  expect(order.end()).toEqual([]);
+}
+
+describe('an answer', () => {
+  test('is one frame for each yield plus the final one', async () => {
+    const { open } = setUp(async function* () {
+      yield 'Hello';
+      yield { delta_kind: 'reasoning', delta: 'hm' };
+      return { content: 'Hello' };
+    });
+    const frames = await all(open(ask('r1')));
+    inOrder(frames);
+    expect(frames.map((frame) => [frame.response_kind, frame.body])).toEqual([
+      ['e2a.chunk', { delta_kind: 'text', delta: 'Hello' }],
+      ['e2a.chunk', { delta_kind: 'reasoning', delta: 'hm' }],
+      ['e2a.complete', { result: { content: 'Hello' } }],
+    ]);
+    expect(frames[0]).toMatchObject({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  });
+
+  test('can be read again from any frame, byte for byte', async () => {
+    const { open, runs } = setUp(async function* () {
+      for (let i = 0; i < 20; i++) yield `word ${i} `;
+      return {};
+    });
+    const first = (await all(open(ask('r1')))).map(frameText);
+    for (const after of [-1, 0, 7, 19]) {
+      const rest = (await all(runs.read({ owner: 'ada', requestId: 'r1' }, after))).map(frameText);
+      expect(rest).toEqual(first.slice(after + 1));
+    }
+    expect(await all(runs.read({ owner: 'ada', requestId: 'r1' }, 20))).toEqual([]);
+  });
+
+  test('goes on when its reader leaves', async () => {
+    const gate = withResolvers();
+    const { open, runs } = setUp(async function* () {
+      yield 'one';
+      await gate.promise;
+      yield 'two';
+      return {};
+    });
+    for await (const frame of open(ask('r1'))) {
+      expect(frame.sequence).toBe(0);
+      break;
+    }
+    gate.resolve();
+    const rest = await all(runs.read({ owner: 'ada', requestId: 'r1' }, 0));
+    expect(rest.map((frame) => frame.sequence)).toEqual([1, 2]);
+  });
+
+  test('of another principal is not there', async () => {
+    const { open, runs } = setUp(async function* () {
+      return {};
+    });
+    await all(open(ask('r1')));
+    expect(await all(runs.read({ owner: 'eve', requestId: 'r1' }, -1))).toEqual([]);
+  });
+});
+
+describe('a repeat', () => {
+  test('with the same body gets the first answer and runs nothing', async () => {
+    let runsOfAgent = 0;
+    const { open } = setUp(async function* () {
+      runsOfAgent++;
+      yield 'x';
+      return { n: runsOfAgent };
+    });
+    const first = await all(open(ask('r1')));
+    const again = await all(open({ ...ask('r1'), timestamp: '2026-03-28T13:00:00Z' }));
+    expect(again.map(frameText)).toEqual(first.map(frameText));
+    expect(runsOfAgent).toBe(1);
+  });
+
+  test('while the first is running follows it', async () => {
+    const gate = withResolvers();
+    const { open } = setUp(async function* () {
+      yield 'x';
+      await gate.promise;
+      return {};
+    });
+    const [first, second] = [all(open(ask('r1'))), all(open(ask('r1')))];
+    gate.resolve();
+    expect((await second).map(frameText)).toEqual((await first).map(frameText));
+  });
+
+  test('with another body is a conflict', async () => {
+    const { open } = setUp(async function* () {
+      return {};
+    });
+    await all(open(ask('r1')));
+    const outcome = await all(open(ask('r1', 'something else'))).catch(failureOf);
+    expect(outcome).toMatchObject({ code: 'conflict' });
+  });
+
+  test('by idempotency key is one even under another id', async () => {
+    const { open } = setUp(async function* () {
+      return {};
+    });
+    const first = await all(open(ask('r1'), { idempotencyKey: 'k' }));
+    const envelope = { ...ask('r1'), request_id: 'r2' };
+    const again = await all(open(envelope, { idempotencyKey: 'k' })).catch(failureOf);
+    // The id is part of the body: the same key with another id is another body.
+    expect(again).toMatchObject({ code: 'conflict' });
+    expect(first.at(-1)?.is_final).toBe(true);
+  });
+});
+
+describe('an agent that misbehaves hurts only its own answer', () => {
+  const cases: Record<string, { agent: ModuleAgentFunction; code: string }> = {
+    'throws before the first frame': {
+      agent: async function* () {
+        throw new Error('boom at /secret/path');
+      },
+      code: 'E2A.AGENT_ERROR',
+    },
+    'throws with a code of its own': {
+      agent: async function* () {
+        yield 'x';
+        throw Object.assign(new Error('no coins'), { code: 'OUT_OF_COINS' });
+      },
+      code: 'OUT_OF_COINS',
+    },
+    'yields what is no frame': {
+      agent: async function* () {
+        yield 42;
+      },
+      code: 'E2A.AGENT_ERROR',
+    },
+  };
+
+  test.each(Object.entries(cases))('%s', async (_, { agent, code }) => {
+    const { open } = setUp(agent);
+    const frames = await all(open(ask('r1')));
+    inOrder(frames);
+    expect(frames.at(-1)).toMatchObject({ response_kind: 'e2a.error', status: 'failed', body: { code } });
+  });
+
+  test('ends twice: the first end counts', async () => {
+    const { open } = setUp(async function* () {
+      yield { response_kind: 'e2a.complete', is_final: true, status: 'succeeded', body: { result: 1 } };
+      yield { response_kind: 'e2a.complete', is_final: true, status: 'succeeded', body: { result: 2 } };
+      return {};
+    });
+    const frames = await all(open(ask('r1')));
+    inOrder(frames);
+    expect(frames.map((frame) => frame.body)).toEqual([{ result: 1 }]);
+  });
+
+  test('hangs: cancelling still ends it at once', async () => {
+    const { open, runs } = setUp(async function* () {
+      yield 'x';
+      await new Promise(() => {});
+    });
+    const frames: E2AResponse[] = [];
+    for await (const frame of open(ask('r1'))) {
+      frames.push(frame);
+      if (frame.sequence === 0) expect(runs.cancel({ owner: 'ada', requestId: 'r1' })).toBe(true);
+    }
+    inOrder(frames);
+    expect(frames.at(-1)).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
+    expect(runs.cancel({ owner: 'ada', requestId: 'r1' })).toBe(false);
+  });
+});
+
+describe('after a restart', () => {
+  test('what was accepted runs, what was started ends as interrupted, and doing it again changes nothing', async () => {
+    const never = new Promise<never>(() => {});
+    const first = setUp(
+      async function* () {
+        yield 'begun';
+        await never;
+      },
+      { maxParallel: 1 },
+    );
+    const started = first.open(ask('started'));
+    await started.next();
+    void first.open(ask('waiting')).next();
+    await expect.poll(async () => (await first.store.requests.unfinished()).length).toBe(2);
+
+    const second = setUp(
+      async function* () {
+        return { content: 'late' };
+      },
+      { store: first.store },
+    );
+    const recover = () =>
+      second.runs.recover(
+        () => second.call(),
+        (row) => newEnvelope(JSON.parse(row.envelope)),
+        second.handler,
+      );
+    await recover();
+    const interrupted = await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1));
+    inOrder(interrupted);
+    expect(interrupted.at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
+    const late = await all(second.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
+    expect(late.at(-1)).toMatchObject({ body: { result: { content: 'late' } } });
+    await recover();
+    expect(await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1))).toHaveLength(interrupted.length);
+  });
+});
+
+test('a secret in the envelope is not in the store', async () => {
+  const { open, store } = setUp(async function* () {
+    return {};
+  });
+  const auth = {
+    method_id: null,
+    bearer_token: 'canary-1',
+    api_key_ref: null,
+    credential_ref: null,
+    extra_headers: { 'x-key': 'canary-2' },
+    _meta: {},
+  };
+  await all(open({ ...ask('r1'), auth }));
+  const row = await store.requests.find({ owner: 'ada', requestId: 'r1' });
+  expect(row?.envelope).not.toContain('canary');
+});
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

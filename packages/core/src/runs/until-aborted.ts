@@ -1,0 +1,32 @@
+/**
+ * The items of `source` until the signal aborts, then its reason as an error: also when the source hangs and never looks
+ * at the signal. The source is told to stop, and not waited for.
+ */
+export async function* untilAborted<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  // Nobody may be waiting for it at the moment it rejects.
+  aborted.catch(() => {});
+  let ended = false;
+  try {
+    for (;;) {
+      const item = await Promise.race([iterator.next(), aborted]);
+      if (item.done === true) {
+        ended = true;
+        return;
+      }
+      yield item.value;
+    }
+  } finally {
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+    if (!ended) Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Space kept back on the disk. On a full one even a DELETE needs room, so without it nobody could clean up.
+ */
+export class Ballast {
+  readonly #path: string;
+  readonly #bytes: number;
+  #held: boolean;
+
+  constructor({ path, bytes }: { path: string; bytes: number }) {
+    this.#path = path;
+    this.#bytes = bytes;
+    this.#held = statSync(path, { throwIfNoEntry: false })?.size === bytes || bytes === 0;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether it is in place. */
+  get held(): boolean {
+    return this.#held;
+  }
+
+  release(): void {
+    rmSync(this.#path, { force: true });
+    this.#held = this.#bytes === 0;
+  }
+
+  /** Puts it in place when the disk has room for it. Says whether it is. */
+  restore(): boolean {
+    if (this.#held) return true;
+    const { bavail, bsize } = statfsSync(dirname(this.#path));
+    if (bavail * bsize < this.#bytes + MARGIN) return false;
+    try {
+      this.release();
+      this.#fill();
+      this.#held = true;
+    } catch {
+      // Somebody else took the space first.
+      this.release();
+    }
+    return this.#held;
+  }
+
+  #fill(): void {
+    const file = openSync(this.#path, 'wx', 0o600);
+    try {
+      // Noise, because a file system that compresses would keep nothing back for zeros.
+      const noise = randomBytes(Math.min(this.#bytes, 1_048_576));
+      for (let left = this.#bytes; left > 0; ) left -= writeSync(file, noise, 0, Math.min(left, noise.length));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+}
+
+/** What must be free beside it, so that putting it back does not fill the disk again. */
+const MARGIN = 1_048_576;

@@ -1,0 +1,57 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createPrivateFile } from './private-files.ts';
+import { type Engine, faultOf } from './sqlite-engine.ts';
+import { StoreError } from './store-error.ts';
+
+/**
+ * Makes this process the only one on a data folder. The lock is SQLite's own on an empty database: the system lets go of
+ * it when the process ends, however it ends. Who holds it stands in a file beside it, for the message.
+ */
+export class FolderLock {
+  readonly #owner: string;
+  readonly #close: () => void;
+
+  constructor({ engine, folder }: { engine: Engine; folder: string }) {
+    const path = join(folder, 'dragoman.lock');
+    this.#owner = join(folder, 'dragoman.owner');
+    createPrivateFile(path);
+    const database = engine.open(path);
+    this.#close = () => database.close();
+    try {
+      database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    } catch (error) {
+      database.close();
+      if (faultOf(error) !== 'busy') throw error;
+      throw new StoreError('store_locked', `The data folder ${folder} is in use by ${holder(this.#owner)}. ${WAY_OUT}`);
+    }
+    this.#sign();
+  }
+
+  release(): void {
+    rmSync(this.#owner, { force: true });
+    this.#close();
+  }
+
+  #sign(): void {
+    try {
+      writeFileSync(this.#owner, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+    } catch {
+      // On a full disk the lock holds without a name.
+      rmSync(this.#owner, { force: true });
+    }
+  }
+}
+
+/** The file's own time is when its owner started. */
+function holder(path: string): string {
+  try {
+    const { pid, host } = JSON.parse(readFileSync(path, 'utf8'));
+    return `process ${pid} on ${host} since ${statSync(path).mtime.toISOString()}`;
+  } catch {
+    return 'another process';
+  }
+}
+
+const WAY_OUT = 'Stop that process first, or choose another data folder.';

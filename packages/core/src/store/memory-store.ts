@@ -1,0 +1,208 @@
+import { requireStorable } from './storable.ts';
+import type {
+  Accepted,
+  AgentRow,
+  AgentStore,
+  CounterRow,
+  CounterStore,
+  FrameRow,
+  KeyRow,
+  KeyStore,
+  RequestKey,
+  RequestRow,
+  RequestStore,
+  SessionKey,
+  SessionRow,
+  SessionStore,
+  Store,
+} from './store.ts';
+import { StoreError } from './store-error.ts';
+
+/** Everything in memory, gone with the process: for embedding without durability, and for tests. */
+export class MemoryStore implements Store {
+  // A Map keeps the order in which things came: that breaks ties in time, as in the durable stores.
+  readonly #requests = new Map<string, Recorded>();
+  readonly #byIdempotencyKey = new Map<string, Recorded>();
+  readonly #sessions = new Map<string, SessionRow>();
+  readonly #keys = new Map<string, KeyRow>();
+  readonly #agents = new Map<string, AgentRow>();
+  readonly #counters = new Map<string, CounterRow>();
+  #closed = false;
+
+  readonly requests: RequestStore = {
+    accept: (row) => this.#do(() => this.#accept(row)),
+    start: (key) =>
+      this.#do(() => {
+        const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
+        if (recorded?.row.state !== 'accepted') return false;
+        recorded.row = { ...recorded.row, state: 'started' };
+        return true;
+      }),
+    append: (key, frames) => this.#do(() => this.#append(key, frames)),
+    find: (key) => this.#do(() => this.#requests.get(nameOf(key.owner, key.requestId))?.row),
+    frames: (key, { after, limit, maxBytes }) =>
+      this.#do(() => {
+        const following = (this.#requests.get(nameOf(key.owner, key.requestId))?.frames ?? []).slice(after + 1);
+        let bytes = 0;
+        const end = following.findIndex((frame, index) => {
+          bytes += Buffer.byteLength(frame.text);
+          return index >= limit || (bytes > maxBytes && index > 0);
+        });
+        return end === -1 ? following : following.slice(0, end);
+      }),
+    unfinished: () =>
+      this.#do(() => {
+        const rows = [...this.#requests.values()].map(({ row }) => row).filter(({ state }) => state !== 'finished');
+        return rows.sort((a, b) => a.acceptedAt - b.acceptedAt);
+      }),
+    purge: (before) => this.#do(() => this.#forget(({ row }) => row.state === 'finished' && row.acceptedAt < before)),
+  };
+
+  readonly sessions: SessionStore = {
+    create: (row) =>
+      this.#do(() => {
+        requireStorable(row.owner, row.agentId, row.sessionId, row.title);
+        const name = nameOfSession(row);
+        if (!this.#sessions.has(name)) this.#sessions.set(name, row);
+      }),
+    list: (owner, { offset, limit, agentId }) =>
+      this.#do(() => {
+        const rows = [...this.#sessions.values()].filter(
+          (row) => row.owner === owner && (agentId === undefined || row.agentId === agentId),
+        );
+        rows.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
+        return { rows: rows.slice(offset, offset + limit), total: rows.length };
+      }),
+    delete: (key) =>
+      this.#do(() => {
+        if (!this.#sessions.delete(nameOfSession(key))) return false;
+        this.#forget(({ row }) => row.state === 'finished' && isIn(row, key));
+        for (const recorded of this.#requests.values()) {
+          if (isIn(recorded.row, key)) recorded.row = { ...recorded.row, sessionId: null };
+        }
+        return true;
+      }),
+    turns: (key, { offset, limit }) =>
+      this.#do(() => {
+        const turns = [...this.#requests.values()].filter(({ row }) => isIn(row, key));
+        turns.reverse().sort((a, b) => b.row.acceptedAt - a.row.acceptedAt);
+        const rows = turns.slice(offset, offset + limit).map(({ row, frames }) => ({
+          requestId: row.requestId,
+          envelope: row.envelope,
+          final: frames.find(({ isFinal }) => isFinal)?.text ?? null,
+          acceptedAt: row.acceptedAt,
+        }));
+        return { rows, total: turns.length };
+      }),
+  };
+
+  readonly keys: KeyStore = {
+    put: (row) => this.#do(() => void this.#keys.set(row.keyId, row)),
+    list: () =>
+      this.#do(() => [...this.#keys.values()].sort((a, b) => a.createdAt - b.createdAt || compare(a.keyId, b.keyId))),
+    revoke: (keyId, at) =>
+      this.#do(() => {
+        const row = this.#keys.get(keyId);
+        if (row === undefined || row.revokedAt !== null) return false;
+        this.#keys.set(keyId, { ...row, revokedAt: at });
+        return true;
+      }),
+  };
+
+  readonly agents: AgentStore = {
+    put: (row) => this.#do(() => void this.#agents.set(row.agentId, row)),
+    list: () =>
+      this.#do(() =>
+        [...this.#agents.values()].sort((a, b) => a.createdAt - b.createdAt || compare(a.agentId, b.agentId)),
+      ),
+    remove: (agentId) => this.#do(() => this.#agents.delete(agentId)),
+  };
+
+  readonly counters: CounterStore = {
+    load: (since) => this.#do(() => [...this.#counters.values()].filter(({ slice }) => slice >= since)),
+    save: (rows, forget) =>
+      this.#do(() => {
+        for (const row of rows) this.#counters.set(nameOf(row.principal, row.name, String(row.slice)), row);
+        for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
+      }),
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+  }
+
+  /** Nothing here takes time, but callers must not come to rely on that. */
+  async #do<Result>(operation: () => Result): Promise<Result> {
+    if (this.#closed) throw new StoreError('store_unavailable', 'The store is closed.');
+    return operation();
+  }
+
+  #accept(row: RequestRow): Accepted {
+    requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+    const name = nameOf(row.owner, row.requestId);
+    const earlier = this.#requests.get(name) ?? this.#withIdempotencyKey(row);
+    if (earlier !== undefined) return { repeat: true, row: earlier.row };
+    const recorded: Recorded = { row, frames: [] };
+    this.#requests.set(name, recorded);
+    if (row.idempotencyKey !== null) this.#byIdempotencyKey.set(nameOf(row.owner, row.idempotencyKey), recorded);
+    if (row.sessionId !== null) this.#touchSession({ ...row, sessionId: row.sessionId }, row.acceptedAt);
+    return { repeat: false };
+  }
+
+  #withIdempotencyKey({ owner, idempotencyKey }: RequestRow): Recorded | undefined {
+    return idempotencyKey === null ? undefined : this.#byIdempotencyKey.get(nameOf(owner, idempotencyKey));
+  }
+
+  #touchSession({ owner, agentId, sessionId }: SessionKey, at: number): void {
+    const name = nameOfSession({ owner, agentId, sessionId });
+    const row = this.#sessions.get(name) ?? { owner, agentId, sessionId, title: null, createdAt: at, updatedAt: at };
+    this.#sessions.set(name, { ...row, updatedAt: Math.max(row.updatedAt, at) });
+  }
+
+  #append(key: RequestKey, added: readonly FrameRow[]): void {
+    const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
+    if (recorded === undefined) throw new Error(`frames for ${key.requestId}, which was never accepted`);
+    let expected = recorded.frames.length;
+    let ended = recorded.row.state === 'finished';
+    for (const { sequence, isFinal } of added) {
+      if (ended) throw new Error(`a frame of ${key.requestId} after the final one`);
+      if (sequence !== expected) throw new Error(`frame ${sequence} where ${expected} was expected`);
+      expected += 1;
+      ended = isFinal;
+    }
+    for (const { text } of added) requireStorable(text);
+    for (const frame of added) recorded.frames.push(frame);
+    if (ended) recorded.row = { ...recorded.row, state: 'finished' };
+  }
+
+  #forget(isOld: (recorded: Recorded) => boolean): number {
+    const old = [...this.#requests.values()].filter(isOld);
+    for (const { row } of old) {
+      this.#requests.delete(nameOf(row.owner, row.requestId));
+      if (row.idempotencyKey !== null) this.#byIdempotencyKey.delete(nameOf(row.owner, row.idempotencyKey));
+    }
+    return old.length;
+  }
+}
+
+interface Recorded {
+  row: RequestRow;
+  readonly frames: FrameRow[];
+}
+
+function isIn(row: RequestRow, session: SessionKey): boolean {
+  return row.owner === session.owner && row.agentId === session.agentId && row.sessionId === session.sessionId;
+}
+
+function nameOfSession({ owner, agentId, sessionId }: SessionKey): string {
+  return nameOf(owner, agentId, sessionId);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}
+
+/** One string for several, such that no two lists give the same. */
+function nameOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}

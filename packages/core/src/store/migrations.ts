@@ -1,0 +1,117 @@
+import type { Database } from './sqlite-engine.ts';
+import { StoreError } from './store-error.ts';
+
+/**
+ * Brings the database to the newest version, or refuses it. Forward only: each step runs once, in a transaction of its
+ * own together with its number, so that a kill in between changes nothing.
+ */
+export function migrate(database: Database, path: string): void {
+  const applicationId = numberOf(database, 'PRAGMA application_id');
+  const version = numberOf(database, 'PRAGMA user_version');
+  const tables = numberOf(database, 'SELECT count(*) FROM sqlite_master');
+  const fresh = applicationId === 0 && version === 0 && tables === 0;
+  if (!fresh && applicationId !== APPLICATION_ID) {
+    throw new StoreError('store_foreign', `${path} is a database of another program. Choose another data folder.`);
+  }
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      'store_newer',
+      `${path} has version ${version} and this program knows versions up to ${MIGRATIONS.length}. ` +
+        'Run the newer program that wrote it, or choose another data folder.',
+    );
+  }
+  for (let next = version; next < MIGRATIONS.length; next += 1) {
+    database.exec(
+      `BEGIN IMMEDIATE; ${MIGRATIONS[next]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${next + 1}; COMMIT`,
+    );
+  }
+}
+
+function numberOf(database: Database, sql: string): number {
+  const row = database.prepare(sql).get();
+  return Number(Object.values(Object(row))[0]);
+}
+
+/** "Drag": tells our files from those of other programs. */
+export const APPLICATION_ID = 0x44726167;
+
+/**
+ * Append only: a released step never changes.
+ *
+ * Requests and their envelopes are never rewritten. One is open as long as it has a row in `open_requests`; that row, not
+ * the request, changes when it starts, and goes when it ends. A row of `frames` holds all frames that were added
+ * together: their text one after the other and, when they are several, the length of each.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    session_id TEXT,
+    digest TEXT NOT NULL,
+    idempotency_key TEXT,
+    envelope TEXT NOT NULL,
+    accepted_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    priority INTEGER NOT NULL,
+    checksum BIGINT NOT NULL,
+    UNIQUE (owner, request_id)
+  );
+  CREATE UNIQUE INDEX requests_by_idempotency_key ON requests (owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX requests_by_session ON requests (owner, agent_id, session_id, accepted_at) WHERE session_id IS NOT NULL;
+
+  CREATE TABLE open_requests (
+    request INTEGER PRIMARY KEY REFERENCES requests (id) ON DELETE CASCADE,
+    started INTEGER NOT NULL
+  );
+
+  CREATE TABLE frames (
+    request INTEGER NOT NULL REFERENCES requests (id) ON DELETE CASCADE,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    ends INTEGER NOT NULL,
+    lengths TEXT,
+    text TEXT NOT NULL,
+    checksum BIGINT NOT NULL,
+    PRIMARY KEY (request, first)
+  );
+
+  CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    title TEXT,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    UNIQUE (owner, agent_id, session_id)
+  );
+  CREATE INDEX sessions_by_use ON sessions (owner, updated_at);
+
+  CREATE TABLE keys (
+    key_id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    agent_id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    description TEXT,
+    created_at BIGINT NOT NULL,
+    revoked_at BIGINT
+  );
+
+  CREATE TABLE agents (
+    agent_id TEXT PRIMARY KEY,
+    definition TEXT NOT NULL,
+    created_at BIGINT NOT NULL
+  );
+
+  CREATE TABLE counters (
+    principal TEXT NOT NULL,
+    name TEXT NOT NULL,
+    slice BIGINT NOT NULL,
+    count BIGINT NOT NULL,
+    PRIMARY KEY (principal, name, slice)
+  )
+  `,
+];

@@ -1,0 +1,62 @@
+import { crc32 } from 'node:zlib';
+import type { FrameRow } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+
+/** Frames that were added together, as one row: an answer of one frame and a stream of thousands are both cheap. */
+export interface FramesRow {
+  /** Sequence of the first frame; the others follow without a gap. */
+  readonly first: number;
+  readonly count: number;
+  /** 1 when the last of them is the final frame. */
+  readonly ends: number;
+  /** Length of each text in UTF-16 units, by comma; null when there is one. */
+  readonly lengths: string | null;
+  readonly text: string;
+  readonly checksum: number;
+}
+
+/** Cuts long runs, so that reading a few frames never loads a large row. */
+export function* packFrames(frames: readonly FrameRow[]): Generator<FramesRow> {
+  let start = 0;
+  let length = 0;
+  for (const [index, frame] of frames.entries()) {
+    length += frame.text.length;
+    if (length < ROW_LENGTH && index < frames.length - 1) continue;
+    yield pack(frames.slice(start, index + 1));
+    start = index + 1;
+    length = 0;
+  }
+}
+
+export function unpackFrames(row: FramesRow): FrameRow[] {
+  if (row.checksum !== checksumOf(row)) {
+    throw new StoreError(
+      'store_damaged',
+      `Frames ${row.first} to ${row.first + row.count - 1} of a request are damaged in the database.`,
+    );
+  }
+  if (row.lengths === null) return [{ sequence: row.first, isFinal: row.ends === 1, text: row.text }];
+  let offset = 0;
+  return row.lengths.split(',').map((length, index) => {
+    const text = row.text.slice(offset, offset + Number(length));
+    offset += text.length;
+    return { sequence: row.first + index, isFinal: row.ends === 1 && index === row.count - 1, text };
+  });
+}
+
+function pack(frames: readonly FrameRow[]): FramesRow {
+  const row = {
+    first: frames[0]?.sequence ?? 0,
+    count: frames.length,
+    ends: frames.at(-1)?.isFinal ? 1 : 0,
+    lengths: frames.length === 1 ? null : frames.map(({ text }) => text.length).join(','),
+    text: frames.length === 1 ? (frames[0]?.text ?? '') : frames.map(({ text }) => text).join(''),
+  };
+  return { ...row, checksum: checksumOf(row) };
+}
+
+function checksumOf(row: Omit<FramesRow, 'checksum'>): number {
+  return crc32(row.text, crc32(`${row.first},${row.count},${row.ends},${row.lengths}`));
+}
+
+const ROW_LENGTH = 65_536;

@@ -1,0 +1,92 @@
+import type { Database } from '../sqlite-engine.ts';
+import { requireStorable } from '../storable.ts';
+import type { SessionKey, SessionRow, Turn } from '../store.ts';
+import { type FramesRow, unpackFrames } from './frames.ts';
+import { checkedRequest, SELECT_REQUEST, type StoredRequest } from './requests.ts';
+
+export function sessionReads(database: Database) {
+  // One statement with and without an agent: a null `agentId` leaves the condition out.
+  const count = database.prepare(
+    'SELECT count(*) AS total FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)',
+  );
+  const page = database.prepare(`
+    SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, created_at AS "createdAt", updated_at AS "updatedAt"
+    FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)
+    ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?`);
+  const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
+  const pageOfTurns = database.prepare(`
+    ${SELECT_REQUEST} WHERE r.owner = ? AND r.agent_id = ? AND r.session_id = ?
+    ORDER BY r.accepted_at DESC, r.id DESC LIMIT ? OFFSET ?`);
+  const lastFrames = database.prepare(
+    'SELECT * FROM frames WHERE request = ? AND ends = 1 ORDER BY first DESC LIMIT 1',
+  );
+
+  const turnOf = (row: StoredRequest): Turn => {
+    const { requestId, envelope, acceptedAt } = checkedRequest(row);
+    return { requestId, envelope, final: finalOf(row.id), acceptedAt };
+  };
+
+  const finalOf = (request: number): string | null => {
+    const row = lastFrames.get(request) as FramesRow | undefined;
+    return row === undefined ? null : (unpackFrames(row).at(-1)?.text ?? null);
+  };
+
+  return {
+    listSessions(owner: string, { offset, limit, agentId = null }: SessionPage): { rows: SessionRow[]; total: number } {
+      const rows = page.all(owner, agentId, limit, offset) as SessionRow[];
+      return { rows, total: totalOf(count.get(owner, agentId)) };
+    },
+
+    turns(key: SessionKey, { offset, limit }: Page): { rows: Turn[]; total: number } {
+      const session = [key.owner, key.agentId, key.sessionId];
+      const rows = pageOfTurns.all(...session, limit, offset) as StoredRequest[];
+      return { rows: rows.map(turnOf), total: totalOf(countTurns.get(...session)) };
+    },
+  };
+}
+
+export function sessionWrites(database: Database) {
+  const insert = database.prepare(`
+    INSERT INTO sessions (owner, agent_id, session_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (owner, agent_id, session_id) DO NOTHING`);
+
+  return {
+    createSession(row: SessionRow): void {
+      requireStorable(row.owner, row.agentId, row.sessionId, row.title);
+      insert.run(row.owner, row.agentId, row.sessionId, row.title, row.createdAt, row.updatedAt);
+    },
+  };
+}
+
+export function sessionRemovals(database: Database) {
+  const remove = database.prepare(`DELETE FROM sessions WHERE ${IN_SESSION}`);
+  const removeFinished = database.prepare(`
+    DELETE FROM requests WHERE ${IN_SESSION}
+      AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id)`);
+  const letGo = database.prepare(`UPDATE requests SET session_id = NULL WHERE ${IN_SESSION}`);
+
+  return {
+    deleteSession(key: SessionKey): boolean {
+      const session = [key.owner, key.agentId, key.sessionId];
+      if (remove.run(...session).changes === 0) return false;
+      removeFinished.run(...session);
+      letGo.run(...session);
+      return true;
+    },
+  };
+}
+
+export interface Page {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface SessionPage extends Page {
+  readonly agentId?: string | null;
+}
+
+function totalOf(row: unknown): number {
+  return (row as { total: number }).total;
+}
+
+const IN_SESSION = 'owner = ? AND agent_id = ? AND session_id = ?';

@@ -1,0 +1,261 @@
+import { statSync } from 'node:fs';
+import type { Ballast } from './ballast.ts';
+import { type Operations, prepareOperations } from './sql/operations.ts';
+import { LOG_BYTES } from './sqlite-database.ts';
+import { type Database, faultOf } from './sqlite-engine.ts';
+import type { Answer, Call, ErrorData } from './sqlite-messages.ts';
+import { StoreError } from './store-error.ts';
+
+/**
+ * Runs calls on the database: a batch of writes in one transaction, with one fsync for all of them. What goes wrong with
+ * one call is that call's answer. It throws only when the store is broken.
+ */
+export class Committer {
+  // Keeps the database referenced as long as its statements: they dangle without it.
+  readonly #database: Database;
+  readonly #operations: Operations;
+  readonly #statements: ReturnType<typeof prepareTransaction>;
+  readonly #ballast: Ballast;
+  readonly #logPath: string;
+  readonly #onRoom: (room: boolean) => void;
+  #room = true;
+  #writes = 0;
+  #commits = 0;
+  #checkpoints = 0;
+  #commitsSinceCheckpoint = 0;
+  #commitsPerCheckpoint = 256;
+
+  constructor({ database, ballast, logPath, onRoom }: CommitterOptions) {
+    this.#database = database;
+    this.#operations = prepareOperations(database);
+    this.#statements = prepareTransaction(database);
+    this.#ballast = ballast;
+    this.#logPath = logPath;
+    this.#onRoom = onRoom;
+  }
+
+  get counts(): { writes: number; commits: number; checkpoints: number } {
+    return { writes: this.#writes, commits: this.#commits, checkpoints: this.#checkpoints };
+  }
+
+  isRead({ name }: Call): boolean {
+    return Object.hasOwn(this.#operations.reads, name);
+  }
+
+  read(call: Call): Answer {
+    try {
+      return { id: call.id, value: perform(this.#operations.reads, call) };
+    } catch (error) {
+      if (faultOf(error) === 'broken') throw error;
+      return { id: call.id, error: errorData(error) };
+    }
+  }
+
+  /** All of them, or none when the disk is full or somebody else holds the database. */
+  commit(calls: readonly Call[]): Answer[] {
+    try {
+      if (!this.#hasRoom()) return this.#commitRemovals(calls);
+      const answers = this.#transaction(calls);
+      this.#noteRoom(true);
+      return answers;
+    } catch (error) {
+      if (faultOf(error) === 'full') return this.#commitRemovals(calls);
+      if (faultOf(error) === 'busy') return refuse(calls, HELD);
+      throw error;
+    }
+  }
+
+  /** For after the answers: nobody should wait for it. */
+  checkpointWhenDue(): void {
+    const due = this.#commitsSinceCheckpoint >= this.#commitsPerCheckpoint || this.#logBytes() > 2 * LOG_BYTES;
+    if (due) this.#checkpoint();
+  }
+
+  close(): void {
+    try {
+      this.#statements.truncatingCheckpoint.get();
+    } catch (error) {
+      // Nothing is lost: the log stays, and the next start reads it.
+      if (faultOf(error) !== 'full' && faultOf(error) !== 'busy') throw error;
+    }
+    this.#database.close();
+  }
+
+  /**
+   * First without savepoints, which cost as much as a small write. A call that throws may have written before: then all of
+   * it is undone and done again, each call in a savepoint of its own.
+   */
+  #transaction(calls: readonly Call[]): Answer[] {
+    try {
+      return this.#run(calls, (call) => ({ id: call.id, value: this.#perform(call) }));
+    } catch (error) {
+      if (faultOf(error) !== 'operation') throw error;
+      return this.#run(calls, (call) => this.#performApart(call));
+    }
+  }
+
+  #run(calls: readonly Call[], performOne: (call: Call) => Answer): Answer[] {
+    const { begin, commit, rollback } = this.#statements;
+    begin.run();
+    try {
+      const answers = calls.map(performOne);
+      commit.run();
+      this.#writes += calls.length;
+      this.#commits += 1;
+      this.#commitsSinceCheckpoint += 1;
+      return answers;
+    } catch (error) {
+      // After some errors SQLite has rolled back by itself.
+      if (this.#database.isTransaction) rollback.run();
+      throw error;
+    }
+  }
+
+  #perform(call: Call): unknown {
+    const { writes, removals } = this.#operations;
+    return perform(Object.hasOwn(writes, call.name) ? writes : removals, call);
+  }
+
+  #performApart(call: Call): Answer {
+    const { savepoint, release, rollbackTo } = this.#statements;
+    savepoint.run();
+    try {
+      const value = this.#perform(call);
+      release.run();
+      return { id: call.id, value };
+    } catch (error) {
+      if (faultOf(error) !== 'operation') throw error;
+      rollbackTo.run();
+      release.run();
+      return { id: call.id, error: errorData(error) };
+    }
+  }
+
+  /** Ordinary writes wait until the ballast is back, or as much was freed inside the file: the last space is for cleaning. */
+  #hasRoom(): boolean {
+    if (this.#ballast.held || this.#ballast.restore()) return true;
+    const { free } = this.#statements.freeBytes.get() as { free: number };
+    return free >= this.#ballast.bytes;
+  }
+
+  #commitRemovals(calls: readonly Call[]): Answer[] {
+    this.#noteRoom(false);
+    // The log itself may be what fills the disk.
+    this.#checkpoint();
+    const isRemoval = ({ name }: Call) => Object.hasOwn(this.#operations.removals, name);
+    const removals = calls.filter(isRemoval);
+    if (removals.length === 0) return refuse(calls, DISK_FULL);
+    this.#ballast.release();
+    try {
+      const answers = this.#transaction(removals);
+      this.#checkpoint();
+      return [
+        ...answers,
+        ...refuse(
+          calls.filter((call) => !isRemoval(call)),
+          DISK_FULL,
+        ),
+      ];
+    } catch (error) {
+      if (faultOf(error) === 'full') return refuse(calls, DISK_FULL);
+      if (faultOf(error) === 'busy') return refuse(calls, HELD);
+      throw error;
+    }
+  }
+
+  #noteRoom(room: boolean): void {
+    if (room !== this.#room) this.#onRoom(room);
+    this.#room = room;
+  }
+
+  /**
+   * Moves the write-ahead log into the database, so that it stays short. SQLite would do so by itself, but keep a failed
+   * fsync to itself too. How many pages a commit adds shows only here, so the next interval is set from it.
+   */
+  #checkpoint(): void {
+    try {
+      const { log } = this.#statements.checkpoint.get() as { log: number };
+      const interval = Math.round((this.#commitsSinceCheckpoint * LOG_BYTES) / (Math.max(log, 1) * PAGE_BYTES));
+      this.#commitsPerCheckpoint = Math.min(Math.max(interval, 8), 8192);
+      this.#commitsSinceCheckpoint = 0;
+      this.#checkpoints += 1;
+    } catch (error) {
+      if (faultOf(error) !== 'full' && faultOf(error) !== 'busy') throw error;
+    }
+  }
+
+  #logBytes(): number {
+    return statSync(this.#logPath, { throwIfNoEntry: false })?.size ?? 0;
+  }
+}
+
+export interface CommitterOptions {
+  readonly database: Database;
+  readonly ballast: Ballast;
+  /** Of the write-ahead log. */
+  readonly logPath: string;
+  /** Called when the disk became full, and when there is room again. */
+  readonly onRoom: (room: boolean) => void;
+}
+
+export function errorData(error: unknown): ErrorData {
+  if (error instanceof StoreError) return { code: error.code, message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    full: DISK_FULL,
+    busy: HELD,
+    damaged: damaged(message),
+    broken: broken(message),
+    operation: { code: undefined, message },
+  }[faultOf(error)];
+}
+
+function refuse(calls: readonly Call[], error: ErrorData): Answer[] {
+  return calls.map(({ id }) => ({ id, error }));
+}
+
+function perform(table: object, { name, values }: Call): unknown {
+  const operation: unknown = Reflect.get(table, name);
+  if (typeof operation !== 'function') throw new Error(`the store has no operation ${name}`);
+  return operation(...values);
+}
+
+function prepareTransaction(database: Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    savepoint: database.prepare('SAVEPOINT one'),
+    release: database.prepare('RELEASE one'),
+    rollbackTo: database.prepare('ROLLBACK TO one'),
+    checkpoint: database.prepare('PRAGMA wal_checkpoint(PASSIVE)'),
+    truncatingCheckpoint: database.prepare('PRAGMA wal_checkpoint(TRUNCATE)'),
+    freeBytes: database.prepare(
+      'SELECT freelist_count * page_size AS free FROM pragma_freelist_count, pragma_page_size',
+    ),
+  };
+}
+
+const DISK_FULL: ErrorData = {
+  code: 'store_unavailable',
+  message: 'The disk is full: nothing was recorded. It goes on by itself when there is room.',
+};
+
+const HELD: ErrorData = {
+  code: 'store_unavailable',
+  message: 'Another program holds the database: nothing was recorded.',
+};
+
+function damaged(reason: string): ErrorData {
+  return { code: 'store_damaged', message: `The database is damaged: ${reason}.` };
+}
+
+function broken(reason: string): ErrorData {
+  return {
+    code: 'store_unavailable',
+    message: `The disk failed (${reason}). Nothing is recorded until the next start.`,
+  };
+}
+
+/** SQLite's default. */
+const PAGE_BYTES = 4096;

@@ -1,0 +1,133 @@
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
+import { ALL } from './store.contract.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'dragoman-crash-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe('kill -9', () => {
+  test('of a process that writes as fast as it can loses nothing it was told is recorded', {
+    timeout: 300_000,
+  }, async () => {
+    const folder = join(root, 'killed');
+    const told: string[] = [];
+    for (let cycle = 0; cycle < 16; cycle += 1) {
+      // Another moment each time: from the first acknowledgement to deep in the stream.
+      told.push(...(await writeAndKill(folder, `c${cycle}`, 1 + ((cycle * 37) % 200))));
+      const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
+      await expectAllThere(store, told);
+      await store[Symbol.asyncDispose]();
+    }
+    expect(told.length).toBeGreaterThan(16);
+  });
+});
+
+describe('a second process on the same folder', () => {
+  test('is refused with the name of the first and the way out', async () => {
+    const folder = join(root, 'shared');
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
+    const { status, stdout } = spawnSync(process.execPath, writerArguments(folder, 'p'), { encoding: 'utf8' });
+    await store[Symbol.asyncDispose]();
+    expect(status).toBe(3);
+    expect(stdout).toMatch(/^refused store_locked /);
+    expect(stdout).toContain(`in use by process ${process.pid} on `);
+    expect(stdout).toMatch(/since \d{4}-\d\d-\d\dT.*Stop that process first, or choose another data folder/);
+  });
+
+  test('is welcome once the first was killed', async () => {
+    const folder = join(root, 'inherited');
+    await writeAndKill(folder, 'p', 1);
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
+    await store[Symbol.asyncDispose]();
+  });
+
+  test('so is a second store in the same process', async () => {
+    const folder = join(root, 'twice');
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
+    await expect(openSqliteStore({ folder, onFatal })).rejects.toMatchObject({ code: 'store_locked' });
+    // And the first still holds it.
+    await expect(openSqliteStore({ folder, onFatal })).rejects.toMatchObject({ code: 'store_locked' });
+    await store[Symbol.asyncDispose]();
+  });
+});
+
+const strace = straceWorks();
+
+describe.runIf(strace === '')(`a real fsync that fails${strace}`, () => {
+  test.each([12, 25, 60])('once, at number %i: the process ends, and what it acknowledged is there', async (number) => {
+    const folder = join(root, `fsync-${number}`);
+    const inject = ['-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'];
+    inject.push('-e', `inject=fsync,fdatasync:error=EIO:when=${number}`);
+    const { status, stdout } = spawnSync('strace', [...inject, process.execPath, ...writerArguments(folder, 'p')], {
+      encoding: 'utf8',
+    });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.at(-1)).toMatch(/^fatal store_unavailable The disk failed/);
+    expect(status).toBe(70);
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
+    await expectAllThere(store, lines);
+    await store[Symbol.asyncDispose]();
+  });
+});
+
+if (strace !== '') test.skip(`a real fsync that fails${strace}`, () => {});
+
+/** Every acknowledged request with at least its acknowledged frames, and no gap in any stream. */
+async function expectAllThere(store: SqliteStore, told: readonly string[]): Promise<void> {
+  const last = new Map<string, number>();
+  for (const line of told) {
+    const [word, owner, requestId, sequence] = line.split(' ');
+    if (word === 'accepted') last.set(`${owner} ${requestId}`, -1);
+    if (word === 'frames') last.set(`${owner} ${requestId}`, Number(sequence));
+  }
+  await Promise.all(
+    [...last].map(async ([name, acknowledged]) => {
+      const [owner = '', requestId = ''] = name.split(' ');
+      const row = await store.requests.find({ owner, requestId });
+      const frames = await store.requests.frames({ owner, requestId }, ALL);
+      expect(row, name).toBeDefined();
+      expect(frames.length, name).toBeGreaterThan(acknowledged);
+      expect(frames.map(({ sequence }) => sequence)).toEqual(frames.map((_, index) => index));
+      expect(row?.state === 'finished', name).toBe(frames.at(-1)?.isFinal === true);
+    }),
+  );
+}
+
+/** Everything the writer said was acknowledged, up to its end: at least `count` lines. */
+async function writeAndKill(folder: string, prefix: string, count: number): Promise<string[]> {
+  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, writerArguments(folder, prefix), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((exited) => child.once('exit', exited));
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line !== 'open') lines.push(line);
+    if (lines.length === count) child.kill('SIGKILL');
+  }
+  await ended;
+  expect(lines.length).toBeGreaterThanOrEqual(count);
+  expect(child.signalCode).toBe('SIGKILL');
+  return lines;
+}
+
+function writerArguments(folder: string, prefix: string): string[] {
+  const writer = fileURLToPath(new URL('./fixtures/writer.mjs', import.meta.url));
+  return ['--import', import.meta.resolve('tsx'), writer, folder, prefix];
+}
+
+/** Empty when it does, else why not. */
+function straceWorks(): string {
+  const { status, error } = spawnSync('strace', ['-qq', '-o', '/dev/null', '-e', 'inject=fsync:error=EIO', 'true']);
+  return status === 0 ? '' : ` (not here: ${error?.message ?? 'strace may not trace'})`;
+}
+
+function onFatal(error: Error): void {
+  throw error;
+}

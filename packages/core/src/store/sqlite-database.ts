@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs';
+import { migrate } from './migrations.ts';
+import { createPrivateFile } from './private-files.ts';
+import { type Database, type Engine, faultOf } from './sqlite-engine.ts';
+import { StoreError } from './store-error.ts';
+
+/** Opens the database, makes it if there is none, and refuses one that is damaged, foreign or newer. */
+export function openDatabase(engine: Engine, path: string): Database {
+  createPrivateFile(path);
+  const database = engine.open(path);
+  try {
+    database.exec('PRAGMA busy_timeout = 2000');
+    migrate(database, path);
+    database.exec(PRAGMAS);
+    if (statSync(path).size <= CHECKED_BYTES) refuseDamaged(database);
+    return database;
+  } catch (error) {
+    database.close();
+    if (faultOf(error) !== 'damaged') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StoreError('store_damaged', `${path} is damaged (${reason}). ${WAY_OUT}`);
+  }
+}
+
+function refuseDamaged(database: Database): void {
+  const [verdict] = Object.values(Object(database.prepare('PRAGMA quick_check(1)').get()));
+  if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { errcode: SQLITE_CORRUPT });
+}
+
+/** How long the write-ahead log may become before it is moved. A log that is used again costs half of one that grows. */
+export const LOG_BYTES = 16_777_216;
+
+/** A database up to this size is checked at every start; in a larger one damage shows when it is read. */
+const CHECKED_BYTES = 67_108_864;
+
+const SQLITE_CORRUPT = 11;
+
+const WAY_OUT = 'Put a backup in its place, or move it away to begin with an empty store.';
+
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA wal_autocheckpoint = 0;
+  PRAGMA journal_size_limit = ${LOG_BYTES};
+  PRAGMA cache_size = -32768;
+  PRAGMA trusted_schema = OFF`;

@@ -1,0 +1,85 @@
+import { StoreError } from './store-error.ts';
+
+/** What we use of SQLite, the same in both drivers. Tests hand in one that fails on demand. */
+export interface Engine {
+  readonly name: string;
+  open(path: string): Database;
+}
+
+export interface Database {
+  readonly isTransaction: boolean;
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+export interface Statement {
+  run(...values: readonly Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+  get(...values: readonly Value[]): unknown;
+  all(...values: readonly Value[]): unknown[];
+  iterate(...values: readonly Value[]): IterableIterator<unknown>;
+}
+
+export type Value = string | number | null;
+
+/** `node:sqlite` where it is built in and stable, else the package with the same API and its binary inside. */
+export async function loadEngine(version: string = process.versions.node): Promise<Engine> {
+  const name = Number.parseInt(version, 10) >= FIRST_WITH_SQLITE ? 'node:sqlite' : '@photostructure/sqlite';
+  try {
+    const { DatabaseSync }: Driver = await import(name);
+    return { name, open: (path) => new DatabaseSync(path, { enableForeignKeyConstraints: true }) };
+  } catch (cause) {
+    throw new StoreError('driver_missing', `The SQLite driver ${name} does not load on Node ${version}. ${WAY_OUT}`, {
+      cause,
+    });
+  }
+}
+
+/** What an error of the driver means for the store. */
+export type Fault =
+  /** The operation's own: its neighbours are not concerned. */
+  | 'operation'
+  /** No space left. Nothing was recorded; it may work again later. */
+  | 'full'
+  /** Another process holds the database. It may work again later. */
+  | 'busy'
+  /** The file is not what was written. */
+  | 'damaged'
+  /** The disk failed. After a failed fsync nobody knows what is on it: nothing may be acknowledged any more. */
+  | 'broken';
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof Error)) return 'operation';
+  if ('errcode' in error && typeof error.errcode === 'number') {
+    if (error.errcode === SQLITE_IOERR_SHMSIZE) return 'full';
+    return FAULTS.find(({ code }) => code === (Number(error.errcode) & 0xff))?.fault ?? 'operation';
+  }
+  // The package's `all` and `iterate` leave the number out; the words are SQLite's own.
+  if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return 'operation';
+  return FAULTS.find(({ words }) => error.message.includes(words))?.fault ?? 'operation';
+}
+
+interface Driver {
+  readonly DatabaseSync: new (path: string, options: { readonly enableForeignKeyConstraints: boolean }) => Database;
+}
+
+const FIRST_WITH_SQLITE = 24;
+
+const WAY_OUT =
+  'Node 24 and later have one built in; on Node 20 and 22 install the optional dependencies (`npm install --include=optional`).';
+
+/** The shared memory beside the write-ahead log could not grow: SQLite's other way of saying that the disk is full. */
+const SQLITE_IOERR_SHMSIZE = 4874;
+
+/** By SQLite's primary result code and what it says of it. All others are the operation's own fault. */
+const FAULTS: readonly { readonly code: number; readonly words: string; readonly fault: Fault }[] = [
+  { code: 5, words: 'database is locked', fault: 'busy' },
+  { code: 6, words: 'database table is locked', fault: 'busy' },
+  { code: 7, words: 'out of memory', fault: 'broken' },
+  { code: 8, words: 'attempt to write a readonly database', fault: 'broken' },
+  { code: 10, words: 'disk I/O error', fault: 'broken' },
+  { code: 11, words: 'database disk image is malformed', fault: 'damaged' },
+  { code: 13, words: 'database or disk is full', fault: 'full' },
+  { code: 14, words: 'unable to open database file', fault: 'broken' },
+  { code: 26, words: 'file is not a database', fault: 'damaged' },
+];

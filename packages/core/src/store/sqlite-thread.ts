@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { Ballast } from './ballast.ts';
+import { FolderLock } from './folder-lock.ts';
+import { createPrivateFolder } from './private-files.ts';
+import { Committer, errorData } from './sqlite-committer.ts';
+import { openDatabase } from './sqlite-database.ts';
+import { type Database, type Engine, faultOf, loadEngine } from './sqlite-engine.ts';
+import type { Call, FromThread, ThreadSetup, ToThread } from './sqlite-messages.ts';
+
+// The thread that owns the database. SQLite is synchronous: here it blocks nobody but those who wait for it.
+
+if (parentPort === null) throw new Error('sqlite-thread.ts runs in a worker only');
+const port = parentPort;
+const setup: ThreadSetup = workerData;
+
+async function start(): Promise<void> {
+  try {
+    serve(await open(setup));
+  } catch (error) {
+    say({ kind: 'refused', error: errorData(error) });
+    port.close();
+  }
+}
+
+interface Opened {
+  readonly driver: string;
+  readonly lock: FolderLock;
+  readonly committer: Committer;
+}
+
+async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Promise<Opened> {
+  const engine: Engine =
+    module === undefined ? await loadEngine() : await (await import(module.url)).engine(module.data);
+  if (!createPrivateFolder(folder, DATABASE)) {
+    log('warn', { folder }, 'others may read the names in the data folder, which existed before: chmod 700 hides them');
+  }
+  const lock = new FolderLock({ engine, folder });
+  try {
+    const path = join(folder, DATABASE);
+    const ballast = new Ballast({ path: join(folder, 'ballast'), bytes: ballastBytes });
+    const database = openMakingRoom({ engine, path, ballast });
+    if (!ballast.restore()) log('warn', { folder, bytes: ballastBytes }, 'the disk has no room for the ballast');
+    const committer = new Committer({ database, ballast, logPath: `${path}-wal`, onRoom: tellRoom });
+    return { driver: engine.name, lock, committer };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** On a full disk even opening may need room. */
+function openMakingRoom({ engine, path, ballast }: { engine: Engine; path: string; ballast: Ballast }): Database {
+  try {
+    return openDatabase(engine, path);
+  } catch (error) {
+    if (faultOf(error) !== 'full') throw error;
+    ballast.release();
+    return openDatabase(engine, path);
+  }
+}
+
+/**
+ * Takes everything that waits, answers the reads, commits one batch of writes, and looks again: a read waits for one
+ * batch at most, and all writes that came in meanwhile share the next commit.
+ */
+function serve({ driver, lock, committer }: Opened): void {
+  const reads: Call[] = [];
+  const writes: Call[] = [];
+  let closing = false;
+
+  const take = (message: ToThread): void => {
+    if (message === 'close') closing = true;
+    else for (const call of message) (call.name === 'stats' || committer.isRead(call) ? reads : writes).push(call);
+  };
+  const takeWaiting = (): void => {
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
+      take(next.message);
+  };
+  const read = (call: Call) =>
+    call.name === 'stats' ? { id: call.id, value: { driver, ...committer.counts } } : committer.read(call);
+
+  port.on('message', (first: ToThread) => {
+    try {
+      take(first);
+      takeWaiting();
+      while (reads.length + writes.length > 0) {
+        if (reads.length > 0) say({ kind: 'answers', answers: reads.splice(0).map(read) });
+        if (writes.length > 0) {
+          say({ kind: 'answers', answers: committer.commit(writes.splice(0, BATCH)) });
+          committer.checkpointWhenDue();
+        }
+        takeWaiting();
+      }
+      if (!closing) return;
+      committer.close();
+      lock.release();
+      port.close();
+    } catch (error) {
+      say({ kind: 'broken', error: errorData(error) });
+      port.close();
+    }
+  });
+  say({ kind: 'ready' });
+}
+
+function say(message: FromThread): void {
+  port.postMessage(message);
+}
+
+function log(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, message: string): void {
+  say({ kind: 'log', level, fields, message });
+}
+
+function tellRoom(room: boolean): void {
+  if (room) log('info', { folder: setup.folder }, 'the disk has room again');
+  else log('error', { folder: setup.folder }, 'the disk is full: nothing new is recorded');
+}
+
+const DATABASE = 'dragoman.db';
+
+/** Writes that share one commit at most: what a read may have to wait for. */
+const BATCH = 512;
+
+// Last, when everything above is there.
+await start();

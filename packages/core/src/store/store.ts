@@ -1,0 +1,157 @@
+/**
+ * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
+ * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
+ * What cannot be recorded or read rejects with a `StoreError`, told apart by its `code`.
+ */
+export interface Store extends AsyncDisposable {
+  readonly requests: RequestStore;
+  readonly sessions: SessionStore;
+  readonly keys: KeyStore;
+  readonly agents: AgentStore;
+  readonly counters: CounterStore;
+}
+
+/** A request is known by who sent it and the id they gave it. */
+export interface RequestKey {
+  readonly owner: string;
+  readonly requestId: string;
+}
+
+/** accepted → started → finished. What was accepted but not started runs after a crash; what was started is ended. */
+export type RequestState = 'accepted' | 'started' | 'finished';
+
+export interface RequestRow extends RequestKey {
+  readonly agentId: string;
+  readonly sessionId: string | null;
+  /** Of the body without timestamp and provenance: tells a repeat from a conflict. */
+  readonly digest: string;
+  /** The caller's `Idempotency-Key`, a second name for the same request. */
+  readonly idempotencyKey: string | null;
+  /** The envelope as JSON text, without secrets. */
+  readonly envelope: string;
+  readonly state: RequestState;
+  /** Epoch milliseconds. */
+  readonly acceptedAt: number;
+  readonly expiresAt: number | null;
+  /** Lower runs first. */
+  readonly priority: number;
+}
+
+export interface FrameRow {
+  readonly sequence: number;
+  readonly isFinal: boolean;
+  /** The response as JSON text: what is resumed is byte for byte what was sent. */
+  readonly text: string;
+}
+
+export type Accepted = { readonly repeat: false } | { readonly repeat: true; readonly row: RequestRow };
+
+export interface RequestStore {
+  /** Records a request, in the state given, or tells which earlier one has its id or, failing that, its idempotency key. */
+  accept(row: RequestRow): Promise<Accepted>;
+  /** accepted → started. False when it is not waiting any more. */
+  start(key: RequestKey): Promise<boolean>;
+  /**
+   * Adds frames in sequence; the final one makes the request finished. Refuses (throws) a gap, a repeat, or a frame after the
+   * final one: only we can get that wrong.
+   */
+  append(key: RequestKey, frames: readonly FrameRow[]): Promise<void>;
+  find(key: RequestKey): Promise<RequestRow | undefined>;
+  /**
+   * Frames after `after` (-1 for all) in order: at most `limit` of them, and no more than `maxBytes` of text unless the first
+   * alone is larger.
+   */
+  frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
+  /** Everything accepted or started, oldest first: what a restart has to deal with. */
+  unfinished(): Promise<RequestRow[]>;
+  /**
+   * Forgets finished requests accepted before then, with their frames. Returns how many. Where the clock was set back in
+   * between, some may stay until the next time.
+   */
+  purge(before: number): Promise<number>;
+}
+
+/** A conversation: (owner, agent, session id). */
+export interface SessionKey {
+  readonly owner: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+}
+
+export interface SessionRow extends SessionKey {
+  readonly title: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One turn of a conversation: what was asked and, when it ended well or badly, the final frame. */
+export interface Turn {
+  readonly requestId: string;
+  readonly envelope: string;
+  readonly final: string | null;
+  readonly acceptedAt: number;
+}
+
+export interface SessionStore {
+  /** Makes it, or leaves it as it is. A request with a session id makes its session too, in the same commit. */
+  create(row: SessionRow): Promise<void>;
+  /** Newest first. */
+  list(
+    owner: string,
+    page: { offset: number; limit: number; agentId?: string },
+  ): Promise<{ rows: SessionRow[]; total: number }>;
+  /**
+   * Forgets it with its finished requests; false when there is none. Requests still running in it keep running, outside of
+   * any session.
+   */
+  delete(key: SessionKey): Promise<boolean>;
+  /** Newest first. */
+  turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
+}
+
+/** An API key. Only its hash is stored. */
+export interface KeyRow {
+  readonly keyId: string;
+  readonly hash: string;
+  /** Whose key: an agent id, or `admin`. */
+  readonly agentId: string;
+  readonly role: 'agent' | 'admin';
+  readonly description: string | null;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+export interface KeyStore {
+  put(row: KeyRow): Promise<void>;
+  list(): Promise<KeyRow[]>;
+  /** False when there is no such key or it is revoked already. */
+  revoke(keyId: string, at: number): Promise<boolean>;
+}
+
+/** An agent made by administration: its permissions, limits and driver as JSON text. */
+export interface AgentRow {
+  readonly agentId: string;
+  readonly definition: string;
+  readonly createdAt: number;
+}
+
+export interface AgentStore {
+  put(row: AgentRow): Promise<void>;
+  list(): Promise<AgentRow[]>;
+  remove(agentId: string): Promise<boolean>;
+}
+
+/** How often a principal did something in one slice of time. */
+export interface CounterRow {
+  readonly principal: string;
+  readonly name: string;
+  /** Epoch milliseconds at which the slice begins. */
+  readonly slice: number;
+  readonly count: number;
+}
+
+export interface CounterStore {
+  load(since: number): Promise<CounterRow[]>;
+  /** Sets the counts; slices before `forget` are dropped. */
+  save(rows: readonly CounterRow[], forget: number): Promise<void>;
+}

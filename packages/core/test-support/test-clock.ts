@@ -1,0 +1,59 @@
+import type { Clock } from '../src/ports.ts';
+
+/** A clock that stands still until it is told to go on. */
+export class TestClock implements Clock {
+  #now: number;
+  #elapsed = 0;
+  #waiting: { readonly at: number; readonly wake: () => void }[] = [];
+
+  constructor(now = '2026-03-28T12:00:00.000Z') {
+    this.#now = Date.parse(now);
+  }
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  elapsed(): number {
+    return this.#elapsed;
+  }
+
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const entry = { at: this.#elapsed + milliseconds, wake: resolve };
+      this.#waiting.push(entry);
+      signal?.addEventListener('abort', () => {
+        this.#waiting = this.#waiting.filter((other) => other !== entry);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  after(milliseconds: number, callback: () => void): () => void {
+    const entry = { at: this.#elapsed + milliseconds, wake: callback };
+    this.#waiting.push(entry);
+    return () => {
+      this.#waiting = this.#waiting.filter((other) => other !== entry);
+    };
+  }
+
+  /** Lets time pass and wakes who waited for it. */
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+    this.#elapsed += milliseconds;
+    const due = this.#waiting.filter((entry) => entry.at <= this.#elapsed).sort((a, b) => a.at - b.at);
+    this.#waiting = this.#waiting.filter((entry) => entry.at > this.#elapsed);
+    for (const entry of due) entry.wake();
+  }
+
+  /** Moves wall time alone, as an operator or NTP would. */
+  jump(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
+  /** How many are waiting. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+}

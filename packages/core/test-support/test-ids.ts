@@ -1,0 +1,14 @@
+import type { Ids } from '../src/ports.ts';
+
+/** Ids that count: the same in every run. */
+export class TestIds implements Ids {
+  #count = 0;
+
+  hex(): string {
+    return (++this.#count).toString(16).padStart(32, '0');
+  }
+
+  uuid(): string {
+    return `00000000-0000-4000-8000-${(++this.#count).toString(16).padStart(12, '0')}`;
+  }
+}
