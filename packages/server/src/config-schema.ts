@@ -1,0 +1,30 @@
+import { DriverShape, LimitsShape } from '@dragoman/core';
+import type { Static } from '@dragoman/protocols';
+
+const text = { type: 'string', minLength: 1 } as const;
+const texts = { type: 'array', items: text } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** The whole of `dragoman.yaml`. Every key may be left out. */
+export const ConfigShape = {
+  type: 'object',
+  properties: {
+    host: { ...text, description: 'The address to listen on; 127.0.0.1 unless told.' },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'The port to listen on; 7420 unless told, 0 for any free one.',
+    },
+    store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
+    default_agent: { ...text, description: 'Answers what names no agent.' },
+    agents: { type: 'object', additionalProperties: DriverShape },
+    limits: LimitsShape,
+    allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
+    allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },
+    request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },
+    keep_answers_hours: { ...positive, description: 'How long finished answers are kept; 24 unless told.' },
+  },
+  additionalProperties: false,
+} as const;
+export type Config = Static<typeof ConfigShape>;

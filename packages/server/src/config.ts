@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
+import { isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { type Config, ConfigShape } from './config-schema.ts';
+import { Config as validateConfig } from './generated/config.js';
+
+/** A problem in the file, with the place a person has to look at. */
+export interface ConfigIssue extends Issue {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Reads `dragoman.yaml`. Paths in it are taken from the file's own folder. */
+export function readConfig(path: string): Outcome<Config> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    return reject({
+      pointer: '',
+      code: 'unreadable',
+      message: `${path}: ${why}`,
+      suggestion: 'check the path after --config',
+    });
+  }
+  const parsed = parseConfig(text);
+  return parsed.ok ? accept(withPathsFrom(dirname(resolve(path)), parsed.value)) : parsed;
+}
+
+/** The configuration in a YAML text, or every problem with its line and column. */
+export function parseConfig(text: string): Outcome<Config> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  if (document.errors.length > 0) {
+    return reject(
+      ...document.errors.map((error) => {
+        const { line, col } = lines.linePos(error.pos[0]);
+        return placed({ pointer: '', code: 'not_yaml', message: error.message }, line, col);
+      }),
+    );
+  }
+  const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
+  const issues = issuesOf(validateConfig, ConfigShape, value);
+  if (issues.length === 0) return accept(value as Config);
+  const offsets = offsetsOf(document);
+  return reject(
+    ...issues.map((issue) => {
+      const { line, col } = lines.linePos(offsets.get(issue.pointer) ?? offsets.get(parentOf(issue.pointer)) ?? 0);
+      return placed(issue, line, col);
+    }),
+  );
+}
+
+function placed(issue: Issue, line: number, column: number): ConfigIssue {
+  return { ...issue, message: `line ${line}, column ${column}: ${issue.message}`, line, column };
+}
+
+/** Where each key stands in the text, by pointer. */
+function offsetsOf(document: ReturnType<typeof parseDocument>): Map<string, number> {
+  const offsets = new Map<string, number>();
+  visit(document, {
+    Pair(_, pair, path) {
+      if (!isScalar(pair.key)) return;
+      const keys = [...path, pair].filter(isPair).map((step) => (isScalar(step.key) ? String(step.key.value) : ''));
+      offsets.set(`/${keys.join('/')}`, pair.key.range?.[0] ?? 0);
+    },
+  });
+  return offsets;
+}
+
+function parentOf(pointer: string): string {
+  return pointer.slice(0, Math.max(0, pointer.lastIndexOf('/')));
+}
+
+function withPathsFrom(folder: string, config: Config): Config {
+  const agents = Object.entries(config.agents ?? {}).map(([id, agent]) => {
+    const { module } = agent;
+    return [id, module === undefined || isAbsolute(module) ? agent : { ...agent, module: resolve(folder, module) }];
+  });
+  return config.agents === undefined ? config : { ...config, agents: Object.fromEntries(agents) };
+}

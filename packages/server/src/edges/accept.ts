@@ -1,0 +1,58 @@
+import { problem } from '../problem.ts';
+import type { Answer } from '../route.ts';
+
+/**
+ * Picks what to answer with (RFC 9110 §12.5.1): the offered type the peer wants most; among equals the one offered first.
+ * `undefined`: it takes none of them.
+ */
+export function negotiate<Type extends string>(accept: string | undefined, offered: readonly Type[]): Type | undefined {
+  if (accept === undefined || accept.trim() === '' || accept === '*/*') return offered[0];
+  const ranges = accept.split(',').map(readRange);
+  let best: Type | undefined;
+  let bestQuality = 0;
+  for (const type of offered) {
+    const quality = qualityOf(type, ranges);
+    if (quality > bestQuality) {
+      best = type;
+      bestQuality = quality;
+    }
+  }
+  return best;
+}
+
+/** 406, with what could have been had. */
+export function notAcceptable(offered: readonly string[]): Answer {
+  return problem({
+    status: 406,
+    code: 'not_acceptable',
+    title: 'This door does not answer in a type the Accept header takes.',
+    detail: `Accept takes none of ${offered.join(', ')}.`,
+    suggestions: offered.map((type) => `Accept: ${type}`),
+  });
+}
+
+interface Range {
+  readonly type: string;
+  readonly quality: number;
+}
+
+/** The most specific range that covers the type decides, wherever it stands. */
+function qualityOf(type: string, ranges: readonly Range[]): number {
+  const wholeFamily = `${type.slice(0, type.indexOf('/'))}/*`;
+  for (const wanted of [type, wholeFamily, '*/*']) {
+    const range = ranges.find((candidate) => candidate.type === wanted);
+    if (range !== undefined) return range.quality;
+  }
+  return 0;
+}
+
+function readRange(text: string): Range {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const weight = parameters.find((parameter) => parameter.startsWith('q='));
+  return { type, quality: weight === undefined ? 1 : readQuality(weight.slice(2)) };
+}
+
+/** RFC 9110 §12.4.2: 0 to 1 with at most three decimals. What is not that is not wanted. */
+function readQuality(text: string): number {
+  return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(text) ? Number(text) : 0;
+}

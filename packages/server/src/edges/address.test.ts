@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { addressGroup, callerAddress, proxyList } from './address.ts';
+
+describe('the address of the caller', () => {
+  const proxies = proxyList(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
+  test.each([
+    ['a stranger may say what it likes', '192.0.2.1', '198.51.100.7', '192.0.2.1'],
+    ['a proxy is believed', '10.1.2.3', '198.51.100.7', '198.51.100.7'],
+    ['a proxy in IPv6 is believed', 'fd00::1', '2001:db8::1', '2001:db8::1'],
+    ['a proxy behind an IPv6 socket is believed', '::ffff:10.1.2.3', '198.51.100.7', '198.51.100.7'],
+    ['what stands left of the first stranger is only claimed', '10.1.2.3', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    ['a chain of proxies is followed', '10.1.2.3', '198.51.100.7, 10.9.9.9', '198.51.100.7'],
+    ['only proxies: the outermost', '10.1.2.3', '10.8.8.8, 10.9.9.9', '10.8.8.8'],
+    ['nonsense ends the search', '10.1.2.3', '198.51.100.7, unknown', '10.1.2.3'],
+    ['nothing said', '10.1.2.3', undefined, '10.1.2.3'],
+    ['mapped addresses are IPv4', '::ffff:192.0.2.1', undefined, '192.0.2.1'],
+    ['a zone is no part of the address', 'fe80::1%eth0', undefined, 'fe80::1'],
+    ['the peer is gone already', undefined, undefined, ''],
+  ])('%s', (_name, peer, forwarded, expected) => {
+    expect(callerAddress(peer, forwarded, proxies)).toBe(expected);
+  });
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:0db8:0001:0002:ffff::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
+  ['', ''],
+])('%s belongs to %s', (address, group) => {
+  expect(addressGroup(address)).toBe(group);
+});

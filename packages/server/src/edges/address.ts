@@ -1,0 +1,71 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/**
+ * The address of whoever really called. `X-Forwarded-For` is believed only from a proxy the operator named: read from
+ * the right, the first entry that is not such a proxy is the caller. Anything further left is what the caller claims.
+ */
+export function callerAddress(peer: string | undefined, forwardedFor: string | undefined, proxies: BlockList): string {
+  let address = plainAddress(peer ?? '');
+  if (forwardedFor === undefined || !isListed(proxies, address)) return address;
+  for (const entry of forwardedFor.split(',').reverse()) {
+    const hop = plainAddress(entry.trim());
+    if (isIP(hop) === 0) return address;
+    address = hop;
+    if (!isListed(proxies, hop)) return address;
+  }
+  return address;
+}
+
+/** What one caller can hardly leave: the address itself, or for IPv6 its /64, of which everybody has plenty of addresses. */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address;
+  return `${expandIPv6(address).slice(0, 4).join(':')}::/64`;
+}
+
+/** The proxies an operator named: addresses, or networks such as `10.0.0.0/8`. */
+export function proxyList(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [network = '', prefix] = entry.split('/');
+    const family = isIPv6(network) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(network, family);
+    else list.addSubnet(network, Number(prefix), family);
+  }
+  return list;
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Without the zone, and an IPv4 address that came through an IPv6 socket as itself. */
+function plainAddress(address: string): string {
+  const zone = address.indexOf('%');
+  const bare = zone === -1 ? address : address.slice(0, zone);
+  return bare.startsWith(MAPPED) && bare.includes('.') ? bare.slice(MAPPED.length) : bare;
+}
+
+/** The eight groups of an IPv6 address, without leading zeros. */
+function expandIPv6(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const left = groups(head);
+  if (tail === undefined) return left;
+  const right = groups(tail);
+  return [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right];
+}
+
+function groups(part: string): string[] {
+  return part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? dotted(group) : [trim(group)]));
+}
+
+/** The last 32 bits may be written as IPv4. */
+function dotted(group: string): string[] {
+  const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+}
+
+function trim(group: string): string {
+  return Number.parseInt(group, 16).toString(16);
+}
+
+const MAPPED = '::ffff:';

@@ -1,0 +1,112 @@
+import type { ServerResponse } from 'node:http';
+import type { Answer } from '../route.ts';
+
+/**
+ * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
+ * is promised. Throws before the first byte when the answer cannot be written.
+ */
+export function writeAnswer(response: ServerResponse, answer: Answer, how: Delivery): Promise<void> | undefined {
+  const fields = headerFields(answer, how);
+  if (answer.stream !== undefined) {
+    response.writeHead(answer.status, fields);
+    // The peer should know that its stream is open before the first record is there.
+    response.flushHeaders();
+    return pump(response, answer.stream, how.stallMs);
+  }
+  const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
+  if (answer.status !== 204 && answer.status !== 304) {
+    fields.push('Content-Length', String(Buffer.byteLength(text)));
+  }
+  response.writeHead(answer.status, fields);
+  if (how.beforeEnd !== undefined) {
+    response.write(text);
+    return how.beforeEnd().then(() => end(response, '', how.stallMs));
+  }
+  end(response, text, how.stallMs);
+  return undefined;
+}
+
+/** Ends the answer, and the patience for a peer that does not take it. */
+function end(response: ServerResponse, text: string, stallMs: number): void {
+  const { socket } = response;
+  response.end(text);
+  if (socket !== null && socket.writableLength > 0) socket.setTimeout(stallMs);
+}
+
+export interface Delivery {
+  /** Who it is for is known, so no cache may keep it. */
+  readonly personal: boolean;
+  /** Further fields, name and value in turn. */
+  readonly fields: readonly string[];
+  /** Seconds, for 429 and 503. */
+  readonly retryAfter: number | undefined;
+  readonly stallMs: number;
+  /** Held between the last byte of the answer and its end. */
+  readonly beforeEnd?: (() => Promise<void>) | undefined;
+}
+
+/** Name and value in turn, which Node writes as they are. What the answer says itself wins. */
+export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'fields' | 'retryAfter'>): string[] {
+  const { status, headers } = answer;
+  const fields = ['X-Content-Type-Options', 'nosniff', ...how.fields];
+  const said = headers === undefined ? NOTHING : pushAll(fields, headers);
+  if (!said.has('content-type')) {
+    if (answer.json !== undefined) fields.push('Content-Type', 'application/json');
+    else if (answer.text !== undefined) fields.push('Content-Type', 'text/plain; charset=utf-8');
+  }
+  if (how.personal && !said.has('cache-control')) fields.push('Cache-Control', 'no-store');
+  if (status === 401 && !said.has('www-authenticate')) fields.push('WWW-Authenticate', 'Bearer');
+  if ((status === 429 || status === 503) && !said.has('retry-after')) {
+    fields.push('Retry-After', String(Math.max(1, Math.ceil(how.retryAfter ?? 1))));
+  }
+  return fields;
+}
+
+/** Adds the headers to the fields and gives back their names in lower case. */
+function pushAll(fields: string[], headers: Readonly<Record<string, string>>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    names.add(name.toLowerCase());
+    fields.push(name, value);
+  }
+  return names;
+}
+
+/** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
+async function pump(response: ServerResponse, stream: AsyncIterable<string>, stallMs: number): Promise<void> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let wake: () => void = ignore;
+  const onClose = () => {
+    wake();
+    release(iterator);
+  };
+  response.once('close', onClose);
+  const { socket } = response;
+  // `destroyed` is also how Node marks a response whose peer went before we began.
+  while (!response.destroyed && response.req.method !== 'HEAD') {
+    const next = await new Promise<IteratorResult<string> | undefined>((resolve, reject) => {
+      wake = () => resolve(undefined);
+      iterator.next().then(resolve, reject);
+    });
+    if (next === undefined || response.destroyed) return;
+    if (next.done === true) break;
+    if (next.value === '' || response.write(next.value)) continue;
+    socket?.setTimeout(stallMs);
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      response.once('drain', resolve);
+    });
+    socket?.setTimeout(0);
+  }
+  response.off('close', onClose);
+  release(iterator);
+  response.end();
+}
+
+function release(iterator: AsyncIterator<string>): void {
+  iterator.return?.().then(ignore, ignore);
+}
+
+function ignore(): void {}
+
+const NOTHING: ReadonlySet<string> = new Set();

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { authorisationMatrix } from './authorisation-matrix.ts';
+import { exchangeRaw, head, route, startEdge } from './harness.contract.ts';
+
+const routes = [
+  route({ path: '/open' }),
+  route({ path: '/agent', access: 'agent' }),
+  route({ path: '/owned', access: 'agent', owned: true }),
+  route({ path: '/admin', access: 'admin' }),
+];
+
+test('lists every route with every actor', () => {
+  const rows = authorisationMatrix(routes).map((row) => `${row.route.path} ${row.actor} ${row.verdict}`);
+  expect(rows).toHaveLength(20);
+  expect(rows).toContain('/agent other passes');
+  expect(rows).toContain('/owned other absent');
+  expect(rows).toContain('/owned owner passes');
+});
+
+test('the kernel keeps to it, for what is not the route’s own business', async () => {
+  const { port, host } = await startEdge({ routes });
+  const keys = {
+    owner: ['X-API-Key: ada'],
+    other: ['X-API-Key: ada'],
+    anonymous: [],
+    revoked: ['X-API-Key: old'],
+    admin: ['X-API-Key: admin'],
+  };
+  const statuses = { passes: 200, absent: 200, unauthenticated: 401, forbidden: 403 };
+  for (const row of authorisationMatrix(routes)) {
+    const fields = [...keys[row.actor], 'Connection: close'];
+    const heard = await exchangeRaw(port, head({ path: row.route.path, host, fields }));
+    expect(heard, `${row.route.path} ${row.actor}`).toMatch(new RegExp(`^HTTP/1.1 ${statuses[row.verdict]} `));
+  }
+});

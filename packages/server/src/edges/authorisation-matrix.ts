@@ -1,0 +1,45 @@
+import type { Access, Route, SocketRoute } from '../route.ts';
+
+/** Who a test calls a route as. `owner` and `other` are two agents; what the path names belongs to `owner`. */
+export type Actor = 'owner' | 'other' | 'anonymous' | 'revoked' | 'admin';
+
+/** What must come of it. `passes`: the route decides; `absent`: 404, the same as for what never existed. */
+export type Verdict = 'passes' | 'absent' | 'unauthenticated' | 'forbidden';
+
+export interface MatrixRow<Entry> {
+  readonly route: Entry;
+  readonly actor: Actor;
+  readonly verdict: Verdict;
+}
+
+/** Every route of a table with every actor, and what must come of it: for a test that leaves no route out. */
+export function authorisationMatrix<Entry extends Route | SocketRoute>(routes: readonly Entry[]): MatrixRow<Entry>[] {
+  return routes.flatMap((route) =>
+    ACTORS.map((actor) => {
+      const verdict = VERDICTS[route.access][actor];
+      const isOwned = 'owned' in route && route.owned === true;
+      return { route, actor, verdict: isOwned && actor === 'other' && verdict === 'passes' ? 'absent' : verdict };
+    }),
+  );
+}
+
+const ACTORS: readonly Actor[] = ['owner', 'other', 'anonymous', 'revoked', 'admin'];
+
+/** A key that is not good is told so on an open route too: its holder believes to be somebody. */
+const VERDICTS: Readonly<Record<Access, Readonly<Record<Actor, Verdict>>>> = {
+  open: { owner: 'passes', other: 'passes', anonymous: 'passes', revoked: 'unauthenticated', admin: 'passes' },
+  agent: {
+    owner: 'passes',
+    other: 'passes',
+    anonymous: 'unauthenticated',
+    revoked: 'unauthenticated',
+    admin: 'forbidden',
+  },
+  admin: {
+    owner: 'forbidden',
+    other: 'forbidden',
+    anonymous: 'unauthenticated',
+    revoked: 'unauthenticated',
+    admin: 'passes',
+  },
+};

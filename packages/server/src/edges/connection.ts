@@ -1,0 +1,251 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock, Principal } from '@dragoman/core';
+import type { RawData, WebSocket } from 'ws';
+import type { Connection } from '../route.ts';
+import { FrameTracker } from './frame-tracker.ts';
+import type { SocketLimits } from './limits.ts';
+
+/** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
+export class SocketConnection implements Connection {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string;
+  readonly messages: AsyncIterable<string>;
+  principal: Principal | undefined;
+
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #clock: Clock;
+  readonly #limits: SocketLimits;
+  readonly #abort = new AbortController();
+  readonly #tracker = new FrameTracker();
+
+  readonly #unread: string[] = [];
+  #reader: ((result: IteratorResult<string, undefined>) => void) | undefined;
+  #hasEnded = false;
+
+  readonly #waiting: Sending[] = [];
+  #inSocket = 0;
+  #bufferedBytes = 0;
+  /** Since when the operating system has taken nothing although there is something to take. */
+  #stalledSince: number | undefined;
+
+  #pingedAt: number;
+  #isAlive = true;
+  #pings = 0;
+  #pingWindowAt: number;
+
+  constructor(parts: SocketParts) {
+    const { webSocket, socket, clock, limits } = parts;
+    this.path = parts.path;
+    this.params = parts.params;
+    this.query = parts.query;
+    this.headers = parts.headers;
+    this.address = parts.address;
+    this.principal = parts.principal;
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#pingedAt = clock.elapsed();
+    this.#pingWindowAt = clock.elapsed();
+    this.messages = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
+
+    const follow = (chunk: Buffer) => {
+      this.#isAlive = true;
+      this.#tracker.feed(chunk, clock.elapsed());
+    };
+    // Before the library's own listener, which unmasks the bytes in place.
+    socket.prependListener('data', follow);
+    webSocket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    webSocket.on('ping', () => this.#countPing());
+    webSocket.on('pong', () => this.#countPing());
+    // The library has already begun to close with the code of the fault.
+    webSocket.on('error', () => this.abort());
+    webSocket.on('close', () => {
+      socket.off('data', follow);
+      this.abort();
+    });
+  }
+
+  get subprotocol(): string | undefined {
+    return this.#webSocket.protocol === '' ? undefined : this.#webSocket.protocol;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get bufferedBytes(): number {
+    return this.#bufferedBytes;
+  }
+
+  send(text: string): Promise<void> {
+    if (this.#waiting.length >= this.#limits.maxWaitingSends)
+      this.close(1013, 'reading too slowly: come back and resume');
+    if (this.#isClosing()) {
+      this.abort();
+      return Promise.reject(new Error(GONE));
+    }
+    return new Promise((resolve, reject) => {
+      const bytes = Buffer.byteLength(text);
+      this.#bufferedBytes += bytes;
+      this.#waiting.push({ text, bytes, resolve, reject });
+      this.#flush();
+    });
+  }
+
+  close(code: number, reason = ''): void {
+    this.endMessages();
+    this.#webSocket.close(code, reason);
+  }
+
+  /** No further message is given to the route; what it sends still goes out. */
+  endMessages(): void {
+    this.#unread.length = 0;
+    this.#end();
+    // Let pongs and the peer's close be seen.
+    this.#webSocket.resume();
+  }
+
+  /** Tells the route that there is nobody left, or that it must stop at once. What came before can still be read. */
+  abort(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#end();
+    this.#abort.abort();
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error(GONE));
+  }
+
+  terminate(): void {
+    this.abort();
+    this.#webSocket.terminate();
+  }
+
+  /** The first message, left in place for the route; `undefined` when none comes. */
+  async peek(): Promise<string | undefined> {
+    const first = await this.#next();
+    if (first.done === true) return undefined;
+    this.#unread.unshift(first.value);
+    return first.value;
+  }
+
+  /** Looks at everything that is a question of time. */
+  check(): void {
+    const now = this.#clock.elapsed();
+    const { messageMs, stallMs, pingMs } = this.#limits;
+    if (this.#isClosing()) return;
+    const { since } = this.#tracker;
+    // While we do not read, the rest of the message is waiting on our side.
+    if (since !== undefined && now - since >= messageMs && !this.#webSocket.isPaused) {
+      this.close(1008, 'the message was not finished in time');
+      this.abort();
+    } else if (this.#stalledSince !== undefined && now - this.#stalledSince >= stallMs) {
+      this.terminate();
+    } else if (now - this.#pingedAt >= pingMs) {
+      if (!this.#isAlive && !this.#webSocket.isPaused) {
+        this.terminate();
+        return;
+      }
+      this.#isAlive = false;
+      this.#pingedAt = now;
+      this.#webSocket.ping();
+    }
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#hasEnded) return;
+    if (isBinary) {
+      this.close(1003, 'text only');
+      return;
+    }
+    const text = data.toString();
+    if (this.#reader !== undefined) {
+      const reader = this.#reader;
+      this.#reader = undefined;
+      reader({ done: false, value: text });
+      return;
+    }
+    this.#unread.push(text);
+    if (this.#unread.length >= this.#limits.maxUnreadMessages) this.#webSocket.pause();
+  }
+
+  #next(): Promise<IteratorResult<string, undefined>> {
+    const text = this.#unread.shift();
+    if (this.#webSocket.isPaused && this.#unread.length === 0) this.#webSocket.resume();
+    if (text !== undefined) return Promise.resolve({ done: false, value: text });
+    if (this.#hasEnded) return Promise.resolve(DONE);
+    return new Promise((resolve) => {
+      this.#reader = resolve;
+    });
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#reader?.(DONE);
+    this.#reader = undefined;
+  }
+
+  /** Hands to the socket what it may hold; one message alone may be larger than that. */
+  #flush(): void {
+    while (this.#waiting[0] !== undefined && !this.#isClosing()) {
+      const { text, bytes, resolve, reject } = this.#waiting[0];
+      if (this.#inSocket > 0 && this.#inSocket + bytes > this.#limits.maxBufferedBytes) return;
+      this.#waiting.shift();
+      this.#inSocket += bytes;
+      this.#stalledSince ??= this.#clock.elapsed();
+      this.#webSocket.send(text, (error) => {
+        this.#inSocket -= bytes;
+        this.#bufferedBytes -= bytes;
+        this.#stalledSince = this.#inSocket === 0 ? undefined : this.#clock.elapsed();
+        // Node reports a write that a destroyed socket cut short as done.
+        if (error || this.#socket.destroyed) {
+          this.abort();
+          reject(new Error(GONE));
+        } else resolve();
+        this.#flush();
+      });
+    }
+  }
+
+  /** Each ping costs us a pong, and neither is work anybody asked for. */
+  #countPing(): void {
+    const now = this.#clock.elapsed();
+    if (now - this.#pingWindowAt >= this.#limits.pingWindowMs) {
+      this.#pingWindowAt = now;
+      this.#pings = 0;
+    }
+    if (++this.#pings <= this.#limits.maxPings || this.#isClosing()) return;
+    this.close(1008, 'too many pings');
+    this.abort();
+  }
+
+  #isClosing(): boolean {
+    return this.#webSocket.readyState !== this.#webSocket.OPEN;
+  }
+}
+
+export interface SocketParts {
+  readonly webSocket: WebSocket;
+  readonly socket: Duplex;
+  readonly clock: Clock;
+  readonly limits: SocketLimits;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string;
+  readonly principal: Principal | undefined;
+}
+
+interface Sending {
+  readonly text: string;
+  readonly bytes: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const GONE = 'the connection is closed';

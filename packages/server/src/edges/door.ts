@@ -1,0 +1,134 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { BlockList } from 'node:net';
+import type { Principal } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { isFailure } from '../problem.ts';
+import type { Access } from '../route.ts';
+import { addressGroup, callerAddress, proxyList } from './address.ts';
+
+export interface DoorOptions {
+  /** The names this server answers to, `localhost` for any port or `localhost:7420` for one. Always checked. */
+  readonly hosts: readonly string[];
+  /** Pages of other origins that may call, such as `https://console.example.com`. Its own origin always may. */
+  readonly origins?: readonly string[];
+  /** Proxies whose `X-Forwarded-For` is believed: addresses or networks. */
+  readonly proxies?: readonly string[];
+  /** Finds who a key belongs to. */
+  readonly authenticate: (key: string) => Principal | Failure | Promise<Principal | Failure>;
+  /** A look at the caller's address (a /64 for IPv6) before any work is done for it. */
+  readonly admit?: (addressGroup: string) => Failure | undefined;
+  /** Told of every key that was not good, so that `admit` can slow down who guesses and leave everybody else alone. */
+  readonly onBadKey?: (addressGroup: string) => void;
+}
+
+/** Who may come in, the same for HTTP requests and WebSocket upgrades. */
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
+  readonly #proxies: BlockList;
+  /** The last one that was found good, as it was written: nearly always the next one too. */
+  #goodHost: string | undefined;
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#hosts = new Set(options.hosts.map((host) => host.toLowerCase()));
+    this.#origins = new Set(options.origins?.map((origin) => origin.toLowerCase()));
+    this.#proxies = proxyList(options.proxies ?? []);
+  }
+
+  address(peer: string | undefined, headers: IncomingHttpHeaders): string {
+    const forwarded = headers['x-forwarded-for'];
+    return callerAddress(peer, typeof forwarded === 'string' ? forwarded : undefined, this.#proxies);
+  }
+
+  /**
+   * Whether the request was meant for us. A page of another site cannot hide its Origin, and a name that was made to
+   * point here (DNS rebinding) cannot hide the Host.
+   */
+  refuseSender({ host, origin }: IncomingHttpHeaders): Failure | undefined {
+    if (host === undefined || host.includes(',')) return NO_HOST;
+    if (host !== this.#goodHost) {
+      const name = host.toLowerCase();
+      if (!this.#hosts.has(name) && !this.#hosts.has(withoutPort(name))) return WRONG_HOST;
+      this.#goodHost = host;
+    }
+    if (origin === undefined) return undefined;
+    const site = origin.toLowerCase();
+    // The Host was found good, so a page of that very host is ours, whether or not TLS ends before us.
+    const name = host.toLowerCase();
+    const own = site === `http://${name}` || site === `https://${name}`;
+    return own || this.#origins.has(site) ? undefined : WRONG_ORIGIN;
+  }
+
+  /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
+  identify({ headers, address, access }: Caller): Identified | Promise<Identified> {
+    const { admit, authenticate } = this.#options;
+    const refused = admit?.(addressGroup(address));
+    if (refused !== undefined) return refused;
+    const key = presentedKey(headers);
+    if (key === undefined) return access === 'open' ? undefined : NO_KEY;
+    if (typeof key !== 'string') return key;
+    const found = authenticate(key);
+    return found instanceof Promise
+      ? found.then((principal) => this.#judge(principal, address, access))
+      : this.#judge(found, address, access);
+  }
+
+  #judge(found: Principal | Failure, address: string, access: Access): Principal | Failure {
+    if (!isFailure(found)) return refuseRole(found, access) ?? found;
+    if (found.code === 'unauthenticated') this.#options.onBadKey?.(addressGroup(address));
+    return found;
+  }
+}
+
+export type Identified = Principal | Failure | undefined;
+
+export interface Caller {
+  readonly headers: IncomingHttpHeaders;
+  readonly address: string;
+  readonly access: Access;
+}
+
+/** An admin key is not an agent, nor the other way round. */
+export function refuseRole(principal: Principal, access: Access): Failure | undefined {
+  if (access === 'open' || access === principal.role) return undefined;
+  return access === 'admin' ? ADMIN_ONLY : AGENT_ONLY;
+}
+
+/** The key of a request, or a failure when what it presents is no key or two different ones. */
+function presentedKey(headers: IncomingHttpHeaders): string | undefined | Failure {
+  const { authorization } = headers;
+  const apiKey = headers['x-api-key'];
+  if (authorization === undefined) return typeof apiKey === 'string' ? apiKey : undefined;
+  const bearer = bearerKey(authorization);
+  if (bearer === undefined) return NO_BEARER;
+  return apiKey === undefined || apiKey === bearer ? bearer : TWO_KEYS;
+}
+
+/** RFC 6750 §2.1. Two Authorization fields arrive as one with a comma. */
+function bearerKey(authorization: string): string | undefined {
+  if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  const key = authorization.slice(7).trim();
+  return key === '' || key.includes(' ') || key.includes(',') ? undefined : key;
+}
+
+/** `[::1]:7420` and `localhost:7420` without the port. */
+function withoutPort(host: string): string {
+  const colon = host.lastIndexOf(':');
+  return colon === -1 || host.endsWith(']') ? host : host.slice(0, colon);
+}
+
+const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
+const WRONG_HOST = failure(
+  'forbidden',
+  { suggestions: ['Call the server by a name it is configured for, or add this name to `hosts`.'] },
+  'This server does not answer to the name in Host.',
+);
+const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call this server.');
+const KEY_HINT = { suggestions: ['Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.'] };
+const NO_KEY = failure('unauthenticated', KEY_HINT);
+const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header does not hold a Bearer key.');
+const TWO_KEYS = failure('unauthenticated', {}, 'Authorization and X-API-Key hold different keys.');
+const ADMIN_ONLY = failure('forbidden', {}, 'This needs an admin key.');
+const AGENT_ONLY = failure('forbidden', {}, "This needs an agent's key; an admin key is not an agent.");

@@ -1,0 +1,274 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, failureOf, type Ids, type Log, type Principal } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { isFailure, problemAnswer } from '../problem.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Router } from '../router.ts';
+import { type Delivery, writeAnswer } from './answer.ts';
+import { discardBody, hasBody, readBody, refuseBody } from './body.ts';
+import type { Door } from './door.ts';
+import { refuseForm } from './form.ts';
+import type { HttpLimits } from './limits.ts';
+import { type LimitState, rateFields } from './rate-fields.ts';
+
+/** What every exchange needs of its edge. */
+export interface ExchangeContext {
+  readonly router: Router<Route>;
+  readonly door: Door;
+  readonly count: Count | undefined;
+  readonly limits: HttpLimits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly accessLog: boolean;
+}
+
+/** Counts a call against its caller's limits. `principal` is `undefined` for a call of nobody in particular to an open route. */
+export type Count = (call: CountedCall) => Counted | Promise<Counted>;
+
+export interface CountedCall {
+  readonly principal: Principal | undefined;
+  readonly route: Route;
+  readonly address: string;
+}
+
+export interface Counted {
+  /** Told in the headers of the answer; the tightest first. */
+  readonly limits: readonly LimitState[];
+  /** Why the call may not go on. */
+  readonly failure?: Failure;
+  /** Called when the answer is over, for limits on what runs at the same time. */
+  readonly release?: () => void;
+}
+
+/**
+ * One request on its way to its answer:
+ *
+ *   well formed → meant for us → a route → a caller → a body it takes → counted → handled → written
+ *
+ * The first station that refuses ends it; nothing behind it has run. Nothing is read of the body before the caller is known.
+ */
+export class Exchange implements InboundRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly response: ServerResponse;
+  route: Route | undefined;
+  path: string;
+  params: Readonly<Record<string, string>> = NO_PARAMS;
+  body: Uint8Array = NO_BYTES;
+  principal: Principal | undefined;
+  address = '';
+
+  readonly #context: ExchangeContext;
+  readonly #request: IncomingMessage;
+  readonly #expectsContinue: boolean;
+  readonly #startedAt: number;
+  #query = '';
+  #parsedQuery: URLSearchParams | undefined;
+  #counted: Counted | undefined;
+  #retryAfter: number | undefined;
+  #hasUnreadBody: boolean;
+  #isTooLarge = false;
+  #abort: AbortController | undefined;
+  #aborted = false;
+  #isDelivered = false;
+
+  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
+    this.#context = context;
+    this.#request = request;
+    this.#expectsContinue = expectsContinue;
+    this.#startedAt = context.accessLog ? context.clock.elapsed() : 0;
+    this.#hasUnreadBody = hasBody(request);
+    this.response = response;
+    this.method = request.method ?? '';
+    this.headers = request.headers;
+    this.path = request.url ?? '';
+    // Node calls an answer finished also when its socket is destroyed; and destroys the socket itself after the last one.
+    response.prependListener('finish', () => {
+      this.#isDelivered = !request.socket.destroyed;
+    });
+    response.on('close', () => {
+      this.#close();
+      onOver(this);
+    });
+  }
+
+  /** Everything the peer had to say has been heard. */
+  get isReceived(): boolean {
+    return this.#request.complete;
+  }
+
+  get query(): URLSearchParams {
+    this.#parsedQuery ??= new URLSearchParams(this.#query);
+    return this.#parsedQuery;
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#aborted) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  /** Tells the handler to stop. */
+  abort(): void {
+    this.#aborted = true;
+    this.#abort?.abort();
+  }
+
+  async run(): Promise<void> {
+    try {
+      let answer: Answer | undefined;
+      try {
+        answer = await this.#answer();
+      } catch (error) {
+        answer = this.#thrown(error);
+      }
+      const writing = answer === undefined || this.response.destroyed ? undefined : this.#write(answer);
+      if (writing !== undefined) await writing;
+    } catch (error) {
+      // The answer has begun: all that is left is to break it off, so that it cannot be taken for whole.
+      this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
+      breakOff(this.response, this.#context.limits.stallMs);
+    } finally {
+      this.#counted?.release?.();
+    }
+  }
+
+  /**
+   * The answer, or `undefined` when the peer went before it had said everything. Waits only for what is not there yet:
+   * a body that nobody listens for when it comes is stored first, which costs more than the rest of this.
+   */
+  async #answer(): Promise<Answer | undefined> {
+    const { router, door, limits, count } = this.#context;
+    const { headers } = this;
+    const malformed = refuseForm(this.#request, limits.maxHeaderFields);
+    if (malformed !== undefined) return malformed;
+    const misdirected = door.refuseSender(headers);
+    if (misdirected !== undefined) return this.#word(misdirected);
+
+    const match = router.find(this.method, this.path);
+    if (match === undefined) return this.#noRoute();
+    const route = match.entry;
+    this.route = route;
+    this.params = match.params;
+    this.#query = match.query;
+    const cut = this.path.indexOf('?');
+    if (cut !== -1) this.path = this.path.slice(0, cut);
+
+    this.address = door.address(this.#request.socket.remoteAddress, headers);
+    const identified = door.identify({ headers, address: this.address, access: route.access });
+    const principal = identified instanceof Promise ? await identified : identified;
+    if (isFailure(principal)) return this.#word(principal);
+    this.principal = principal;
+
+    if (this.#hasUnreadBody) {
+      const refused = refuseBody(this.#request, route.body);
+      if (refused !== undefined) return this.#word(refused);
+      if (this.#expectsContinue) this.response.writeContinue();
+      const body = await readBody(this.#request, route.body?.maxBytes ?? 0);
+      if (body === undefined) return undefined;
+      if (!(body instanceof Uint8Array)) return this.#word(body);
+      this.#hasUnreadBody = false;
+      this.body = body;
+    }
+
+    if (route.counts && count !== undefined) {
+      const counted = count({ principal, route, address: this.address });
+      this.#counted = counted instanceof Promise ? await counted : counted;
+      if (this.#counted.failure !== undefined) return this.#word(this.#counted.failure);
+    }
+    const handled = route.handle(this);
+    const result = handled instanceof Promise ? await handled : handled;
+    return isFailure(result) ? this.#word(result) : result;
+  }
+
+  #noRoute(): Answer {
+    const allowed = this.#context.router.allowed(this.path);
+    if (allowed.length === 0) return NOT_FOUND;
+    return { ...METHOD_NOT_ALLOWED, headers: { ...METHOD_NOT_ALLOWED.headers, Allow: allowed.join(', ') } };
+  }
+
+  #word(refusal: Failure): Answer {
+    this.#retryAfter = refusal.details.retry_after;
+    if (refusal.code === 'too_large') this.#isTooLarge = true;
+    return this.route?.wordFailure?.(refusal, this) ?? problemAnswer(refusal);
+  }
+
+  /** What was thrown may carry a failure, which is worded; else it is our own fault. */
+  #thrown(error: unknown): Answer {
+    try {
+      return this.#word(failureOf(error) ?? this.#report(error));
+    } catch (wordingError) {
+      return problemAnswer(this.#report(wordingError));
+    }
+  }
+
+  /** The peer gets a number, the log the rest. */
+  #report(error: unknown): Failure {
+    const { ids, log } = this.#context;
+    const instance = `urn:uuid:${ids.uuid()}`;
+    log.error({ err: error, instance, method: this.method, route: this.route?.path }, 'a request failed');
+    return failure('internal', { instance });
+  }
+
+  /** `undefined` when it was written at once, as most answers are. */
+  #write(answer: Answer): Promise<void> | undefined {
+    try {
+      return writeAnswer(this.response, answer, this.#delivery());
+    } catch (error) {
+      if (this.response.headersSent) throw error;
+      return writeAnswer(this.response, this.#thrown(error), this.#delivery());
+    }
+  }
+
+  #delivery(): Delivery {
+    const { clock, limits } = this.#context;
+    // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
+    const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
+    if (linger) this.response.shouldKeepAlive = false;
+    return {
+      personal: this.principal !== undefined,
+      fields: this.#counted === undefined ? NO_FIELDS : rateFields(this.#counted.limits, clock.now().getTime()),
+      retryAfter: this.#retryAfter,
+      stallMs: limits.stallMs,
+      beforeEnd: linger
+        ? () => discardBody(this.#request, { clock, bytes: limits.lingerBytes, ms: limits.lingerMs })
+        : undefined,
+    };
+  }
+
+  #isSmallBody(): boolean {
+    const length = this.headers['content-length'];
+    return length !== undefined && Number(length) <= this.#context.limits.lingerBytes;
+  }
+
+  #close(): void {
+    if (!this.#isDelivered) this.abort();
+    const { accessLog, log, clock } = this.#context;
+    if (!accessLog) return;
+    const ms = Math.round(clock.elapsed() - this.#startedAt);
+    // The pattern, not the path: ids and queries may hold what is nobody's business.
+    log.info({ method: this.method, route: this.route?.path, status: this.response.statusCode, ms }, 'request');
+  }
+}
+
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The peer waits for `100 Continue` before it sends its body. */
+  readonly expectsContinue: boolean;
+  /** Called when the answer was taken or its connection is gone. */
+  readonly onOver: (exchange: Exchange) => void;
+}
+
+/** Ends the connection behind what was written so far, without the end of the answer. */
+function breakOff({ socket }: ServerResponse, stallMs: number): void {
+  socket?.setTimeout(stallMs);
+  socket?.destroySoon();
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+const NO_BYTES = new Uint8Array(0);
+const NO_FIELDS: readonly string[] = [];
+const NOT_FOUND = problemAnswer(failure('not_found'));
+const METHOD_NOT_ALLOWED = problemAnswer(failure('method_not_allowed'));

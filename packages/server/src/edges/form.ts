@@ -1,0 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { Answer } from '../route.ts';
+import { lastAnswer } from './last-answer.ts';
+
+/** Refuses what Node's parser lets through and another server on the way may read differently. */
+export function refuseForm(request: IncomingMessage, maxHeaderFields: number): Answer | undefined {
+  if (request.rawHeaders.length > 2 * maxHeaderFields) return TOO_MANY_FIELDS;
+  const coding = request.headers['transfer-encoding'];
+  // RFC 9112 §6.1: HTTP/1.0 has no transfer codings; and chunked is the only one we undo.
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) return BAD_REQUEST;
+  // Only the origin form: an absolute target would name a second host. A fragment is never sent.
+  const target = request.url ?? '';
+  return target.startsWith('/') && !target.includes('#') ? undefined : BAD_REQUEST;
+}
+
+const BAD_REQUEST = lastAnswer('bad_request');
+const TOO_MANY_FIELDS = lastAnswer('headers_too_large');

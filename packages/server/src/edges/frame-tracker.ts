@@ -1,0 +1,57 @@
+/**
+ * Follows the frames of a WebSocket byte by byte, far enough to know whether a message has begun and not ended: the
+ * WebSocket library tells of whole messages only, and a peer could keep one open for ever.
+ */
+export class FrameTracker {
+  /** When the message or control frame that is not complete began; `undefined` between messages. */
+  since: number | undefined;
+  readonly #header = new Uint8Array(14);
+  #have = 0;
+  #need = 2;
+  #payloadLeft = 0;
+  /** Between the first fragment of a message and its last. */
+  #inMessage = false;
+
+  feed(chunk: Uint8Array, now: number): void {
+    let at = 0;
+    while (at < chunk.length) {
+      this.since ??= now;
+      if (this.#payloadLeft > 0) {
+        const taken = Math.min(this.#payloadLeft, chunk.length - at);
+        this.#payloadLeft -= taken;
+        at += taken;
+        if (this.#payloadLeft === 0) this.#endFrame();
+        continue;
+      }
+      this.#header[this.#have++] = chunk[at++] ?? 0;
+      if (this.#have === 2) this.#need = headerLength(this.#header);
+      if (this.#have < this.#need) continue;
+      this.#payloadLeft = payloadLength(this.#header);
+      if (this.#payloadLeft === 0) this.#endFrame();
+    }
+  }
+
+  #endFrame(): void {
+    const [first = 0] = this.#header;
+    const isControl = (first & 0x08) !== 0;
+    if (!isControl) this.#inMessage = (first & 0x80) === 0;
+    if (!this.#inMessage) this.since = undefined;
+    this.#have = 0;
+    this.#need = 2;
+  }
+}
+
+/** RFC 6455 §5.2: two bytes, the extended length, the mask. */
+function headerLength(header: Uint8Array): number {
+  const [, second = 0] = header;
+  const length = second & 0x7f;
+  return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((second & 0x80) === 0 ? 0 : 4);
+}
+
+function payloadLength(header: Uint8Array): number {
+  const [, second = 0] = header;
+  const length = second & 0x7f;
+  if (length < 126) return length;
+  const view = new DataView(header.buffer);
+  return length === 126 ? view.getUint16(2) : Number(view.getBigUint64(2));
+}

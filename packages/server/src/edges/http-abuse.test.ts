@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const taking = (maxBytes: number, handled: () => void = () => {}) =>
+  route({
+    method: 'POST',
+    path: '/',
+    body: { contentTypes: ['application/json'], maxBytes },
+    handle: () => {
+      handled();
+      return { status: 200 };
+    },
+  });
+
+describe('peers that take their time', () => {
+  test('headers that do not end are cut off with 408', async () => {
+    const { port } = await startEdge({ limits: { headersMs: 60, requestMs: 200 } });
+    expect(await exchangeRaw(port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-')).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test('a connection that says nothing is cut off', async () => {
+    const { port } = await startEdge({ limits: { headersMs: 60, requestMs: 200 } });
+    expect(await exchangeRaw(port, '')).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test('headers that dribble in are cut off, however often a byte comes', async () => {
+    const { port, host } = await startEdge({ limits: { headersMs: 100, requestMs: 200 } });
+    const peer = await RawPeer.connect(port);
+    peer.say(`GET / HTTP/1.1\r\nHost: ${host}\r\nX: `);
+    const dribble = setInterval(() => peer.say('a'), 10);
+    await peer.closed;
+    clearInterval(dribble);
+    expect(peer.text).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  test('a body that dribbles in is cut off, and its route never runs', async () => {
+    let handled = 0;
+    const { port, host } = await startEdge({
+      routes: [taking(MEBIBYTE, () => handled++)],
+      limits: { headersMs: 50, requestMs: 100 },
+    });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ method: 'POST', host, fields: ['Content-Type: application/json', 'Content-Length: 1000'] }));
+    const dribble = setInterval(() => peer.say(' '), 10);
+    await peer.closed;
+    clearInterval(dribble);
+    expect(peer.text).toMatch(/^HTTP\/1.1 408 /);
+    expect(handled).toBe(0);
+  });
+
+  test('a connection kept alive without a request is closed', async () => {
+    const { port, host } = await startEdge({ routes: [route({ path: '/' })], limits: { keepAliveMs: 20 } });
+    // Node adds a second of its own to what it announces.
+    expect(await exchangeRaw(port, head({ host }))).toContain('200 OK');
+  });
+});
+
+describe('bodies that are too large', () => {
+  const json = 'Content-Type: application/json';
+
+  test('a length over the limit is refused before a byte of the body is read', async () => {
+    const { port, host } = await startEdge({ routes: [taking(10)] });
+    const heard = await exchangeRaw(port, head({ method: 'POST', host, fields: [json, 'Content-Length: 11'] }));
+    expect(heard).toMatch(/^HTTP\/1.1 413 /);
+    expect(heard).toContain('Connection: close');
+    expect(heard).toContain('larger than the 10 bytes');
+  });
+
+  test('exactly the limit is taken, with a length and in chunks', async () => {
+    const { port, host } = await startEdge({ routes: [taking(10)] });
+    const post = (...fields: string[]) =>
+      head({ method: 'POST', host, fields: [json, 'Connection: close', ...fields] });
+    expect(await exchangeRaw(port, `${post('Content-Length: 10')}0123456789`)).toMatch(/^HTTP\/1.1 200 /);
+    const chunks = '5\r\n01234\r\n5\r\n56789\r\n0\r\n\r\n';
+    expect(await exchangeRaw(port, `${post('Transfer-Encoding: chunked')}${chunks}`)).toMatch(/^HTTP\/1.1 200 /);
+    const more = '5\r\n01234\r\n6\r\n56789a\r\n0\r\n\r\n';
+    expect(await exchangeRaw(port, `${post('Transfer-Encoding: chunked')}${more}`)).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test('a body without end is cut off soon after the limit', async () => {
+    let handled = 0;
+    const { port, host } = await startEdge({
+      routes: [taking(MEBIBYTE, () => handled++)],
+      limits: { lingerBytes: 256 * 1024 },
+    });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ method: 'POST', host, fields: [json, 'Transfer-Encoding: chunked'] }));
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 97), Buffer.from('\r\n')]);
+    let offered = 0;
+    while (offered < 200 * MEBIBYTE && !peer.socket.destroyed) {
+      offered += chunk.length;
+      if (!peer.socket.write(chunk)) {
+        await Promise.race([peer.closed, new Promise((resolve) => peer.socket.once('drain', resolve))]);
+      }
+    }
+    await peer.closed;
+    expect(peer.text).toMatch(/^HTTP\/1.1 413 /);
+    // What the kernel's buffers on both sides hold comes on top of what the server read.
+    expect(peer.socket.bytesWritten).toBeLessThan(12 * MEBIBYTE);
+    expect(handled).toBe(0);
+  });
+
+  test('an answer that comes before the body is not lost, and the connection lives on if the rest is small', async () => {
+    const { port, host } = await startEdge({ routes: [taking(MEBIBYTE), route({ path: '/' })] });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ method: 'POST', host, fields: ['Content-Type: text/plain', 'Content-Length: 5'] }));
+    await peer.hears('HTTP/1.1 415');
+    peer.say(`hello${head({ host })}`);
+    await peer.hears('HTTP/1.1 200 OK');
+  });
+
+  test('a length that lies makes the rest a request of its own, which it is not', async () => {
+    const { port, host } = await startEdge({ routes: [taking(MEBIBYTE)] });
+    const heard = await exchangeRaw(
+      port,
+      `${head({ method: 'POST', host, fields: [json, 'Content-Length: 2'] })}{}{}{}`,
+    );
+    expect(heard.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test('a peer that resets in the middle of its body leaves nothing running', async () => {
+    let handled = 0;
+    const { edge, port, host } = await startEdge({ routes: [taking(MEBIBYTE, () => handled++)] });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ method: 'POST', host, fields: [json, 'Content-Length: 1000'] })).say('{');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    peer.socket.resetAndDestroy();
+    await edge.close();
+    expect(handled).toBe(0);
+  });
+});
+
+describe('requests that two servers could read differently get 400 and the end of the connection', () => {
+  const post = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n';
+  const get = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n';
+  const next = 'GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+  test.each([
+    ['length and chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['chunks and length', `${post}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`],
+    ['two lengths', `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} `],
+    ['the same length twice', `${post}Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}`],
+    ['a list of lengths', `${post}Content-Length: 2, 2\r\n\r\n{}`],
+    ['a signed length', `${post}Content-Length: +2\r\n\r\n{}`],
+    ['a negative length', `${post}Content-Length: -2\r\n\r\n{}`],
+    ['a hexadecimal length', `${post}Content-Length: 0x2\r\n\r\n{}`],
+    ['an empty length', `${post}Content-Length: \r\n\r\n{}`],
+    ['a length beyond all bounds', `${post}Content-Length: 99999999999999999999999\r\n\r\n{}`],
+    ['a coding that is nearly chunked', `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['identity', `${post}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n`],
+    ['chunked, then identity', `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+    ['identity, then chunked', `${post}Transfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n`],
+    ['gzip, then chunked', `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
+    ['chunked twice', `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['chunked behind a vertical tab', `${post}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n`],
+    ['chunked in HTTP/1.0', `${post.replace('1.1', '1.0')}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['a space before the colon', `${post}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`],
+    ['a bare LF after the request line', `GET / HTTP/1.1\nHost: 127.0.0.1\r\n\r\n`],
+    ['a bare LF after a field', `GET / HTTP/1.1\r\nHost: 127.0.0.1\nX: y\r\n\r\n`],
+    ['a bare LF at the end', `${get}\n`],
+    ['a bare CR in a field', `${get}X: a\rY: b\r\n\r\n`],
+    ['a folded field', `${get}X: a\r\n b\r\n\r\n`],
+    ['a folded field with a tab', `${get}X: a\r\n\tb\r\n\r\n`],
+    ['a folded coding', `${post}Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n`],
+    ['a folded first field', `GET / HTTP/1.1\r\n Host: 127.0.0.1\r\n\r\n`],
+    ['a NUL in a field', `${get}X: a\0b\r\n\r\n`],
+    ['a field without a name', `${get}: b\r\n\r\n`],
+    ['a chunk size ended by LF', `${post}Transfer-Encoding: chunked\r\n\r\n2\n{}\r\n0\r\n\r\n`],
+    ['a chunk ended by LF', `${post}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\n0\r\n\r\n`],
+    ['a chunk extension with LF', `${post}Transfer-Encoding: chunked\r\n\r\n2;a\nb\r\n{}\r\n0\r\n\r\n`],
+    ['a negative chunk', `${post}Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n`],
+    ['a chunk size with 0x', `${post}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
+    ['a chunk longer than it says', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`],
+    ['an absolute target', `GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['a target that is a star', `OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['a fragment', `GET /#x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['a space in the target', `GET /a b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['raw UTF-8 in the target', `GET /\xc3\xa9 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['an unknown method', `FOO / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['an unknown version', `GET / HTTP/1.2\r\nHost: 127.0.0.1\r\n\r\n`],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['HTTP/0.9', 'GET /\r\n\r\n'],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('%s', async (_name, bytes) => {
+    const reached: string[] = [];
+    const see = ({ path }: { path: string }) => {
+      reached.push(path);
+      return { status: 200 };
+    };
+    const { port } = await startEdge({
+      routes: [
+        { ...taking(1024), handle: see },
+        route({ path: '/', handle: see }),
+        route({ path: '/smuggled', handle: see }),
+      ],
+    });
+    const heard = await exchangeRaw(port, bytes + next);
+    expect(heard.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400']);
+    expect(reached).toEqual([]);
+    expect(heard).not.toMatch(/HPE_|Error|\.ts|\.js/);
+  });
+});
+
+describe('headers', () => {
+  test('64 fields are taken, 65 are 431', async () => {
+    const { port, host } = await startEdge({ routes: [route({ path: '/' })] });
+    const fields = Array.from({ length: 62 }, (_, at) => `X-${at}: y`);
+    const get = (more: string[]) => head({ host, fields: ['Connection: close', ...fields, ...more] });
+    expect(await exchangeRaw(port, get([]))).toMatch(/^HTTP\/1.1 200 /);
+    expect(await exchangeRaw(port, get(['X: y']))).toMatch(/^HTTP\/1.1 431 /);
+  });
+
+  test('more than 16 KiB are 431', async () => {
+    const { port, host } = await startEdge({ routes: [route({ path: '/' })] });
+    const get = head({ host, fields: [`X: ${'y'.repeat(16 * 1024)}`] });
+    expect(await exchangeRaw(port, get)).toMatch(/^HTTP\/1.1 431 /);
+  });
+});
+
+describe('too much of everything', () => {
+  test('connections over the cap are dropped, and those there are served', async () => {
+    const { port, host, log } = await startEdge({ routes: [route({ path: '/' })], limits: { maxConnections: 2 } });
+    const peers = [await RawPeer.connect(port), await RawPeer.connect(port)];
+    const third = await RawPeer.connect(port);
+    third.socket.once('end', () => third.socket.end());
+    await third.closed;
+    expect(third.text).toBe('');
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { dropped: 1 } }]);
+    for (const peer of peers) await peer.say(head({ host })).hears('200 OK');
+  });
+
+  test('requests sent far ahead end the connection', async () => {
+    let handled = 0;
+    const slow = route({
+      path: '/',
+      handle: () => {
+        handled++;
+        return new Promise(() => {});
+      },
+    });
+    const { port, host } = await startEdge({ routes: [slow], limits: { maxPipelined: 4 } });
+    expect(await exchangeRaw(port, head({ host }).repeat(6))).toBe('');
+    expect(handled).toBe(1);
+  });
+});

@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock, Ids, Log, Principal } from '@dragoman/core';
+import type { Answer, Route, SocketRoute } from '../route.ts';
+import { createRouter } from '../router.ts';
+import { writeAnswer } from './answer.ts';
+import { Door, type DoorOptions } from './door.ts';
+import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
+import { endWith, lastAnswer } from './last-answer.ts';
+import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
+import { SocketEdge } from './websocket.ts';
+
+export interface HttpEdgeOptions extends DoorOptions {
+  readonly routes: readonly Route[];
+  readonly sockets?: readonly SocketRoute[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Counts the calls of routes that count. */
+  readonly count?: Count;
+  /** A line in the log for each request: method, route, status, milliseconds. */
+  readonly accessLog?: boolean;
+  readonly limits?: Partial<HttpLimits>;
+  readonly socketLimits?: Partial<SocketLimits>;
+}
+
+/** Where bytes come in over HTTP and WebSocket, on one port. What is said there is the routes' business. */
+export class HttpEdge implements AsyncDisposable {
+  readonly #context: ExchangeContext;
+  readonly #server: Server;
+  readonly #sockets: SocketEdge;
+  readonly #pipelines = new Map<Socket, Pipeline>();
+  #closed: Promise<void> | undefined;
+  #drops = 0;
+  #dropsToldAt: number | undefined;
+
+  constructor(options: HttpEdgeOptions) {
+    const { clock, ids, log } = options;
+    const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
+    const door = new Door(options);
+    const { count, accessLog = false } = options;
+    this.#context = { router: createRouter(options.routes), door, count, limits, clock, ids, log, accessLog };
+    this.#sockets = new SocketEdge({
+      routes: options.sockets ?? [],
+      door,
+      clock,
+      log,
+      maxHeaderFields: limits.maxHeaderFields,
+      ...(options.socketLimits === undefined ? {} : { limits: options.socketLimits }),
+    });
+    this.#server = this.#createServer(limits);
+  }
+
+  /** Resolves with the URL it answers at. Port 0 is any free one. */
+  listen({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', reject);
+        const address = this.#server.address();
+        const bound = typeof address === 'object' && address !== null ? address.port : port;
+        resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+      });
+    });
+  }
+
+  /** Ends what callers have open whose key was revoked, say. */
+  disconnect(isGone: (principal: Principal) => boolean): void {
+    this.#sockets.disconnect(isGone);
+    for (const { running } of this.#pipelines.values()) {
+      if (running?.principal === undefined || !isGone(running.principal)) continue;
+      running.abort();
+      running.response.destroy();
+    }
+  }
+
+  /**
+   * Stops in three steps: takes nothing new and lets what runs finish for `drainMs`; then tells handlers to stop; then
+   * breaks off what is still there.
+   */
+  close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(drainMs);
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    const { clock, limits } = this.#context;
+    const over = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => {
+        over.abort();
+        resolve();
+      });
+    });
+    this.#sockets.drain();
+    for (const [socket, { running }] of this.#pipelines) {
+      // Answers from now on say that they are the last. Who has not said a word yet is not waited for.
+      if (running !== undefined) running.response.shouldKeepAlive = false;
+      else if (socket.bytesRead === 0) socket.destroy();
+    }
+    const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
+    await Promise.race([closed, elapsed(drainMs)]);
+    for (const { running } of this.#pipelines.values()) running?.abort();
+    this.#sockets.abort();
+    await Promise.race([closed, elapsed(limits.abortMs)]);
+    for (const socket of this.#pipelines.keys()) socket.destroy();
+    await closed;
+  }
+
+  #createServer(limits: HttpLimits): Server {
+    const server = createServer({
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+      insecureHTTPParser: false,
+      // A second Host, Content-Type or Authorization must be seen, not dropped.
+      joinDuplicateHeaders: true,
+      // Checked by the door, which words it.
+      requireHostHeader: false,
+    });
+    server.maxConnections = limits.maxConnections;
+    // All fields stay visible; an exchange with too many is refused, where Node would drop the rest in silence.
+    server.maxHeadersCount = 0;
+    // A peer that has said all it will say still gets its answer.
+    (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+    server.on('connection', (socket: Socket) => this.#welcome(socket));
+    server.on('drop', () => this.#noteDrop());
+    server.on('request', (request, response) => this.#take(request, response, false));
+    server.on('checkContinue', (request, response) => this.#take(request, response, true));
+    server.on('checkExpectation', refuseExpectation);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuseBytes(error, socket as Socket));
+    server.on('upgrade', (request: IncomingMessage, socket, head) => this.#sockets.upgrade(request, socket, head));
+    return server;
+  }
+
+  /** One line a second at most: a flood of connections must not become a flood of lines. */
+  #noteDrop(): void {
+    const { clock, log } = this.#context;
+    this.#drops++;
+    if (this.#dropsToldAt !== undefined && clock.elapsed() - this.#dropsToldAt < 1_000) return;
+    this.#dropsToldAt = clock.elapsed();
+    log.warn({ dropped: this.#drops }, 'there are as many connections as are allowed; more were dropped');
+    this.#drops = 0;
+  }
+
+  #welcome(socket: Socket): void {
+    const pipeline: Pipeline = { running: undefined, waiting: [], refusal: undefined };
+    this.#pipelines.set(socket, pipeline);
+    socket.once('close', () => this.#pipelines.delete(socket));
+    socket.once('end', () => {
+      if (pipeline.running !== undefined) void this.#probe(pipeline.running);
+    });
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+    const { socket } = request;
+    const pipeline = this.#pipelines.get(socket);
+    if (pipeline === undefined) return;
+    const onOver = () => this.#goOn(pipeline, socket);
+    const exchange = new Exchange(this.#context, { request, response, expectsContinue, onOver });
+    if (pipeline.running === undefined) this.#start(pipeline, exchange);
+    else if (pipeline.waiting.length < this.#context.limits.maxPipelined) pipeline.waiting.push(exchange);
+    else socket.destroy();
+  }
+
+  /** One request of a connection runs at a time: those sent ahead wait, as their answers must. */
+  #start(pipeline: Pipeline, exchange: Exchange): void {
+    pipeline.running = exchange;
+    if (this.#closed !== undefined) exchange.response.shouldKeepAlive = false;
+    void exchange.run();
+  }
+
+  #goOn(pipeline: Pipeline, socket: Socket): void {
+    pipeline.running = undefined;
+    // After an answer that was the last, what was sent ahead is not looked at.
+    if (!socket.writable) return;
+    const next = pipeline.waiting.shift();
+    if (next !== undefined) this.#start(pipeline, next);
+    else if (pipeline.refusal !== undefined) endWith(socket, pipeline.refusal);
+    // A stream that was open when the server was told to stop could not say that it was the last.
+    else if (this.#closed !== undefined) socket.destroySoon();
+  }
+
+  /**
+   * A peer has closed its half. Either it waits for the answer, or it is gone: TCP tells only when something is written
+   * to it. So it is sent `102 Processing` now and then, which costs a waiting peer nothing.
+   */
+  async #probe({ response, signal }: Exchange): Promise<void> {
+    const { clock, limits } = this.#context;
+    const over = new AbortController();
+    response.once('close', () => over.abort());
+    const stop = AbortSignal.any([signal, over.signal]);
+    while (!stop.aborted) {
+      await clock.wait(limits.probeMs, stop).catch(ignore);
+      if (stop.aborted || response.headersSent || response.req.httpVersion !== '1.1') return;
+      response.writeProcessing();
+    }
+  }
+
+  /** The parser gave up, or the time is over. Nothing that follows on this connection can be trusted to be a request. */
+  #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+    const refusal = LAST_ANSWERS[error.code ?? ''] ?? LAST_ANSWER;
+    const pipeline = this.#pipelines.get(socket);
+    if (pipeline?.running?.isReceived === true) {
+      // What came whole before it is answered first.
+      socket.pause();
+      pipeline.refusal = refusal;
+    } else if (pipeline?.running?.response.headersSent === true) socket.destroy();
+    else endWith(socket, refusal);
+  }
+}
+
+/** The exchanges of one connection. */
+interface Pipeline {
+  running: Exchange | undefined;
+  readonly waiting: Exchange[];
+  /** To what came after them and was no request. */
+  refusal: Answer | undefined;
+}
+
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const how = { personal: false, fields: [], retryAfter: undefined, stallMs: 0 };
+  writeAnswer(response, lastAnswer('expectation_failed'), how);
+}
+
+function ignore(): void {}
+
+const DRAIN_MS = 10_000;
+const LAST_ANSWER = lastAnswer('bad_request');
+const LAST_ANSWERS: Readonly<Record<string, Answer>> = {
+  HPE_HEADER_OVERFLOW: lastAnswer('headers_too_large'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: lastAnswer('too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: lastAnswer('request_timeout'),
+};

@@ -1,0 +1,41 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { problem } from '../problem.ts';
+import type { Answer } from '../route.ts';
+import { headerFields } from './answer.ts';
+
+/** The answer to what is not a request we can trust the rest of the connection after: fixed words, and the end. */
+export function lastAnswer(code: keyof typeof LAST_WORDS): Answer {
+  const { status, title } = LAST_WORDS[code];
+  return closing(problem({ status, code, title }));
+}
+
+/** Writes an answer to a socket that has no response object (any more), and ends it. */
+export function endWith(socket: Duplex, answer: Answer, retryAfter?: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(rawAnswer(closing(answer), retryAfter), () => socket.destroy());
+}
+
+function rawAnswer(answer: Answer, retryAfter: number | undefined): string {
+  const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
+  const fields = headerFields(answer, { personal: false, fields: [], retryAfter });
+  fields.push('Content-Length', String(Buffer.byteLength(text)));
+  let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n`;
+  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  return `${head}\r\n${text}`;
+}
+
+function closing(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, Connection: 'close' } };
+}
+
+const LAST_WORDS = {
+  bad_request: { status: 400, title: 'This is not an HTTP/1.1 request as we take it.' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time.' },
+  too_large: { status: 413, title: 'The request is larger than this door takes.' },
+  expectation_failed: { status: 417, title: 'The only expectation we can meet is 100-continue.' },
+  headers_too_large: { status: 431, title: 'The request has more headers than this door takes.' },
+} as const;

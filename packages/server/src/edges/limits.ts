@@ -1,0 +1,84 @@
+/** What one HTTP peer may take. Milliseconds and bytes. */
+export interface HttpLimits {
+  /** Open sockets of all kinds; more are dropped before a byte of theirs is read. */
+  readonly maxConnections: number;
+  readonly maxHeaderBytes: number;
+  readonly maxHeaderFields: number;
+  /** From the first byte, or from connecting when there is none, to the end of the headers. */
+  readonly headersMs: number;
+  /** To the end of the body. */
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  /** How often the limits above are looked at. */
+  readonly checkMs: number;
+  /** Requests sent ahead on one connection while an earlier one is being answered. */
+  readonly maxPipelined: number;
+  /** How long a peer may leave an answer unread before the connection is given up. */
+  readonly stallMs: number;
+  /** What is still read, and how long, after an answer that came before the end of the body: else the peer may lose the answer. */
+  readonly lingerBytes: number;
+  readonly lingerMs: number;
+  /** How often a peer that has said all it will say is asked whether it still listens. */
+  readonly probeMs: number;
+  /** How long handlers have after their signal when the server stops. */
+  readonly abortMs: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  maxConnections: 15_000,
+  maxHeaderBytes: 16 * 1024,
+  maxHeaderFields: 64,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  keepAliveMs: 5_000,
+  checkMs: 1_000,
+  maxPipelined: 16,
+  stallMs: 60_000,
+  lingerBytes: 256 * 1024,
+  lingerMs: 1_000,
+  probeMs: 1_000,
+  abortMs: 1_000,
+};
+
+/** What one WebSocket peer may take. Milliseconds and bytes. */
+export interface SocketLimits {
+  readonly maxMessageBytes: number;
+  readonly maxFragments: number;
+  /** From the first byte of a message to its last. */
+  readonly messageMs: number;
+  /** For the first message of a peer that came without a key. */
+  readonly identifyMs: number;
+  /** A peer that answers no ping until the next one is due is gone. */
+  readonly pingMs: number;
+  /** Pings and pongs a peer may send within `pingWindowMs`. */
+  readonly maxPings: number;
+  readonly pingWindowMs: number;
+  /** Text handed to the socket and not yet taken; further sends wait. */
+  readonly maxBufferedBytes: number;
+  /** Sends that wait; one more closes the connection. */
+  readonly maxWaitingSends: number;
+  /** Messages that came and were not yet read by the route; then the socket is not read either. */
+  readonly maxUnreadMessages: number;
+  /** How long a peer may leave what was sent unread. */
+  readonly stallMs: number;
+  /** For the peer's half of the closing handshake. */
+  readonly closeMs: number;
+  /** How often the limits above are looked at. */
+  readonly checkMs: number;
+}
+
+export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
+  maxMessageBytes: 8 * 1024 * 1024,
+  maxFragments: 64,
+  messageMs: 10_000,
+  identifyMs: 5_000,
+  pingMs: 30_000,
+  maxPings: 20,
+  pingWindowMs: 10_000,
+  maxBufferedBytes: 1024 * 1024,
+  maxWaitingSends: 1_024,
+  maxUnreadMessages: 16,
+  stallMs: 60_000,
+  closeMs: 2_000,
+  checkMs: 1_000,
+};

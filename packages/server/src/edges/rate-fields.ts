@@ -1,0 +1,42 @@
+/** How much of one limit a caller has left. */
+export interface LimitState {
+  /** Names the policy in the IETF fields: `minute`. */
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowSeconds: number;
+  /** When the window is fresh again, in epoch seconds. */
+  readonly resetAt: number;
+}
+
+/**
+ * Limits as header fields, name and value in turn: the `X-RateLimit-*` everybody reads, with the tightest limit (the
+ * first), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), with all of them.
+ */
+export function rateFields(limits: readonly LimitState[], now: number): string[] {
+  const [tightest] = limits;
+  if (tightest === undefined) return [];
+  let left = '';
+  let policy = '';
+  for (const { name, limit, remaining, windowSeconds, resetAt } of limits) {
+    const comma = left === '' ? '' : ', ';
+    left += `${comma}"${name}";r=${remaining};t=${secondsUntil(resetAt, now)}`;
+    policy += `${comma}"${name}";q=${limit};w=${windowSeconds}`;
+  }
+  return [
+    'X-RateLimit-Limit',
+    String(tightest.limit),
+    'X-RateLimit-Remaining',
+    String(tightest.remaining),
+    'X-RateLimit-Reset',
+    String(Math.ceil(tightest.resetAt)),
+    'RateLimit',
+    left,
+    'RateLimit-Policy',
+    policy,
+  ];
+}
+
+function secondsUntil(resetAt: number, now: number): number {
+  return Math.max(0, Math.ceil(resetAt - now / 1000));
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '@dragoman/core';
+import type { Answer } from '../route.ts';
+import { withHeartbeat } from './heartbeat.ts';
+
+/** One record of a stream: its number, by which a peer resumes, and its JSON on one line. */
+export interface StreamRecord {
+  readonly id: number;
+  readonly data: string;
+}
+
+/** Records as an SSE answer (WHATWG HTML §9.2). A comment is sent where there is nothing else for a while. */
+export function sseAnswer(records: AsyncIterable<StreamRecord>, options: SseOptions): Answer {
+  const { clock, heartbeatMs = HEARTBEAT_MS } = options;
+  return {
+    status: 200,
+    headers: SSE_HEADERS,
+    stream: withHeartbeat(sseEvents(records), { clock, everyMs: heartbeatMs, beat: COMMENT }),
+  };
+}
+
+export interface SseOptions {
+  readonly clock: Clock;
+  readonly heartbeatMs?: number;
+}
+
+async function* sseEvents(records: AsyncIterable<StreamRecord>): AsyncGenerator<string> {
+  for await (const record of records) yield sseEvent(record);
+}
+
+/**
+ * One event. Nothing a stranger wrote is outside `data`, and `data` is one line: a line break in it would let the
+ * sender forge the next event.
+ */
+export function sseEvent({ id, data }: StreamRecord): string {
+  if (!Number.isSafeInteger(id)) throw new Error('the id of an SSE event is not a whole number');
+  if (data.includes('\n') || data.includes('\r')) throw new Error('the data of an SSE event has more than one line');
+  return `id: ${id}\ndata: ${data}\n\n`;
+}
+
+const COMMENT = ': still here\n\n';
+const HEARTBEAT_MS = 15_000;
+const SSE_HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // nginx holds a stream back until its buffer is full unless told not to.
+  'X-Accel-Buffering': 'no',
+};

@@ -1,0 +1,417 @@
+import { failure } from '@dragoman/protocols';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Connection, SocketRoute } from '../route.ts';
+import {
+  ada,
+  admin,
+  closeCode,
+  exchangeRaw,
+  frame,
+  RawPeer,
+  type RunningEdge,
+  readFrames,
+  startEdge,
+  TestClock,
+  upgradeHead,
+} from './harness.contract.ts';
+
+/** A route that sends back what it hears. */
+function echo(parts: Partial<SocketRoute> = {}): SocketRoute {
+  return {
+    path: '/ws',
+    access: 'open',
+    summary: 'Says it back.',
+    open: async (connection) => {
+      for await (const message of connection.messages) await connection.send(message);
+    },
+    ...parts,
+  };
+}
+
+/** A route that hands its connection to the test and stays open until it is closed. */
+function held(connections: Connection[]): SocketRoute {
+  return echo({
+    open: (connection) => {
+      connections.push(connection);
+      return new Promise((resolve) => connection.signal.addEventListener('abort', () => resolve()));
+    },
+  });
+}
+
+async function upgrade({ port, host }: RunningEdge, fields: string[] = []): Promise<RawPeer> {
+  const peer = await RawPeer.connect(port);
+  await peer.say(upgradeHead({ path: '/ws', host, fields })).hears('\r\n\r\n');
+  expect(peer.text).toMatch(/^HTTP\/1.1 101 /);
+  return peer;
+}
+
+function texts(peer: RawPeer): string[] {
+  return readFrames(peer.bytes)
+    .filter(({ opcode }) => opcode === 1)
+    .map(({ payload }) => payload.toString());
+}
+
+const hasClosed = (heard: Buffer) => closeCode(heard) !== undefined;
+
+describe('a connection', () => {
+  test('carries text both ways, in order', async () => {
+    const edge = await startEdge({ sockets: [echo()] });
+    const peer = await upgrade(edge);
+    // RFC 6455 §1.3 has this key and this answer.
+    expect(peer.text).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
+    const sent = Array.from({ length: 100 }, (_, at) => `message ${at} é`);
+    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    await peer.hears((heard) => readFrames(heard).length === 100);
+    expect(texts(peer)).toEqual(sent);
+  });
+
+  test('is not compressed, whatever the peer offers', async () => {
+    const peer = await upgrade(await startEdge({ sockets: [echo()] }), [
+      'Sec-WebSocket-Extensions: permessage-deflate',
+    ]);
+    expect(peer.text).not.toContain('Sec-WebSocket-Extensions');
+  });
+
+  test('knows its caller, address, path and query', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({ sockets: [{ ...held(connections), path: '/ws/:id', access: 'agent' }] });
+    const client = new WebSocket(`ws://${edge.host}/ws/7?after=3`, { headers: { 'x-api-key': 'ada' } });
+    await expect.poll(() => connections.length).toBe(1);
+    expect(connections[0]).toMatchObject({
+      principal: ada,
+      address: '127.0.0.1',
+      path: '/ws/7',
+      params: { id: '7' },
+      bufferedBytes: 0,
+    });
+    expect(connections[0]?.query.get('after')).toBe('3');
+    client.terminate();
+    await expect.poll(() => connections[0]?.signal.aborted).toBe(true);
+    await expect(connections[0]?.send('late')).rejects.toThrow('closed');
+  });
+
+  test('closes with 1000 when its route is done, and with 1011 when the route fails', async () => {
+    const done = await upgrade(await startEdge({ sockets: [echo({ open: async () => {} })] }));
+    await done.hears(hasClosed);
+    expect(closeCode(done.bytes)).toBe(1000);
+
+    const edge = await startEdge({ sockets: [echo({ open: () => Promise.reject(new Error('secret')) })] });
+    const failed = await upgrade(edge);
+    await failed.hears(hasClosed);
+    expect(closeCode(failed.bytes)).toBe(1011);
+    expect(failed.text).not.toContain('secret');
+    expect(edge.log.lines).toMatchObject([{ level: 'error' }]);
+  });
+
+  test('gives the route what came before the peer closed', async () => {
+    const heard: string[] = [];
+    const edge = await startEdge({
+      sockets: [
+        echo({
+          open: async ({ messages }) => {
+            for await (const message of messages) {
+              heard.push(message);
+              await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+            heard.push('end');
+          },
+        }),
+      ],
+    });
+    const peer = await upgrade(edge);
+    peer.say(Buffer.concat([frame({ payload: 'a' }), frame({ payload: 'b' }), frame({ opcode: 8 })]));
+    await expect.poll(() => heard).toEqual(['a', 'b', 'end']);
+  });
+
+  test('speaks the subprotocol the route wants most', async () => {
+    const edge = await startEdge({ sockets: [echo({ subprotocols: ['e2a.v2', 'e2a.v1'] })] });
+    const peer = await upgrade(edge, ['Sec-WebSocket-Protocol: other, e2a.v1, e2a.v2']);
+    expect(peer.text).toContain('Sec-WebSocket-Protocol: e2a.v2\r\n');
+    expect((await upgrade(edge)).text).not.toContain('Sec-WebSocket-Protocol');
+    const fields = ['Sec-WebSocket-Protocol: other'];
+    expect(await exchangeRaw(edge.port, upgradeHead({ path: '/ws', host: edge.host, fields }))).toMatch(
+      /^HTTP\/1.1 400 /,
+    );
+  });
+});
+
+describe('an upgrade is refused', () => {
+  test.each([
+    ['with an absolute target', 'http://evil.example/ws', [], 400],
+    ['with 65 header fields', '/ws', Array.from({ length: 60 }, (_, at) => `X-${at}: y`), 431],
+    ['to an unknown path', '/other', [], 404],
+    ['for another host', '/ws', ['Host: evil.example'], 400],
+    ['from a page of another origin', '/ws', ['Origin: http://evil.example'], 403],
+    ['without a key', '/ws', [], 401],
+    ['with a wrong key', '/ws', ['X-API-Key: nobody'], 401],
+    ['with a key for something else', '/ws', ['X-API-Key: admin'], 403],
+    ['with an unknown version', '/ws', ['X-API-Key: ada', 'Sec-WebSocket-Version: 14'], 400],
+  ])('%s', async (_name, path, fields, status) => {
+    const { port, host, edge } = await startEdge({ sockets: [echo({ access: 'agent' })] });
+    const heard = await exchangeRaw(port, upgradeHead({ path, host, fields }));
+    expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(heard).toContain('Connection: close');
+    await edge.close();
+  });
+
+  test('with 503 and Retry-After, or whatever the door says', async () => {
+    const { port, host } = await startEdge({
+      sockets: [echo()],
+      admit: () => failure('rate_limited', { retry_after: 9 }),
+    });
+    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host }));
+    expect(heard).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 9\r\n/);
+  });
+});
+
+describe('a caller that cannot set headers', () => {
+  const identify = async (first: string) => {
+    if (first === 'i am ada') return ada;
+    return first === 'i am admin' ? admin : failure('unauthenticated');
+  };
+  const route = echo({ access: 'agent', identify });
+
+  test('says who it is in its first message, which the route gets too', async () => {
+    const peer = await upgrade(await startEdge({ sockets: [route] }));
+    peer.say(frame({ payload: 'i am ada' })).say(frame({ payload: 'hello' }));
+    await peer.hears((heard) => readFrames(heard).length === 2);
+    expect(texts(peer)).toEqual(['i am ada', 'hello']);
+  });
+
+  test.each(['i am nobody', 'i am admin'])('is closed with 1008 after: %s', async (payload) => {
+    const peer = await upgrade(await startEdge({ sockets: [route] }));
+    await peer.say(frame({ payload })).hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1008);
+    expect(texts(peer)).toEqual([]);
+  });
+
+  test('is closed with 1008 when it says nothing in time', async () => {
+    const clock = new TestClock();
+    const peer = await upgrade(await startEdge({ sockets: [route], clock }));
+    await clock.advance(5_000);
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1008);
+  });
+
+  test('needs no first message when it came with a key', async () => {
+    const sender = { ...route, open: (connection: Connection) => connection.send(`${connection.principal?.id}`) };
+    const peer = await upgrade(await startEdge({ sockets: [sender] }), ['X-API-Key: ada']);
+    await peer.hears('ada');
+  });
+});
+
+describe('a slow reader', () => {
+  test('holds the sender back, and what is sent keeps its order', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({ sockets: [held(connections)], socketLimits: { maxBufferedBytes: 1024 * 1024 } });
+    const peer = await upgrade(edge);
+    peer.socket.pause();
+    await expect.poll(() => connections.length).toBe(1);
+    const [connection] = connections;
+    if (connection === undefined) throw new Error('no connection');
+    const text = 'x'.repeat(256 * 1024);
+    let taken = 0;
+    const sends = Array.from({ length: 100 }, (_, at) => connection.send(`${at};${text}`).then(() => taken++));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(taken).toBeLessThan(60);
+    expect(connection.bufferedBytes).toBeGreaterThan(256 * 1024);
+    peer.socket.resume();
+    await Promise.all(sends);
+    await peer.hears((heard) => readFrames(heard).length === 100);
+    expect(texts(peer).map((sent) => Number.parseInt(sent, 10))).toEqual([...Array(100).keys()]);
+    expect(connection.bufferedBytes).toBe(0);
+  });
+
+  test('is closed with 1013 when too many sends wait for it', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({
+      sockets: [held(connections)],
+      socketLimits: { maxBufferedBytes: 1, maxWaitingSends: 3, closeMs: 50 },
+    });
+    const peer = await upgrade(edge);
+    await expect.poll(() => connections.length).toBe(1);
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => connections[0]?.send('hello')));
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1013);
+    expect(peer.text).toContain('resume');
+  });
+
+  test('is given up when it takes nothing for too long', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({ sockets: [held(connections)], socketLimits: { stallMs: 100, pingMs: 60_000 } });
+    const peer = await upgrade(edge);
+    peer.socket.pause();
+    await expect.poll(() => connections.length).toBe(1);
+    await expect(connections[0]?.send('x'.repeat(32 * 1024 * 1024))).rejects.toThrow();
+    expect(connections[0]?.signal.aborted).toBe(true);
+  });
+});
+
+test('a route that does not read holds the peer back', async () => {
+  const connections: Connection[] = [];
+  const edge = await startEdge({ sockets: [held(connections)] });
+  const peer = await upgrade(edge);
+  const message = frame({ payload: 'x'.repeat(64 * 1024) });
+  let said = 0;
+  for (; said < 1000 && peer.socket.writableLength < 1024 * 1024; said++) {
+    peer.say(message);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(said).toBeLessThan(1000);
+  let read = 0;
+  for await (const _ of connections[0]?.messages ?? []) if (++read === said) break;
+  expect(read).toBe(said);
+});
+
+describe('time', () => {
+  test('a peer that answers no ping is dropped, one that does is kept', async () => {
+    const clock = new TestClock();
+    const edge = await startEdge({ sockets: [echo()], clock, socketLimits: { checkMs: 1_000 } });
+    const silent = await upgrade(edge);
+    const awake = await upgrade(edge);
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) await clock.advance(1_000);
+    };
+    await pass(30);
+    await Promise.all(
+      [silent, awake].map((peer) => peer.hears((heard) => readFrames(heard).some((f) => f.opcode === 9))),
+    );
+    awake.say(frame({ opcode: 10 }));
+    await awake.say(frame({ payload: 'still here' })).hears('still here');
+    const dropped = new Promise((resolve) => silent.socket.once('end', resolve));
+    await pass(30);
+    await dropped;
+    await awake.say(frame({ payload: 'and now' })).hears('and now');
+  });
+
+  test.each([
+    ['a fragment that no other follows', frame({ payload: 'a', fin: false })],
+    ['a frame that stops in its payload', frame({ payload: 'abcdef' }).subarray(0, 8)],
+    ['a frame that stops in its header', frame({ payload: 'a' }).subarray(0, 1)],
+    ['a fragment followed by pings', Buffer.concat([frame({ payload: 'a', fin: false }), frame({ opcode: 9 })])],
+  ])('%s is closed with 1008 after ten seconds', async (_name, bytes) => {
+    const clock = new TestClock();
+    const edge = await startEdge({ sockets: [echo()], clock, socketLimits: { checkMs: 1_000 } });
+    const peer = await upgrade(edge);
+    await peer.say(frame({ payload: 'whole' })).hears('whole');
+    peer.say(bytes);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    for (let second = 0; second < 9; second++) await clock.advance(1_000);
+    expect(closeCode(peer.bytes)).toBeUndefined();
+    await clock.advance(1_000);
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1008);
+  });
+
+  test('nothing is watched when nobody is connected', async () => {
+    const clock = new TestClock();
+    const edge = await startEdge({ sockets: [echo()], clock });
+    for (let round = 0; round < 2; round++) {
+      const peer = await upgrade(edge);
+      expect(clock.waiting).toBe(1);
+      peer.socket.destroy();
+      await expect.poll(() => clock.waiting).toBe(0);
+    }
+  });
+});
+
+describe('abuse', () => {
+  const giant = { claimedLength: 1n << 40n };
+  test.each([
+    ['an unmasked frame', frame({ payload: 'a', masked: false }), 1002],
+    ['a reserved bit', frame({ payload: 'a', reserved: 1 }), 1002],
+    ['the bit of a compression nobody agreed on', frame({ payload: 'a', reserved: 4 }), 1002],
+    ['a reserved opcode', frame({ opcode: 3, payload: 'a' }), 1002],
+    ['a reserved control opcode', frame({ opcode: 11 }), 1002],
+    ['a continuation of nothing', frame({ opcode: 0, payload: 'a' }), 1002],
+    ['a message inside a message', Buffer.concat([frame({ fin: false }), frame({ payload: 'a' })]), 1002],
+    ['a fragmented ping', frame({ opcode: 9, fin: false }), 1002],
+    ['a ping with too much in it', frame({ opcode: 9, payload: 'a'.repeat(126) }), 1002],
+    ['a close with one byte', frame({ opcode: 8, payload: 'a' }), 1002],
+    ['a close with a code that is never sent', frame({ opcode: 8, payload: Buffer.from([0x03, 0xee]) }), 1002],
+    ['a close with a code below 1000', frame({ opcode: 8, payload: Buffer.from([0, 1]) }), 1002],
+    ['a close whose reason is not UTF-8', frame({ opcode: 8, payload: Buffer.from([0x03, 0xe8, 0xff]) }), 1007],
+    ['text that is not UTF-8', frame({ payload: Buffer.from([0xc3, 0x28]) }), 1007],
+    ['an overlong slash', frame({ payload: Buffer.from([0xc0, 0xaf]) }), 1007],
+    ['half a surrogate pair', frame({ payload: Buffer.from([0xed, 0xa0, 0x80]) }), 1007],
+    ['binary', frame({ opcode: 2, payload: 'a' }), 1003],
+    ['a length of a terabyte', frame(giant), 1009],
+    ['a length over 2^63', frame({ claimedLength: (1n << 63n) + 1n }), 1009],
+    ['a byte more than allowed', frame({ claimedLength: BigInt(8 * 1024 * 1024 + 1) }), 1009],
+    [
+      '65 fragments',
+      Buffer.concat([frame({ fin: false }), ...Array(65).fill(frame({ opcode: 0, fin: false, payload: 'a' }))]),
+      1008,
+    ],
+    ['a flood of pings', Buffer.concat(Array(21).fill(frame({ opcode: 9 }))), 1008],
+    ['a flood of pongs', Buffer.concat(Array(21).fill(frame({ opcode: 10 }))), 1008],
+  ])('%s: %#', async (_name, bytes, code) => {
+    const edge = await startEdge({ sockets: [echo()] });
+    const peer = await upgrade(edge);
+    peer.say(bytes);
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(code);
+    expect(texts(peer)).toEqual([]);
+    // The server does not wait for a peer that never closes its side.
+    await edge.edge.close({ drainMs: 1_000 });
+  });
+
+  test('64 fragments are one message', async () => {
+    const peer = await upgrade(await startEdge({ sockets: [echo()] }));
+    const middle = Array(62).fill(frame({ opcode: 0, fin: false, payload: 'b' }));
+    peer.say(Buffer.concat([frame({ fin: false, payload: 'a' }), ...middle, frame({ opcode: 0, payload: 'c' })]));
+    await peer.hears(`a${'b'.repeat(62)}c`);
+  });
+});
+
+describe('stopping', () => {
+  test('lets a route finish what it is at, then says 1001', async () => {
+    let finish: () => void = () => {};
+    const edge = await startEdge({
+      sockets: [
+        echo({
+          open: async ({ messages }) => {
+            for await (const _ of messages) {
+              await new Promise<void>((resolve) => {
+                finish = resolve;
+              });
+            }
+          },
+        }),
+      ],
+    });
+    const peer = await upgrade(edge);
+    peer.say(frame({ payload: 'work' }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const closed = edge.edge.close({ drainMs: 5_000 });
+    peer.say(frame({ payload: 'more work' }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(closeCode(peer.bytes)).toBeUndefined();
+    finish();
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1001);
+    peer.socket.end();
+    await closed;
+  });
+
+  test('tells a route that does not finish to stop, and peers that the server goes away', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({ sockets: [held(connections)] });
+    const peer = await upgrade(edge);
+    await edge.edge.close({ drainMs: 10 });
+    expect(connections[0]?.signal.aborted).toBe(true);
+    expect(closeCode(peer.bytes)).toBe(1001);
+  });
+
+  test('a caller whose key is revoked is closed with 1008', async () => {
+    const connections: Connection[] = [];
+    const edge = await startEdge({ sockets: [{ ...held(connections), access: 'agent' }] });
+    const peer = await upgrade(edge, ['X-API-Key: ada']);
+    edge.edge.disconnect(({ keyId }) => keyId === 'k1');
+    await peer.hears(hasClosed);
+    expect(closeCode(peer.bytes)).toBe(1008);
+    expect(connections[0]?.signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,226 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock, Log, Principal } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isFailure, problemAnswer } from '../problem.ts';
+import type { SocketRoute } from '../route.ts';
+import { createRouter, type Match, type Router } from '../router.ts';
+import { SocketConnection } from './connection.ts';
+import { type Door, refuseRole } from './door.ts';
+import { refuseForm } from './form.ts';
+import { endWith } from './last-answer.ts';
+import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
+
+export interface SocketEdgeOptions {
+  readonly routes: readonly SocketRoute[];
+  readonly door: Door;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxHeaderFields: number;
+  readonly limits?: Partial<SocketLimits>;
+}
+
+/** The WebSocket side of an HTTP port: takes over upgrades and runs a route for each connection. */
+export class SocketEdge {
+  readonly #router: Router<Entry>;
+  readonly #door: Door;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #maxHeaderFields: number;
+  readonly #limits: SocketLimits;
+  readonly #server: WebSocketServer;
+  readonly #subprotocols = new WeakMap<IncomingMessage, string>();
+  readonly #connections = new Set<SocketConnection>();
+  #watch: AbortController | undefined;
+  #isDraining = false;
+
+  constructor({ routes, door, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+    this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
+    this.#door = door;
+    this.#clock = clock;
+    this.#log = log;
+    this.#maxHeaderFields = maxHeaderFields;
+    this.#limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: this.#limits.maxMessageBytes,
+      maxFragments: this.#limits.maxFragments,
+      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+      closeTimeout: this.#limits.closeMs,
+      handleProtocols: (_offered: Set<string>, request: IncomingMessage) => this.#subprotocols.get(request) ?? false,
+    } as ConstructorParameters<typeof WebSocketServer>[0]);
+  }
+
+  /** Answers an upgrade with 101 and a running route, or with why not. */
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    // The HTTP server has let go of the socket: an error on it would be nobody's.
+    socket.on('error', ignore);
+    const malformed = refuseForm(request, this.#maxHeaderFields);
+    if (malformed !== undefined) {
+      endWith(socket, malformed);
+      return;
+    }
+    try {
+      const entrance = await this.#admit(request);
+      if (isFailure(entrance)) {
+        endWith(socket, problemAnswer(entrance), entrance.details.retry_after);
+        return;
+      }
+      this.#server.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
+        socket.off('error', ignore);
+        void this.#run(entrance.match.entry.route, this.#connect({ request, socket, webSocket, entrance }));
+      });
+    } catch (error) {
+      this.#log.error({ err: error }, 'an upgrade failed');
+      endWith(socket, problemAnswer(failure('internal')));
+    }
+  }
+
+  /** Gives no further message to any route. Those that are done when their work is done end by themselves. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const connection of this.#connections) connection.endMessages();
+  }
+
+  /** Tells every route to stop, and every peer that the server is going away. */
+  abort(): void {
+    for (const connection of this.#connections) {
+      connection.close(1001, GOING_AWAY);
+      connection.abort();
+    }
+  }
+
+  disconnect(isGone: (principal: Principal) => boolean): void {
+    for (const connection of this.#connections) {
+      if (connection.principal === undefined || !isGone(connection.principal)) continue;
+      connection.close(1008, 'unauthenticated');
+      connection.abort();
+    }
+  }
+
+  async #admit(request: IncomingMessage): Promise<Entrance | Failure> {
+    const { headers, url = '' } = request;
+    const misdirected = this.#door.refuseSender(headers);
+    if (misdirected !== undefined) return misdirected;
+    const match = this.#router.find('GET', url);
+    if (match === undefined) return failure('not_found');
+    if (this.#isDraining) return failure('busy', {}, 'The server is stopping.');
+    const { route } = match.entry;
+    const subprotocol = chooseSubprotocol(headers['sec-websocket-protocol'], route.subprotocols ?? []);
+    if (typeof subprotocol === 'string') this.#subprotocols.set(request, subprotocol);
+    else if (subprotocol !== undefined) return subprotocol;
+    const address = this.#door.address(request.socket.remoteAddress, headers);
+    const access = route.identify === undefined ? route.access : 'open';
+    const principal = await this.#door.identify({ headers, address, access });
+    if (isFailure(principal)) return principal;
+    if (principal !== undefined) return refuseRole(principal, route.access) ?? { match, address, principal };
+    return { match, address, principal };
+  }
+
+  #connect({ request, socket, webSocket, entrance }: Arrival): SocketConnection {
+    const { match, address, principal } = entrance;
+    const [path = ''] = (request.url ?? '').split('?');
+    const connection = new SocketConnection({
+      webSocket,
+      socket,
+      clock: this.#clock,
+      limits: this.#limits,
+      path,
+      params: match.params,
+      query: new URLSearchParams(match.query),
+      headers: request.headers,
+      address,
+      principal,
+    });
+    this.#connections.add(connection);
+    if (this.#watch === undefined) void this.#keepWatch();
+    webSocket.on('close', () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size > 0) return;
+      this.#watch?.abort();
+      this.#watch = undefined;
+    });
+    return connection;
+  }
+
+  async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
+    try {
+      if (!(await this.#identify(route, connection))) return;
+      if (this.#isDraining) connection.endMessages();
+      await route.open(connection);
+      if (this.#isDraining) connection.close(1001, GOING_AWAY);
+      else connection.close(1000);
+    } catch (error) {
+      // A send to a peer that is gone throws too; that is no fault of the route.
+      if (connection.signal.aborted) return;
+      this.#log.error({ err: error, route: route.path }, 'a WebSocket route failed');
+      connection.close(1011, 'internal');
+    }
+  }
+
+  /** Waits for the message that tells who is calling, where the upgrade did not. */
+  async #identify(route: SocketRoute, connection: SocketConnection): Promise<boolean> {
+    if (route.identify === undefined || connection.principal !== undefined) return true;
+    const inTime = new AbortController();
+    const late = this.#clock.wait(this.#limits.identifyMs, inTime.signal).catch(ignore);
+    const first = await Promise.race([connection.peek(), late]);
+    inTime.abort();
+    const found = first === undefined ? failure('unauthenticated') : await route.identify(first);
+    const refused = isFailure(found) ? found : refuseRole(found, route.access);
+    if (refused !== undefined) {
+      connection.close(1008, refused.code);
+      return false;
+    }
+    if (!isFailure(found)) connection.principal = found;
+    return true;
+  }
+
+  /** One timer for all connections, as long as there are any. */
+  async #keepWatch(): Promise<void> {
+    const watch = new AbortController();
+    this.#watch = watch;
+    while (!watch.signal.aborted) {
+      await this.#clock.wait(this.#limits.checkMs, watch.signal).catch(ignore);
+      if (!watch.signal.aborted) for (const connection of this.#connections) connection.check();
+    }
+  }
+}
+
+interface Entry {
+  readonly method: 'GET';
+  readonly path: string;
+  readonly route: SocketRoute;
+}
+
+interface Entrance {
+  readonly match: Match<Entry>;
+  readonly address: string;
+  readonly principal: Principal | undefined;
+}
+
+interface Arrival {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly webSocket: WebSocket;
+  readonly entrance: Entrance;
+}
+
+/** The one the route wants most of those offered. A peer that offers none gets none. */
+function chooseSubprotocol(offer: string | undefined, spoken: readonly string[]): string | undefined | Failure {
+  if (offer === undefined || spoken.length === 0) return undefined;
+  const offered = offer.split(',').map((name) => name.trim());
+  const suggestions = spoken.map((name) => `Sec-WebSocket-Protocol: ${name}`);
+  return (
+    spoken.find((name) => offered.includes(name)) ??
+    failure('invalid_message', { suggestions }, 'This route speaks none of the subprotocols offered.')
+  );
+}
+
+function ignore(): void {}
+
+const GOING_AWAY = 'the server is stopping';
+/** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
+const MAX_BUFFERED_CHUNKS = 65_536;

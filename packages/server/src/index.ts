@@ -1,0 +1,7 @@
+// The whole public surface, by name.
+
+export { type ConfigIssue, parseConfig, readConfig } from './config.ts';
+export { type Config, ConfigShape } from './config-schema.ts';
+export { Server, type ServerOptions, startServer } from './server.ts';
+export { jsonLog, systemClock, systemIds } from './system-ports.ts';
+export { VERSION } from './version.ts';

@@ -1,0 +1,128 @@
+import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
+import { PROBLEM_TYPE } from './problem.ts';
+import type { Access, Route, RouteBody } from './route.ts';
+
+export interface ApiInfo {
+  readonly title: string;
+  readonly version: string;
+  readonly description?: string;
+}
+
+/** The OpenAPI 3.1 document of a table of routes. */
+export function openApi(routes: readonly Route[], info: ApiInfo): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  const schemas: Record<string, Json> = { Problem: PROBLEM_SCHEMA };
+  for (const route of routes) {
+    const { path, names } = readPattern(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, names, schemas) };
+  }
+  return {
+    openapi: '3.1.0',
+    jsonSchemaDialect: 'http://json-schema.org/draft-07/schema#',
+    info: { ...info },
+    paths,
+    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+function operation(route: Route, names: readonly string[], schemas: Record<string, Json>): JsonObject {
+  return {
+    operationId: operationId(route),
+    summary: route.summary,
+    security: SECURITY[route.access],
+    ...(names.length === 0 ? {} : { parameters: names.map(pathParameter) }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, schemas) }),
+    responses: {
+      '2XX': { description: 'The answer.' },
+      default: {
+        description: 'Why there is no answer. Some surfaces word this their own way.',
+        content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    },
+  };
+}
+
+function requestBody({ contentTypes, schema, maxBytes }: RouteBody, schemas: Record<string, Json>): JsonObject {
+  const media: JsonObject = schema === undefined ? {} : { schema: placeSchema(schema, schemas) };
+  return {
+    description: `At most ${maxBytes} bytes.`,
+    content: Object.fromEntries(contentTypes.map((type) => [type, type === 'application/json' ? media : {}])),
+  };
+}
+
+/** A schema with an `$id` is listed once and referred to; others stand where they are used. */
+function placeSchema(schema: JsonSchema, schemas: Record<string, Json>): Json {
+  const { $id } = schema;
+  if (typeof $id !== 'string') return schema as JsonObject;
+  const name = $id
+    .replace(/\.json$/, '')
+    .split('/')
+    .slice(-2)
+    .join('.');
+  schemas[name] = schema as JsonObject;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** `/e2a/requests/:request_id` as OpenAPI writes it; a wildcard is the parameter `path`. */
+function readPattern(pattern: string): { path: string; names: string[] } {
+  const names: string[] = [];
+  const segments = pattern.split('/').map((segment) => {
+    const name = segment === '*' ? 'path' : /^:(\w+)/.exec(segment)?.[1];
+    if (name === undefined) return segment;
+    names.push(name);
+    return `{${name}}${segment.slice(segment === '*' ? 1 : name.length + 1)}`;
+  });
+  return { path: segments.join('/'), names };
+}
+
+function pathParameter(name: string): Json {
+  return { name, in: 'path', required: true, schema: { type: 'string' } };
+}
+
+/** `POST /e2a/agents/:id` is `post_e2a_agents_id`. */
+function operationId({ method, path }: Route): string {
+  return [method.toLowerCase(), ...path.split(/[^A-Za-z0-9]+/)].filter((word) => word !== '').join('_');
+}
+
+const SECURITY: Readonly<Record<Access, Json[]>> = {
+  open: [],
+  agent: [{ agentBearer: [] }, { agentKey: [] }],
+  admin: [{ adminBearer: [] }, { adminKey: [] }],
+};
+
+const SECURITY_SCHEMES: JsonObject = {
+  agentBearer: { type: 'http', scheme: 'bearer', description: "An agent's key." },
+  agentKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: "An agent's key." },
+  adminBearer: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
+  adminKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The admin key.' },
+};
+
+const PROBLEM_SCHEMA: JsonObject = {
+  description: 'RFC 9457.',
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'issues', 'suggestions'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', description: 'Stable: match on this.' },
+    issues: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pointer', 'code', 'message'],
+        properties: {
+          pointer: { type: 'string', description: 'RFC 6901.' },
+          code: { type: 'string' },
+          message: { type: 'string' },
+          suggestion: { type: 'string' },
+          offset: { type: 'integer' },
+        },
+      },
+    },
+    suggestions: { type: 'array', items: { type: 'string' } },
+    retry_after: { type: 'integer', description: 'Seconds.' },
+    instance: { type: 'string', description: 'Names this occurrence in the log.' },
+  },
+};

@@ -1,0 +1,62 @@
+import type { Ids, Principal } from '@dragoman/core';
+import {
+  type E2AEnvelope,
+  e2aDialect,
+  type Failure,
+  failure,
+  type Issue,
+  isResponse,
+  type Json,
+  type Outcome,
+  parseJson,
+  parseJsonBytes,
+  show,
+} from '@dragoman/protocols';
+
+/** What an E2A door makes of the bytes it got: an envelope whose sender is who the key says, or why not. */
+export function readEnvelope(
+  body: Uint8Array | string,
+  { principal, now }: { principal: Principal; now: Date },
+): E2AEnvelope | Failure {
+  const json = typeof body === 'string' ? parseJson(body) : parseJsonBytes(body);
+  if (!json.ok) return unreadable(json);
+  const outcome = e2aDialect.decode(json.value, now);
+  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
+  if (isResponse(outcome.value)) {
+    return invalid('', `expected an E2A envelope; a response of kind ${show(outcome.value.response_kind)} came`);
+  }
+  // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
+  return {
+    ...outcome.value,
+    source_agent_id: principal.role === 'agent' ? principal.id : outcome.value.source_agent_id,
+  };
+}
+
+/** The envelope with an id: the caller's, one made from its idempotency key, so that a retry has the same, or a new one. */
+export function withRequestId(envelope: E2AEnvelope, ids: Ids, idempotencyKey: string | undefined): E2AEnvelope {
+  if (envelope.request_id !== null) return envelope;
+  return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.hex()}` : `idem_${idempotencyKey}` };
+}
+
+/** The envelope for the agent the route names. One that names another agent contradicts itself. */
+export function withAgent(envelope: E2AEnvelope, agentId: string | undefined): E2AEnvelope | Failure {
+  if (agentId === undefined) return envelope;
+  const named = envelope.agent_ref?.['id'];
+  if (typeof named === 'string' && named !== agentId) {
+    return invalid(
+      '/agent_ref/id',
+      `agent_ref.id must be ${show(agentId)}, as in the path, or left out; got ${show(named)}`,
+    );
+  }
+  return { ...envelope, agent_ref: { ...envelope.agent_ref, id: agentId } };
+}
+
+function unreadable(outcome: Extract<Outcome<Json>, { ok: false }>): Failure {
+  const code = outcome.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json';
+  return failure(code, { issues: outcome.issues });
+}
+
+function invalid(pointer: string, message: string): Failure {
+  const issue: Issue = { pointer, code: 'contradiction', message };
+  return failure('invalid_message', { issues: [issue] });
+}

@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '@dragoman/core';
+import type { Failure, Json, JsonSchema } from '@dragoman/protocols';
+
+/** Who may call a route. The authorisation matrix of the tests is generated from this. */
+export type Access = 'open' | 'agent' | 'admin';
+
+/** One HTTP surface. OpenAPI, the authorisation matrix and the router are all made from the table of these. */
+export interface Route {
+  /** A `GET` route answers `HEAD` too. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** As find-my-way writes it: `/e2a/requests/:request_id/responses`. */
+  readonly path: string;
+  readonly access: Access;
+  /** Whether what the path names belongs to one caller, so that it looks absent to every other. */
+  readonly owned?: boolean;
+  /** One sentence, for OpenAPI. */
+  readonly summary: string;
+  /** What a body may be; none: the route takes no body and answers 415 to one. */
+  readonly body?: RouteBody;
+  /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
+  readonly counts: boolean;
+  /** How this surface words failures; RFC 9457 unless given. */
+  readonly wordFailure?: (failure: Failure, request: InboundRequest) => Answer;
+  /** A failure, returned or carried by what is thrown, is worded by `wordFailure`. Anything else thrown is our fault: 500. */
+  handle(request: InboundRequest): Answer | Failure | Promise<Answer | Failure>;
+}
+
+export interface RouteBody {
+  /** Lower case, without parameters. A body must name one of them; a request without a body need not. */
+  readonly contentTypes: readonly string[];
+  readonly maxBytes: number;
+  readonly schema?: JsonSchema;
+}
+
+/** A request whose headers, size and caller have been checked. */
+export interface InboundRequest {
+  readonly method: string;
+  /** Without the query, as it was sent: percent-encoding is undone in `params` only. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty when the route takes none. */
+  readonly body: Uint8Array;
+  /** `undefined` only on open routes. */
+  readonly principal: Principal | undefined;
+  /** The peer's address, after trusted proxies. */
+  readonly address: string;
+  /** Aborts when the peer is gone or the server is told to stop at once. */
+  readonly signal: AbortSignal;
+}
+
+/** What goes back: one body, or a stream of chunks that is pulled only as fast as the peer reads. */
+export interface Answer {
+  readonly status: number;
+  /** These win over the kernel's own, whatever their case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: Json;
+  readonly text?: string;
+  /** Written to the raw response chunk by chunk; the next one is pulled when the socket has drained. */
+  readonly stream?: AsyncIterable<string>;
+}
+
+/** One WebSocket surface, on the same port as the routes. */
+export interface SocketRoute {
+  readonly path: string;
+  readonly access: Access;
+  readonly summary: string;
+  /** The subprotocols it speaks, most wanted first. A peer that offers only others is refused. */
+  readonly subprotocols?: readonly string[];
+  /**
+   * Finds who is calling from the first message, for peers that cannot set headers (a browser) and came without a key.
+   * That message stays the first of `messages`. Without this a missing key is refused before the upgrade.
+   */
+  readonly identify?: (firstMessage: string) => Promise<Principal | Failure>;
+  /** Runs as long as the connection should live: when it returns, the connection is closed. */
+  open(connection: Connection): Promise<void>;
+}
+
+/** One open WebSocket: text both ways, in order, no faster than either side reads. */
+export interface Connection {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly subprotocol: string | undefined;
+  /** `undefined` only on open routes. */
+  readonly principal: Principal | undefined;
+  /** The peer's address, after trusted proxies. */
+  readonly address: string;
+  /** Whole text messages, for one reader. Ends when the peer closes, and when the server stops taking new work. */
+  readonly messages: AsyncIterable<string>;
+  /** Aborts when the peer is gone or the server is told to stop at once. */
+  readonly signal: AbortSignal;
+  /** Sent, but not yet taken by the operating system. */
+  readonly bufferedBytes: number;
+  /** Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order. */
+  send(text: string): Promise<void>;
+  /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */
+  close(code: number, reason?: string): void;
+}

@@ -1,0 +1,154 @@
+import { type AgentDefinition, decodeAgentDefinition, type Engine, type KeyRow, type NewKey } from '@dragoman/core';
+import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+
+export interface AdminContext {
+  readonly engine: Engine;
+  /** Opens the driver of an agent and puts it in place of the one it replaces. */
+  readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
+}
+
+/** Administration of agents and keys. Every change is on disk before it is acknowledged. */
+export function adminAgentRoutes(context: AdminContext): Route[] {
+  const { engine } = context;
+  return [
+    {
+      method: 'POST',
+      path: '/admin/v1/agents',
+      access: 'admin',
+      counts: false,
+      summary: 'Make or replace an agent; a new one gets an API key, shown this once.',
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024 },
+      handle: (request) => putAgent(request, context),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/agents',
+      access: 'admin',
+      counts: false,
+      summary: 'Every agent and whether it can be reached.',
+      handle: () => ({
+        status: 200,
+        json: { agents: engine.callers.list().map(agentJson), targets: engine.router.ids() },
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/agents/:agent_id',
+      access: 'admin',
+      counts: false,
+      summary: 'One agent.',
+      handle: ({ params }) => {
+        const agent = engine.callers.find(params['agent_id'] ?? '');
+        return agent === undefined ? noAgent() : { status: 200, json: agentJson(agent) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/agents/:agent_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Remove an agent; its keys end with it.',
+      handle: ({ params }) => removeAgent(params['agent_id'] ?? '', engine),
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/keys',
+      access: 'admin',
+      counts: false,
+      summary: 'One more key for an agent, or another admin key; shown this once.',
+      body: { contentTypes: ['application/json'], maxBytes: 16 * 1024 },
+      handle: (request) => createKey(request, engine),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/keys',
+      access: 'admin',
+      counts: false,
+      summary: 'Every key, without its secret.',
+      handle: async () => ({ status: 200, json: { keys: (await engine.keys.list()).map(keyJson) } }),
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/keys/:key_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Revoke a key, also on open streams.',
+      handle: async ({ params }) =>
+        (await engine.keys.revoke(params['key_id'] ?? ''))
+          ? { status: 200, json: { key_id: params['key_id'] ?? '', revoked: true } }
+          : failure('not_found', {}, 'There is no such key, or it is revoked already.'),
+    },
+  ];
+}
+
+async function putAgent({ body }: InboundRequest, { engine, openAgent }: AdminContext): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body);
+  if (!json.ok) return failure('not_json', { issues: json.issues });
+  const outcome = decodeAgentDefinition(json.value);
+  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
+  const definition = outcome.value;
+  const known = engine.callers.find(definition.agent_id) !== undefined;
+  if (definition.driver !== undefined) {
+    const failed = await openAgent(definition);
+    if (failed !== undefined) return failed;
+  }
+  await engine.callers.put(definition);
+  if (known) return { status: 200, json: agentJson(definition) };
+  const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
+  return { status: 201, json: { ...agentJson(definition), ...newKeyJson(key) } };
+}
+
+async function removeAgent(agentId: string, engine: Engine): Promise<Answer | Failure> {
+  const wasCaller = await engine.callers.remove(agentId);
+  const wasTarget = await engine.router.remove(agentId);
+  if (!wasCaller && !wasTarget) return noAgent();
+  for (const key of await engine.keys.list()) {
+    if (key.agentId === agentId && key.revokedAt === null) await engine.keys.revoke(key.keyId);
+  }
+  return { status: 200, json: { agent_id: agentId, removed: true } };
+}
+
+async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body);
+  if (!json.ok) return failure('not_json', { issues: json.issues });
+  const { agent_id: agentId, role = 'agent', description = null } = (json.value ?? {}) as JsonObject;
+  if (role === 'admin') {
+    const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
+    return { status: 201, json: newKeyJson(key) };
+  }
+  if (typeof agentId !== 'string' || engine.callers.find(agentId) === undefined) {
+    const message = `agent_id must name an agent that exists; got ${JSON.stringify(agentId ?? null)}`;
+    return failure('invalid_message', { issues: [{ pointer: '/agent_id', code: 'unknown_agent', message }] }, message);
+  }
+  const key = await engine.keys.create({ agentId, role: 'agent', description: textOrNull(description) });
+  return { status: 201, json: newKeyJson(key) };
+}
+
+function agentJson({ public_key, ...definition }: AgentDefinition): JsonObject {
+  return { ...(definition as JsonObject), ...(public_key !== undefined && { public_key }) };
+}
+
+function newKeyJson({ row, secret }: NewKey): JsonObject {
+  return { ...keyJson(row), api_key: secret };
+}
+
+function keyJson({ keyId, agentId, role, description, createdAt, revokedAt }: KeyRow): JsonObject {
+  const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+  return {
+    key_id: keyId,
+    agent_id: agentId,
+    role,
+    description,
+    created_at: time(createdAt),
+    revoked_at: time(revokedAt),
+  };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function noAgent(): Failure {
+  return failure('not_found', {}, 'There is no such agent.');
+}

@@ -1,0 +1,16 @@
+import { openApi } from '../openapi.ts';
+import type { Route } from '../route.ts';
+
+/** The routes, told for people and tools: made from the very table that answers. */
+export function openApiRoute(routes: readonly Route[], version: string): Route {
+  const route: Route = {
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'open',
+    counts: false,
+    summary: 'This description.',
+    handle: () => ({ status: 200, json: document }),
+  };
+  const document = openApi([...routes, route], { title: 'Dragoman', version });
+  return route;
+}

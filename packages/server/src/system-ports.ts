@@ -1,0 +1,52 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
+import pino from 'pino';
+
+/** The real clock. */
+export const systemClock: Clock = {
+  now: () => new Date(),
+  elapsed: () => performance.now(),
+  // A timer must not keep the process alive: what has to finish is waited for by name.
+  wait: (milliseconds, signal) =>
+    delay(milliseconds, undefined, { ref: false, ...(signal !== undefined && { signal }) }),
+  after: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export const systemIds: Ids = {
+  hex: () => randomBytes(16).toString('hex'),
+  uuid: () => randomUUID(),
+};
+
+/** JSON lines on stderr. Fields that could hold a secret are replaced before they are written. */
+export function jsonLog(level: string): Log {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: SECRET_FIELDS, censor: '[redacted]' },
+    },
+    pino.destination(2),
+  );
+  const at = (name: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, message: string) =>
+    logger[name](fields, message);
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+const SECRET_FIELDS = [
+  'authorization',
+  'api_key',
+  'key',
+  'secret',
+  'token',
+  'bearer_token',
+  '*.authorization',
+  '*.bearer_token',
+  '*.api_key',
+  '*.secret',
+  '*.token',
+];

@@ -1,0 +1,4 @@
+import { readFileSync } from 'node:fs';
+
+/** The version of this package, as `/health` and the CLI tell it. */
+export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
