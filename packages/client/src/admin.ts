@@ -1,0 +1,125 @@
+import type { Http } from './http.ts';
+
+/** An agent as administration knows it: a caller, a target (`driver`), or both. */
+export interface AgentDefinition {
+  readonly agent_id: string;
+  /** What it may use, by name. `"*"` means all; an empty or absent list means nothing. */
+  readonly permissions: Permissions;
+  readonly limits?: Limits;
+  /** SPKI PEM. */
+  readonly public_key?: string;
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio';
+  readonly module?: string;
+  readonly url?: string;
+  readonly command?: string;
+  readonly args?: string[];
+  readonly env?: { [name: string]: string };
+  readonly name?: string;
+  readonly description?: string;
+  readonly skills?: string[];
+  readonly agentId?: string;
+  readonly max_parallel?: number;
+  readonly timeout_ms?: number;
+}
+
+export interface Permissions {
+  readonly operations?: string[];
+  readonly apis?: string[];
+  readonly credentials?: string[];
+  readonly agents?: string[];
+  readonly tools?: string[];
+}
+
+export interface Limits {
+  readonly requests_per_minute?: number;
+  readonly requests_per_hour?: number;
+  readonly requests_per_day?: number;
+  readonly api_calls_per_minute?: number;
+  readonly api_calls_per_hour?: number;
+}
+
+/** A key without its secret. */
+export interface Key {
+  readonly key_id: string;
+  readonly agent_id: string;
+  readonly role: 'agent' | 'admin';
+  readonly description: string | null;
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+}
+
+/** `api_key` is shown this once. */
+export interface NewKey extends Key {
+  readonly api_key: string;
+}
+
+export type KeyRequest =
+  | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
+  | { readonly role: 'admin'; readonly description?: string };
+
+export interface AgentList {
+  readonly agents: readonly AgentDefinition[];
+  /** The ids of agents that can be sent to, those of the config too. */
+  readonly targets: readonly string[];
+}
+
+/** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
+export class Admin {
+  readonly agents: AgentAdmin;
+  readonly keys: KeyAdmin;
+
+  constructor(http: Http) {
+    this.agents = new AgentAdmin(http);
+    this.keys = new KeyAdmin(http);
+  }
+}
+
+class AgentAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  list(): Promise<AgentList> {
+    return this.#http.json({ path: AGENTS });
+  }
+
+  /** Makes or replaces an agent. A new one comes back with `api_key`, shown this once. */
+  put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey>> {
+    return this.#http.json({ method: 'POST', path: AGENTS, body: JSON.stringify(definition) });
+  }
+
+  get(agentId: string): Promise<AgentDefinition> {
+    return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}` });
+  }
+
+  /** Its keys end with it. */
+  remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
+    return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}` });
+  }
+}
+
+class KeyAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  create(request: KeyRequest): Promise<NewKey> {
+    return this.#http.json({ method: 'POST', path: KEYS, body: JSON.stringify(request) });
+  }
+
+  async list(): Promise<readonly Key[]> {
+    return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS })).keys;
+  }
+
+  /** Ends the key at once, also on open streams. */
+  revoke(keyId: string): Promise<{ key_id: string; revoked: true }> {
+    return this.#http.json({ method: 'DELETE', path: `${KEYS}/${encodeURIComponent(keyId)}` });
+  }
+}
+
+const AGENTS = 'admin/v1/agents';
+const KEYS = 'admin/v1/keys';

@@ -1,0 +1,132 @@
+import { type E2AResponse, isObject, type Json } from '@dragoman/protocols';
+import { DragomanError, errorOfFrame, isFailed } from './dragoman-error.ts';
+import { type Exchange, resumed } from './resumed.ts';
+
+/**
+ * The answer to one request. Iterate it for the frames as they come, or wait for `final()` or `text()`; all may be
+ * mixed. Frames are taken from the network no faster than they are read, by one reader at a time. A reader that leaves
+ * early leaves the work running; the next one goes on where it stopped.
+ */
+export class Answer implements AsyncIterable<E2AResponse> {
+  readonly requestId: string;
+  readonly #exchange: Exchange;
+  readonly #cancel: () => Promise<boolean>;
+  #frames: AsyncGenerator<E2AResponse, void>;
+  /** Taken ahead of the reader: a request is sent when it is made, not when somebody looks at its answer. */
+  #first: Promise<IteratorResult<E2AResponse, void>> | undefined;
+  #reading: Promise<void> | undefined;
+  readonly #text: string[] = [];
+  #final: E2AResponse | undefined;
+  #failure: unknown;
+
+  constructor(exchange: Exchange, cancel: () => Promise<boolean>) {
+    this.requestId = exchange.requestId;
+    this.#exchange = exchange;
+    this.#cancel = cancel;
+    this.#frames = resumed(exchange, exchange.envelope === undefined ? 'resume' : 'send');
+    this.#first = this.#next();
+    // Told to whoever reads; nobody may.
+    this.#first.catch(() => {});
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void> {
+    if (this.#reading !== undefined) throw new Error('this answer is being read already; one reader at a time');
+    let over = () => {};
+    this.#reading = new Promise((resolve) => {
+      over = resolve;
+    });
+    try {
+      while (this.#final === undefined) {
+        const first = this.#first;
+        this.#first = undefined;
+        const item = await (first ?? this.#next());
+        if (item.done === true) return;
+        const isNew = item.value.sequence > (this.#exchange.has ?? -1);
+        this.#note(item.value, isNew);
+        if (isNew) yield item.value;
+      }
+    } finally {
+      this.#reading = undefined;
+      this.#leave();
+      over();
+    }
+  }
+
+  /** The last frame, whether the answer succeeded or failed. */
+  async final(): Promise<E2AResponse> {
+    while (this.#final === undefined) {
+      if (this.#reading !== undefined) await this.#reading;
+      else for await (const _ of this);
+    }
+    return this.#final;
+  }
+
+  /** All text of the answer, or the text of its result when it came without chunks. Throws when the answer failed. */
+  async text(): Promise<string> {
+    const final = await this.final();
+    if (isFailed(final)) throw errorOfFrame(final);
+    return this.#text.length > 0 ? this.#text.join('') : textOf(resultOf(final));
+  }
+
+  /** What the final frame brings. Throws when the answer failed. */
+  async result(): Promise<Json> {
+    const final = await this.final();
+    if (isFailed(final)) throw errorOfFrame(final);
+    return resultOf(final);
+  }
+
+  /** Ends the work; the last frame is then `E2A.CANCELLED`. False when there is nothing to end. */
+  async cancel(): Promise<boolean> {
+    const { backoff, signal, envelope } = this.#exchange;
+    for (let pause = 20; this.#final === undefined; pause *= 2) {
+      try {
+        return await this.#cancel();
+      } catch (error) {
+        // It may be quicker than the request it is about.
+        const mayCome = envelope !== undefined && pause < CANCEL_PATIENCE_MS;
+        if (!(error instanceof DragomanError && error.is('not_found') && mayCome)) throw error;
+        if (this.#failure !== undefined) return false;
+        await backoff.wait(pause, signal);
+      }
+    }
+    return false;
+  }
+
+  async #next(): Promise<IteratorResult<E2AResponse, void>> {
+    // What was refused once is refused again; what could not be reached may be by now.
+    if (this.#failure instanceof DragomanError && !this.#failure.retryable) throw this.#failure;
+    try {
+      return await this.#frames.next();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  #note(frame: E2AResponse, isNew: boolean): void {
+    const { response_kind, body } = frame;
+    const isText = response_kind === 'e2a.chunk' && body['delta_kind'] === 'text';
+    if (isText && isNew && typeof body['delta'] === 'string') this.#text.push(body['delta']);
+    if (frame.is_final) this.#final = frame;
+  }
+
+  /** Lets go of the connection. Who comes next, before the end, resumes. */
+  #leave(): void {
+    void this.#frames.return().catch(() => {});
+    if (this.#final === undefined) this.#frames = resumed(this.#exchange, 'resume');
+  }
+}
+
+/** A result is where the kind of frame has it; a frame of another protocol is its own result. */
+function resultOf({ response_kind, body }: E2AResponse): Json {
+  return response_kind === 'e2a.complete' ? (body['result'] ?? null) : body;
+}
+
+/** The text in a result: the result itself, or the member agents put it in. */
+function textOf(result: Json): string {
+  if (typeof result === 'string') return result;
+  if (!isObject(result)) return '';
+  return ['content', 'text', 'output'].map((name) => result[name]).find((value) => typeof value === 'string') ?? '';
+}
+
+const CANCEL_PATIENCE_MS = 10_000;

@@ -1,0 +1,73 @@
+import { DragomanError } from './dragoman-error.ts';
+
+/** One try at the network. It ends with its caller's signal, and by itself when nothing comes for too long. */
+export class Attempt {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #silenceMs: number;
+  readonly #url: string;
+
+  constructor({ caller, silenceMs, url }: { caller: AbortSignal | undefined; silenceMs: number; url: string }) {
+    this.signal = this.#controller.signal;
+    this.#caller = caller;
+    this.#silenceMs = silenceMs;
+    this.#url = url;
+    if (caller?.aborted === true) this.#follow();
+    else caller?.addEventListener('abort', this.#follow, { once: true });
+  }
+
+  /** Waits for something that must come from the network. The time between two waits is the caller's own. */
+  async wait<T>(something: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => this.#controller.abort(silent(this.#url, this.#silenceMs)), this.#silenceMs);
+    try {
+      return await something;
+    } catch (error) {
+      if (this.signal.aborted) throw this.signal.reason;
+      throw error instanceof DragomanError ? error : unreachable(this.#url, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Lets go of the connection, whatever state it is in. */
+  end(): void {
+    this.leave();
+    this.#controller.abort();
+  }
+
+  /** Stops following the caller: what was wanted is there. */
+  leave(): void {
+    this.#caller?.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = () => this.#controller.abort(this.#caller?.reason);
+}
+
+/** Nobody answered, or the connection broke. */
+export function unreachable(url: string, cause: unknown): DragomanError {
+  const reason = reasonOf(cause);
+  return new DragomanError({
+    code: 'unreachable',
+    message: `${url} cannot be reached${reason === '' ? '' : ` (${reason})`}.`,
+    retryable: true,
+    suggestions: ['check that the server runs at this url; `dragoman serve` starts one, and prints where'],
+    cause,
+  });
+}
+
+function silent(url: string, milliseconds: number): DragomanError {
+  return new DragomanError({
+    code: 'unreachable',
+    message: `${url} was silent for ${milliseconds} ms.`,
+    retryable: true,
+    suggestions: ['check the network between here and the server'],
+  });
+}
+
+/** Runtimes say "fetch failed" and hide why in the cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : '';
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+}

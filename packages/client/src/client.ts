@@ -1,0 +1,145 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { Admin } from './admin.ts';
+import { Answer } from './answer.ts';
+import { DragomanError } from './dragoman-error.ts';
+import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.ts';
+import { Http } from './http.ts';
+import { HttpTransport } from './http-transport.ts';
+import { Place } from './place.ts';
+import type { Reconnect } from './resumed.ts';
+import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
+import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
+import { type ConnectOptions, SocketSession } from './socket-session.ts';
+import type { Transport } from './transport.ts';
+import type { WebSocketConstructor } from './web-socket.ts';
+
+export interface ClientOptions {
+  /** Where the server is: `http://127.0.0.1:7420`. A path is kept, for a server behind a proxy. */
+  readonly url: string;
+  /** The API key. Only `health()` works without one. */
+  readonly key?: string;
+  /** Instead of the runtime's own. */
+  readonly fetch?: typeof fetch;
+  /** For `connect()`: one that takes headers, such as that of the `ws` package. Node has one of its own from version 22 on. */
+  readonly WebSocket?: WebSocketConstructor;
+  readonly retry?: RetryOptions;
+}
+
+export interface SendOptions extends EnvelopeOptions {
+  /** Stops waiting for the answer. The work goes on: `cancel()` ends it. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told before every further try after a broken connection. */
+  readonly onReconnect?: ((event: Reconnect) => void) | undefined;
+}
+
+export interface ResumeOptions {
+  /** The sequence of the last frame at hand; -1, all frames, unless told. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+  readonly onReconnect?: (event: Reconnect) => void;
+}
+
+export interface Health {
+  readonly status: string;
+  readonly service: string;
+  readonly version: string;
+}
+
+export function createClient(options: ClientOptions): Client {
+  return new Client(options);
+}
+
+/** One server, as one caller. */
+export class Client {
+  readonly sessions: Sessions;
+  readonly admin: Admin;
+  readonly #http: Http;
+  readonly #overHttp: HttpTransport;
+  readonly #retry: Required<RetryOptions>;
+  readonly #WebSocket: WebSocketConstructor | undefined;
+
+  constructor({ url, key, fetch, WebSocket, retry }: ClientOptions) {
+    this.#retry = { ...DEFAULT_RETRY, ...retry };
+    this.#http = new Http({ url, key, fetch, silenceMs: this.#retry.silenceMs });
+    this.#overHttp = new HttpTransport(this.#http);
+    this.#WebSocket = WebSocket;
+    this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
+    this.admin = new Admin(this.#http);
+  }
+
+  /** Sends text or an envelope, at once, and gives the answer to read. */
+  send(input: SendInput, options: SendOptions = {}): Answer {
+    return this.#send(this.#overHttp, input, options);
+  }
+
+  /** The answer to a request sent before, by whomever with this key, from any frame on. */
+  resume(requestId: string, { after = -1, signal, onReconnect }: ResumeOptions = {}): Answer {
+    const exchange = {
+      requestId,
+      envelope: undefined,
+      transport: this.#overHttp,
+      // One frame back: a stream that has ended gives nothing after its final frame, not even that it has ended.
+      place: new Place({ requestId, after: Math.max(-1, after - 1) }),
+      has: after,
+      backoff: new Backoff(this.#retry),
+      signal,
+      onReconnect,
+    };
+    return new Answer(exchange, () => this.cancel(requestId));
+  }
+
+  /** Ends a running request. False when it had ended already. */
+  async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
+    const backoff = new Backoff(this.#retry);
+    const path = `e2a/requests/${encodeURIComponent(requestId)}/cancel`;
+    for (;;) {
+      try {
+        return (await this.#http.json<{ cancelled: boolean }>({ method: 'POST', path, signal })).cancelled;
+      } catch (error) {
+        // Asking twice does no harm.
+        if (!(error instanceof DragomanError)) throw error;
+        await backoff.wait(backoff.next(error), signal);
+      }
+    }
+  }
+
+  /** Calls a method of the server or of an agent. Gives the result, or throws the `DragomanError` it ended with. */
+  request(method: string, params: JsonObject = {}, options: SendOptions = {}): Promise<Json> {
+    return this.send({ method, params }, { stream: false, ...options }).result();
+  }
+
+  /** What was said in a session, newest first, fifty a page. */
+  history(session: string, page: SessionOptions & { readonly page?: number } = {}): Promise<HistoryPage> {
+    return this.sessions.history(session, page);
+  }
+
+  /** Whether the server is there, now. */
+  health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Health> {
+    return this.#http.json({ path: 'health', signal });
+  }
+
+  /**
+   * Opens a WebSocket that carries many requests at once. Not for browsers yet: they cannot send a key with one, and the
+   * server takes it by no other way; use `send` there.
+   */
+  connect(options: ConnectOptions = {}): Promise<SocketSession> {
+    return SocketSession.open({
+      http: this.#http,
+      overHttp: this.#overHttp,
+      retry: this.#retry,
+      WebSocket: this.#WebSocket,
+      send: (transport, input, sendOptions) => this.#send(transport, input, sendOptions),
+      ...options,
+    });
+  }
+
+  #send(transport: Transport, input: SendInput, options: SendOptions): Answer {
+    const { signal, idempotencyKey, onReconnect } = options;
+    const envelope = envelopeOf(input, options);
+    const requestId = envelope.request_id;
+    const place = new Place({ requestId, finalOnly: !envelope.is_stream });
+    const backoff = new Backoff(this.#retry);
+    const exchange = { requestId, envelope, transport, place, backoff, signal, idempotencyKey, onReconnect };
+    return new Answer(exchange, () => this.cancel(requestId));
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  type E2AResponse,
+  FAILURES,
+  type FailureCode,
+  type Issue,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '@dragoman/protocols';
+
+/**
+ * Everything that goes wrong between a caller and an answer: the server's refusal, an agent's error, a server that cannot
+ * be reached. Match on `code`, never on the message.
+ */
+export class DragomanError extends Error {
+  override readonly name = 'DragomanError';
+  /** As the wire says it: `rate_limited` in a problem, `E2A.CANCELLED` or the agent's own word in a frame. */
+  readonly code: string;
+  /** The HTTP status, when there was one. */
+  readonly status: number | undefined;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  readonly issues: readonly Issue[];
+  readonly suggestions: readonly string[];
+  /** Seconds to wait before the next try, when the server said so. */
+  readonly retryAfter: number | undefined;
+  readonly requestId: string | undefined;
+  /** Whatever else was told, such as an agent's own details. */
+  readonly details: JsonObject;
+
+  constructor(parts: DragomanErrorParts) {
+    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    this.code = parts.code;
+    this.status = parts.status;
+    this.retryable = parts.retryable ?? false;
+    this.issues = parts.issues ?? [];
+    this.suggestions = parts.suggestions ?? [];
+    this.retryAfter = parts.retryAfter;
+    this.requestId = parts.requestId;
+    this.details = parts.details ?? {};
+  }
+
+  /** Whether it is this failure in either spelling: `error.is('cancelled')` is true of `E2A.CANCELLED` too. */
+  is(code: FailureCode): boolean {
+    return this.code === code || this.code === FAILURES[code].e2a;
+  }
+}
+
+export interface DragomanErrorParts {
+  readonly code: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly retryable?: boolean;
+  readonly issues?: readonly Issue[];
+  readonly suggestions?: readonly string[];
+  readonly retryAfter?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly details?: JsonObject;
+  readonly cause?: unknown;
+}
+
+/** The error a final frame tells of. */
+export function errorOfFrame({ body, request_id }: E2AResponse): DragomanError {
+  const details = isObject(body['details']) ? body['details'] : {};
+  const code = typeof body['code'] === 'string' || typeof body['code'] === 'number' ? String(body['code']) : 'failed';
+  return new DragomanError({
+    code,
+    message: typeof body['message'] === 'string' ? body['message'] : 'The request failed.',
+    retryable: details['retryable'] === true,
+    issues: issuesIn(details['issues']),
+    suggestions: textsIn(details['suggestions']),
+    retryAfter: typeof details['retry_after'] === 'number' ? details['retry_after'] : undefined,
+    requestId: request_id ?? undefined,
+    details,
+  });
+}
+
+/** Whether the answer ends with this frame, and badly. */
+export function isFailed({ is_final, response_kind, status }: E2AResponse): boolean {
+  return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
+}
+
+export function issuesIn(json: Json | undefined): Issue[] {
+  if (!Array.isArray(json)) return [];
+  return json.filter(isObject).map((item) => ({
+    ...(typeof item['suggestion'] === 'string' && { suggestion: item['suggestion'] }),
+    ...(typeof item['offset'] === 'number' && { offset: item['offset'] }),
+    pointer: String(item['pointer'] ?? ''),
+    code: String(item['code'] ?? ''),
+    message: String(item['message'] ?? ''),
+  }));
+}
+
+export function textsIn(json: Json | undefined): string[] {
+  return Array.isArray(json) ? json.filter((item) => typeof item === 'string') : [];
+}

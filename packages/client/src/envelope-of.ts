@@ -1,0 +1,39 @@
+import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import { newRequestId } from './request-id.ts';
+
+/** What to send: text for an agent, or any part of an envelope. */
+export type SendInput = string | Partial<E2AEnvelope>;
+
+export interface EnvelopeOptions {
+  /** Who should answer; the server's default agent unless told. */
+  readonly agent?: string | undefined;
+  /** The conversation it belongs to. */
+  readonly session?: string | undefined;
+  /** Whether every frame is wanted, or the final one alone; every one unless told. */
+  readonly stream?: boolean | undefined;
+  /** A new one unless told. */
+  readonly requestId?: string | undefined;
+  /** A second name for the request, for callers that may repeat it after a restart of their own. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The envelope to send. Options win over what the input says. */
+export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvelope & { request_id: string } {
+  const given: Partial<E2AEnvelope> = typeof input === 'string' ? { params: { content: input } } : input;
+  const { agent, session, stream, requestId, idempotencyKey } = options;
+  return {
+    ...newEnvelope(given),
+    method: given.method === undefined ? 'chat.send' : given.method,
+    request_id: requestId ?? given.request_id ?? idOf(idempotencyKey) ?? newRequestId(),
+    session_id: session ?? given.session_id ?? null,
+    is_stream: stream ?? given.is_stream ?? true,
+    agent_ref: agent === undefined ? (given.agent_ref ?? null) : { ...given.agent_ref, id: agent },
+  };
+}
+
+/** The same key must come with the same body, so the id is made from it as the server would. */
+function idOf(idempotencyKey: string | undefined): string | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  if (/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) return `idem_${idempotencyKey}`;
+  throw new TypeError(`idempotencyKey must be 1 to 255 visible characters; got ${JSON.stringify(idempotencyKey)}`);
+}

@@ -1,0 +1,59 @@
+import type { E2AResponse } from '@dragoman/protocols';
+
+/**
+ * The frames of one answer that a socket has brought and its reader has not taken. A WebSocket cannot be told to wait, so
+ * there is a bound: past it, frames are let go, and the reader has to fetch them from the journal.
+ */
+export class FrameQueue {
+  readonly #frames: { readonly frame: E2AResponse; readonly size: number }[] = [];
+  readonly #maxSize: number;
+  #size = 0;
+  #hasOverflowed = false;
+  #failure: { readonly error: unknown } | undefined;
+  #wake = () => {};
+
+  constructor(maxSize = MAX_SIZE) {
+    this.#maxSize = maxSize;
+  }
+
+  push(frame: E2AResponse, size: number): void {
+    this.#hasOverflowed ||= this.#size > 0 && this.#size + size > this.#maxSize;
+    // Once one is missing, those after it are of no use.
+    if (this.#hasOverflowed) return;
+    this.#frames.push({ frame, size });
+    this.#size += size;
+    this.#wake();
+  }
+
+  /** No more will come. What came before can still be read. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** The next frame; `undefined` when those after it were let go. Rejects when no more can come, or the signal aborts. */
+  async next(signal: AbortSignal): Promise<E2AResponse | undefined> {
+    const wake = () => this.#wake();
+    signal.addEventListener('abort', wake, { once: true });
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const first = this.#frames.shift();
+        if (first !== undefined) {
+          this.#size -= first.size;
+          return first.frame;
+        }
+        if (this.#hasOverflowed) return undefined;
+        if (this.#failure !== undefined) throw this.#failure.error;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+}
+
+/** In characters of JSON. */
+const MAX_SIZE = 8 * 1024 * 1024;

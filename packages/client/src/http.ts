@@ -1,0 +1,104 @@
+import { Attempt } from './attempt.ts';
+import { DragomanError } from './dragoman-error.ts';
+import { errorOfResponse } from './problem.ts';
+
+export interface HttpOptions {
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly fetch: typeof fetch | undefined;
+  readonly silenceMs: number;
+}
+
+export interface HttpRequest {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Below the server's url, without a leading slash. */
+  readonly path: string;
+  readonly accept?: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests to one server with one key. */
+export class Http {
+  readonly url: string;
+  readonly #key: string | undefined;
+  readonly #fetch: typeof fetch;
+  readonly #silenceMs: number;
+
+  constructor({ url, key, fetch, silenceMs }: HttpOptions) {
+    this.url = baseUrl(url);
+    this.#key = checkedKey(key);
+    // Called as a function of nobody: a browser's fetch refuses any `this` but the window.
+    this.#fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
+    this.#silenceMs = silenceMs;
+  }
+
+  /** What proves who is calling. */
+  get credentials(): Record<string, string> {
+    return this.#key === undefined ? {} : { Authorization: `Bearer ${this.#key}` };
+  }
+
+  /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx is thrown. */
+  async open(request: HttpRequest): Promise<{ response: Response; attempt: Attempt }> {
+    const { method = 'GET', path, accept = 'application/json', body, headers, signal } = request;
+    const attempt = new Attempt({ caller: signal, silenceMs: this.#silenceMs, url: this.url });
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...this.credentials,
+        Accept: accept,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+      // A key goes to the server it is for and nowhere else.
+      redirect: 'manual',
+      signal: attempt.signal,
+    };
+    try {
+      const response = await attempt.wait(this.#fetch(this.url + path, init));
+      if (!response.ok) throw await attempt.wait(errorOfResponse(response, this.url));
+      return { response, attempt };
+    } catch (error) {
+      attempt.leave();
+      throw error;
+    }
+  }
+
+  /** One request, one JSON answer. We wrote both ends, so the shape is taken at its word. */
+  async json<T>(request: HttpRequest): Promise<T> {
+    const { response, attempt } = await this.open(request);
+    try {
+      const text = await attempt.wait(response.text());
+      return JSON.parse(text) as T;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new DragomanError({
+        code: 'unexpected_answer',
+        message: `${this.url} answered with something that is not JSON.`,
+        status: response.status,
+        suggestions: ['check that the url is that of a Dragoman server'],
+        cause: error,
+      });
+    } finally {
+      attempt.leave();
+    }
+  }
+}
+
+function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(
+      `url must be the address of a server, such as http://127.0.0.1:7420; got ${JSON.stringify(text)}`,
+    );
+  }
+  if (url.username !== '' || url.password !== '') throw new TypeError('url must hold no password: hand the key in key');
+  return `${url.origin}${url.pathname.replace(/\/?$/, '/')}`;
+}
+
+function checkedKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x2b\x2d-\x7e]+$/.test(key)) return key;
+  throw new TypeError('key must be an API key as the server showed it: no spaces, commas or line breaks');
+}

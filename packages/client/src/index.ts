@@ -1,0 +1,19 @@
+// The whole public surface, by name.
+
+export type { Admin, AgentDefinition, AgentList, Key, KeyRequest, Limits, NewKey, Permissions } from './admin.ts';
+export type { Answer } from './answer.ts';
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Health,
+  type ResumeOptions,
+  type SendOptions,
+} from './client.ts';
+export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
+export type { SendInput } from './envelope-of.ts';
+export type { Reconnect } from './resumed.ts';
+export type { RetryOptions } from './retry.ts';
+export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
+export type { ConnectOptions, SocketSession } from './socket-session.ts';
+export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';

@@ -1,0 +1,65 @@
+import { type E2AResponse, FrameOrder, isKeepalive, isServerPush, newResponse } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+
+/** Where the reader of one answer stands. It takes every frame exactly once and in order, however often they come. */
+export class Place {
+  readonly #order: FrameOrder;
+  readonly #requestId: string;
+  readonly #finalOnly: boolean;
+  #after: number;
+  #isAtEnd = false;
+
+  constructor({ requestId, after = -1, finalOnly = false }: PlaceOptions) {
+    this.#order = new FrameOrder(requestId);
+    this.#requestId = requestId;
+    this.#finalOnly = finalOnly;
+    this.#after = after;
+    // The order starts at 0 unless it has seen what comes before; what it says about that frame is no news.
+    if (after >= 0) this.#order.receive(newResponse({ request_id: requestId, sequence: after }));
+  }
+
+  /** The sequence of the last frame taken; -1 before the first. */
+  get after(): number {
+    return this.#after;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#isAtEnd;
+  }
+
+  /** Whether the frame is the reader's next; false for one it has, and for one that is not for it. */
+  takes(frame: E2AResponse): boolean {
+    if (isKeepalive(frame) || isServerPush(frame) || this.#isAtEnd) return false;
+    if (this.#finalOnly) return this.#takesFinal(frame);
+    if (frame.sequence <= this.#after) return false;
+    if (frame.sequence > this.#after + 1) throw this.#gap(frame);
+    const [issue] = this.#order.receive(frame);
+    if (issue !== undefined) throw new DragomanError({ code: 'bad_frame', message: issue.message, issues: [issue] });
+    this.#after = frame.sequence;
+    this.#isAtEnd = frame.is_final;
+    return true;
+  }
+
+  /** Of an answer that is no stream only the last frame counts, whatever its number. */
+  #takesFinal(frame: E2AResponse): boolean {
+    if (!frame.is_final || frame.request_id !== this.#requestId) return false;
+    this.#isAtEnd = true;
+    return true;
+  }
+
+  /** Frames are missing on this connection, but not in the journal. */
+  #gap({ sequence }: E2AResponse): DragomanError {
+    return new DragomanError({
+      code: 'frame_missing',
+      message: `Frame ${this.#after + 1} should have come; frame ${sequence} did.`,
+      retryable: true,
+      requestId: this.#requestId,
+    });
+  }
+}
+
+export interface PlaceOptions {
+  readonly requestId: string;
+  readonly after?: number;
+  readonly finalOnly?: boolean;
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { errorOfResponse } from './problem.ts';
+
+const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  errorOfResponse(
+    new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/problem+json', ...headers } }),
+    'http://server/',
+  );
+
+test('a problem keeps its code, issues, suggestions and wait', async () => {
+  const issues = [{ pointer: '/a', code: 'type', message: 'a must be', suggestion: 'b' }];
+  const problem = { code: 'rate_limited', detail: 'Slowly.', issues, suggestions: ['wait'], retry_after: 7 };
+  expect(await answer(429, problem)).toMatchObject({
+    code: 'rate_limited',
+    message: 'Slowly.',
+    status: 429,
+    retryable: true,
+    issues,
+    suggestions: ['wait'],
+    retryAfter: 7,
+  });
+});
+
+test('the header says how long to wait, in seconds or as a date, and wins', async () => {
+  expect(await answer(503, { code: 'busy', retry_after: 7 }, { 'Retry-After': '9' })).toMatchObject({ retryAfter: 9 });
+  const date = new Date(Date.now() + 30_000).toUTCString();
+  const { retryAfter } = await answer(503, { code: 'busy' }, { 'Retry-After': date });
+  expect(retryAfter).toBeGreaterThan(27);
+  expect(retryAfter).toBeLessThan(32);
+  expect(await answer(503, { code: 'busy' }, { 'Retry-After': 'soon' })).toMatchObject({ retryAfter: undefined });
+});
+
+test('a code we do not know is judged by its status', async () => {
+  expect(await answer(500, { code: 'new_trouble' })).toMatchObject({ code: 'new_trouble', retryable: true });
+  expect(await answer(418, { code: 'teapot' })).toMatchObject({ retryable: false });
+});
+
+test('what is not in the way of our server says so, and is tried again only when a proxy may have said it', async () => {
+  const page = (status: number) => errorOfResponse(new Response('<html>', { status }), 'http://server/');
+  expect(await page(502)).toMatchObject({ code: 'unexpected_answer', status: 502, retryable: true });
+  expect(await page(404)).toMatchObject({ code: 'unexpected_answer', retryable: false });
+  expect(await answer(400, ['no problem'])).toMatchObject({ code: 'unexpected_answer' });
+});

@@ -1,0 +1,65 @@
+import { FAILURES, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
+
+/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, or whatever stands in its place. */
+export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
+  const { status, headers } = response;
+  const retryAfter = retryAfterOf(headers.get('retry-after'));
+  const problem = await problemIn(response);
+  if (problem === undefined) {
+    if (!response.bodyUsed) await response.body?.cancel();
+    return unexpected(response, url, retryAfter);
+  }
+  const code = String(problem['code']);
+  return new DragomanError({
+    code,
+    message: String(problem['detail'] ?? problem['title'] ?? `The server answered ${status}.`),
+    status,
+    retryable: isKnown(code) ? FAILURES[code].retryable : isTransient(status),
+    issues: issuesIn(problem['issues']),
+    suggestions: textsIn(problem['suggestions']),
+    // The body has it too: a page of another origin may not see the header.
+    retryAfter: retryAfter ?? (typeof problem['retry_after'] === 'number' ? problem['retry_after'] : undefined),
+  });
+}
+
+/** Rejects when the connection breaks within it: half a refusal is none. */
+async function problemIn(response: Response): Promise<JsonObject | undefined> {
+  if (!/^application\/(?:problem\+)?json\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
+  const json = parseJson(await response.text());
+  return json.ok && isObject(json.value) && typeof json.value['code'] === 'string' ? json.value : undefined;
+}
+
+/** Not our server's words: a proxy before it, or another program behind the url. */
+function unexpected(response: Response, url: string, retryAfter: number | undefined): DragomanError {
+  const { status, type } = response;
+  const redirects = type === 'opaqueredirect' || (status >= 300 && status < 400);
+  return new DragomanError({
+    code: 'unexpected_answer',
+    message: redirects
+      ? `${url} redirects elsewhere, and a key is not sent after a redirect.`
+      : `${url} answered ${status}, not in the way of a Dragoman server.`,
+    status,
+    retryable: isTransient(status),
+    suggestions: [
+      redirects ? 'give createClient the url it redirects to' : 'check that the url is that of a Dragoman server',
+    ],
+    retryAfter,
+  });
+}
+
+/** RFC 9110 §10.2.3: seconds, or a date. */
+function retryAfterOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}
+
+function isKnown(code: string): code is keyof typeof FAILURES {
+  return Object.hasOwn(FAILURES, code);
+}
+
+function isTransient(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}

@@ -1,0 +1,15 @@
+import { decodeResponse, type E2AResponse, parseJson } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+
+/** A frame from its JSON text. Values a newer server may have are kept: the reader decides what they mean to it. */
+export function readFrame(text: string): E2AResponse {
+  const json = parseJson(text);
+  const frame = json.ok ? decodeResponse(json.value, { lenient: true }) : json;
+  if (frame.ok) return frame.value;
+  throw new DragomanError({
+    code: 'bad_frame',
+    message: `The server sent what is not an E2A response: ${frame.issues[0]?.message ?? 'no reason is known'}.`,
+    issues: frame.issues,
+    suggestions: ['check that client and server are of the same major version'],
+  });
+}

@@ -1,0 +1,99 @@
+import type { E2AEnvelope, E2AResponse } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+import type { Place } from './place.ts';
+import type { Backoff } from './retry.ts';
+import type { Transport } from './transport.ts';
+
+export interface Exchange {
+  readonly requestId: string;
+  /** What was asked; absent when somebody else asked it and only the answer is read. */
+  readonly envelope: E2AEnvelope | undefined;
+  readonly transport: Transport;
+  readonly place: Place;
+  /** The last frame the reader had before it came here. It is read once more, because it may be the final one. */
+  readonly has?: number;
+  readonly backoff: Backoff;
+  readonly signal: AbortSignal | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly onReconnect?: ((event: Reconnect) => void) | undefined;
+}
+
+/** Told before every further try. */
+export interface Reconnect {
+  readonly requestId: string;
+  /** Why there is one. */
+  readonly error: DragomanError;
+  readonly waitMs: number;
+  /** The last frame that came; -1 for none. */
+  readonly after: number;
+}
+
+/**
+ * The frames of one answer, over as many connections as it takes:
+ *
+ *   send ──broke──▶ pause ──▶ resume after the last frame ──broke──▶ pause ──▶ resume …
+ *    ▲                          │
+ *    └── not known there (404) ─┘
+ *
+ * Sending again is safe: the id is the same, so what was accepted is not done twice.
+ */
+export async function* resumed(exchange: Exchange, step: 'send' | 'resume'): AsyncGenerator<E2AResponse, void> {
+  const { place, backoff, signal, onReconnect, requestId } = exchange;
+  let next = step;
+  for (;;) {
+    let failed: DragomanError;
+    try {
+      for await (const frame of attempt(exchange, next)) {
+        if (frame === undefined) backoff.progress();
+        else if (place.takes(frame)) {
+          backoff.progress();
+          yield frame;
+          if (place.isAtEnd) return;
+        }
+      }
+      failed = brokenOff(requestId);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof DragomanError)) throw error;
+      failed = error;
+    }
+    if (next === 'resume' && failed.is('not_found')) {
+      if (place.after >= 0) throw lost(requestId, place.after, failed);
+      if (exchange.envelope === undefined) throw failed;
+      next = 'send';
+      continue;
+    }
+    const waitMs = backoff.next(failed);
+    onReconnect?.({ requestId, error: failed, waitMs, after: place.after });
+    await backoff.wait(waitMs, signal);
+    next = 'resume';
+  }
+}
+
+function attempt({ transport, envelope, requestId, place, signal, idempotencyKey }: Exchange, step: 'send' | 'resume') {
+  return step === 'send' && envelope !== undefined
+    ? transport.send(envelope, { signal, idempotencyKey })
+    : transport.resume(requestId, { signal, after: place.after });
+}
+
+function brokenOff(requestId: string): DragomanError {
+  return new DragomanError({
+    code: 'unreachable',
+    message: 'The stream ended before the final frame.',
+    retryable: true,
+    suggestions: ['check whether a proxy before the server ends long answers'],
+    requestId,
+  });
+}
+
+/** Sending it again would run it a second time, and join the halves of two answers. */
+function lost(requestId: string, after: number, cause: DragomanError): DragomanError {
+  return new DragomanError({
+    code: 'not_found',
+    message: `The server no longer knows request ${requestId}, of which frames 0 to ${after} had come.`,
+    status: cause.status,
+    suggestions: ['send it under a new id; a server with `store: memory` forgets everything when it stops'],
+    requestId,
+    cause,
+  });
+}

@@ -1,0 +1,84 @@
+import type { DragomanError } from './dragoman-error.ts';
+
+/** How long to go on trying. Milliseconds. */
+export interface RetryOptions {
+  /** The first pause; each next one is twice as long. 250 unless told. */
+  readonly firstMs?: number;
+  /** The longest pause; 8,000 unless told. */
+  readonly mostMs?: number;
+  /** How long without a frame or a sign of life before giving up; 60,000 unless told. 0 never tries twice. */
+  readonly giveUpAfterMs?: number;
+  /** How long an open connection may be silent before it counts as broken; 45,000 unless told: the server beats every 15 s. */
+  readonly silenceMs?: number;
+}
+
+export const DEFAULT_RETRY: Required<RetryOptions> = {
+  firstMs: 250,
+  mostMs: 8_000,
+  giveUpAfterMs: 60_000,
+  silenceMs: 45_000,
+};
+
+/** What a pause takes from the world around it. */
+export interface Timing {
+  /** Milliseconds that only ever grow. */
+  elapsed(): number;
+  wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/** The pauses between the tries of one answer. */
+export class Backoff {
+  readonly #retry: Required<RetryOptions>;
+  readonly #timing: Timing;
+  #tries = 0;
+  /** When the first try failed of those that brought nothing. */
+  #failingSince: number | undefined;
+
+  constructor(retry: Required<RetryOptions>, timing: Timing = systemTiming) {
+    this.#retry = retry;
+    this.#timing = timing;
+  }
+
+  /** Something came: whatever fails next fails for the first time. */
+  progress(): void {
+    this.#tries = 0;
+    this.#failingSince = undefined;
+  }
+
+  /** The pause before the next try after this error; throws the error when it is not worth one, or the time is up. */
+  next(error: DragomanError): number {
+    const { firstMs, mostMs, giveUpAfterMs } = this.#retry;
+    const now = this.#timing.elapsed();
+    this.#failingSince ??= now;
+    // Half of the pause is chance, so that a thousand clients do not come back at the same moment.
+    const pause = Math.min(mostMs, firstMs * 2 ** this.#tries++) * (0.5 + this.#timing.random() / 2);
+    const wait = Math.max(pause, (error.retryAfter ?? 0) * 1000);
+    // No try could come of a pause longer than what is left.
+    if (!error.retryable || now + wait - this.#failingSince > giveUpAfterMs) throw error;
+    return wait;
+  }
+
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return this.#timing.wait(milliseconds, signal);
+  }
+}
+
+const systemTiming: Timing = {
+  elapsed: () => performance.now(),
+  random: () => Math.random(),
+  wait: (milliseconds, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, milliseconds);
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
+};

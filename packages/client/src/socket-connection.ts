@@ -1,0 +1,202 @@
+import { type E2AResponse, isObject, isServerPush, parseJson } from '@dragoman/protocols';
+import { unreachable } from './attempt.ts';
+import { DragomanError } from './dragoman-error.ts';
+import { FrameQueue } from './frame-queue.ts';
+import { readFrame } from './read-frame.ts';
+import type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
+
+export interface DialOptions {
+  /** The server's, `http` or `https`, with a slash at its end. */
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly WebSocket: WebSocketConstructor | undefined;
+  /** How long the server may take to say that it is ready. */
+  readonly readyMs: number;
+  readonly onPush: ((frame: E2AResponse) => void) | undefined;
+}
+
+/**
+ * One WebSocket, shared by many answers:
+ *
+ *   dialled ──connection.ack──▶ ready ──close, error, silence──▶ gone
+ *      └───────close, error, too late──────────────────────────▶ gone
+ */
+export class SocketConnection {
+  readonly #url: string;
+  readonly #socket: WebSocketLike;
+  readonly #onPush: ((frame: E2AResponse) => void) | undefined;
+  readonly #queues = new Map<string, FrameQueue>();
+  /** Requests whose frames the server sends here, read or not, until the final one. */
+  readonly #carried = new Set<string>();
+  readonly #ready: Promise<void>;
+  readonly #closed: Promise<void>;
+  #setReady = () => {};
+  #setFailed: (error: unknown) => void = () => {};
+  #setClosed = () => {};
+  #isGone = false;
+
+  /** Resolves when the server is ready for the first request. */
+  static async dial(options: DialOptions): Promise<SocketConnection> {
+    const connection = new SocketConnection(options);
+    const timer = setTimeout(
+      () => connection.drop(unreachable(options.url, 'the WebSocket was silent')),
+      options.readyMs,
+    );
+    try {
+      await connection.#ready;
+      return connection;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private constructor({ url, headers, WebSocket, onPush }: DialOptions) {
+    this.#url = url;
+    this.#onPush = onPush;
+    this.#socket = newSocket(url, headers, WebSocket);
+    this.#ready = new Promise((resolve, reject) => {
+      this.#setReady = resolve;
+      this.#setFailed = reject;
+    });
+    this.#closed = new Promise((resolve) => {
+      this.#setClosed = resolve;
+    });
+    this.#ready.catch(() => {});
+    this.#socket.addEventListener('message', ({ data }) => this.#receive(data));
+    // The close that follows says the same, and more.
+    this.#socket.addEventListener('error', () => {});
+    this.#socket.addEventListener('close', ({ code, reason }) => {
+      this.#setClosed();
+      this.drop(closedBy(this.#url, code, reason));
+    });
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Whether the server is sending the frames of this request here already. */
+  carries(requestId: string): boolean {
+    return this.#carried.has(requestId);
+  }
+
+  /** Sends an envelope and collects what answers it, under its own id or the id of the request it resumes. */
+  ask(text: string, { requestId, askedAs = requestId }: { requestId: string; askedAs?: string }): FrameQueue {
+    const queue = new FrameQueue();
+    this.#queues.set(requestId, queue);
+    this.#queues.set(askedAs, queue);
+    this.#carried.add(requestId);
+    try {
+      this.#socket.send(text);
+    } catch (error) {
+      this.drop(unreachable(this.#url, error));
+    }
+    if (this.#isGone) queue.fail(unreachable(this.#url, 'the WebSocket is closed'));
+    return queue;
+  }
+
+  /** Nobody reads this answer any more. */
+  forget(queue: FrameQueue): void {
+    for (const [id, other] of this.#queues) if (other === queue) this.#queues.delete(id);
+  }
+
+  /** The connection is of no use any more: everybody who waits for it hears why. */
+  drop(error: unknown): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#setFailed(error);
+    for (const queue of this.#queues.values()) queue.fail(error);
+    this.#queues.clear();
+    this.#close();
+  }
+
+  /** The closing handshake, for as long as that may reasonably take. */
+  async close(): Promise<void> {
+    this.drop(closedByUs());
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([this.#closed, late]);
+    clearTimeout(timer);
+  }
+
+  #close(): void {
+    try {
+      this.#socket.close(1000);
+    } catch {
+      // It was not open yet, or is closed: either way there is nothing to close.
+    }
+  }
+
+  #receive(data: unknown): void {
+    if (this.#isGone || typeof data !== 'string') return;
+    try {
+      if (isEvent(data)) {
+        if (data.includes('"connection.ack"')) this.#setReady();
+        return;
+      }
+      const frame = readFrame(data);
+      if (isServerPush(frame)) this.#onPush?.(frame);
+      else this.#route(frame, data.length);
+    } catch (error) {
+      this.drop(error);
+    }
+  }
+
+  #route(frame: E2AResponse, size: number): void {
+    const { request_id: id, is_final } = frame;
+    if (id === null) return;
+    if (is_final) this.#carried.delete(id);
+    this.#queues.get(id)?.push(frame, size);
+  }
+}
+
+/** The server's word about the connection, not about a request. */
+function isEvent(text: string): boolean {
+  if (!text.startsWith('{"type":"event"') && !text.includes('"event"')) return false;
+  const json = parseJson(text);
+  return json.ok && isObject(json.value) && json.value['type'] === 'event';
+}
+
+function newSocket(url: string, headers: Record<string, string>, given: WebSocketConstructor | undefined) {
+  const WebSocket = given ?? (globalThis as unknown as { WebSocket?: WebSocketConstructor }).WebSocket;
+  if (WebSocket === undefined) throw cannotConnect(undefined);
+  try {
+    return new WebSocket(`${url.replace(/^http/, 'ws')}e2a/ws`, { headers });
+  } catch (error) {
+    // A browser takes the headers for a subprotocol, and refuses that.
+    throw cannotConnect(error);
+  }
+}
+
+function cannotConnect(cause: unknown): DragomanError {
+  return new DragomanError({
+    code: 'unsupported',
+    message: 'connect() needs a WebSocket that can send headers, and this runtime has none.',
+    suggestions: [
+      "in Node, pass one: import WebSocket from 'ws'; createClient({ url, key, WebSocket })",
+      'in a browser, use send(): it streams and resumes too',
+    ],
+    cause,
+  });
+}
+
+function closedBy(url: string, code: number, reason: string): DragomanError {
+  // RFC 6455 §7.4.1: 1008 is a policy the peer does not meet; here, a key that was revoked.
+  if (code !== 1008) return unreachable(url, `the WebSocket was closed, ${code}${reason === '' ? '' : ` ${reason}`}`);
+  return new DragomanError({
+    code: reason === '' ? 'forbidden' : reason,
+    message: 'The server closed the connection.',
+  });
+}
+
+function closedByUs(): DragomanError {
+  return new DragomanError({
+    code: 'closed',
+    message: 'The session was closed before the final frame came.',
+    suggestions: ['the work goes on: read the rest with client.resume(requestId, { after })'],
+  });
+}
+
+const CLOSE_MS = 3_000;

@@ -1,0 +1,221 @@
+import {
+  decodeEnvelope,
+  type E2AEnvelope,
+  type E2AResponse,
+  encodeEnvelope,
+  type JsonObject,
+  newEnvelope,
+} from '@dragoman/protocols';
+import type { Answer } from './answer.ts';
+import { Attempt } from './attempt.ts';
+import type { SendOptions } from './client.ts';
+import { DragomanError, errorOfFrame } from './dragoman-error.ts';
+import type { SendInput } from './envelope-of.ts';
+import type { Http } from './http.ts';
+import { newRequestId } from './request-id.ts';
+import { Backoff, type RetryOptions } from './retry.ts';
+import { SocketConnection } from './socket-connection.ts';
+import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
+import type { WebSocketConstructor } from './web-socket.ts';
+
+export interface ConnectOptions {
+  /** Gives up the first connection. */
+  readonly signal?: AbortSignal;
+  /** Told of frames the server sends by itself, which answer no request. */
+  readonly onPush?: (frame: E2AResponse) => void;
+}
+
+interface SessionParts extends ConnectOptions {
+  readonly http: Http;
+  readonly overHttp: Transport;
+  readonly retry: Required<RetryOptions>;
+  readonly WebSocket: WebSocketConstructor | undefined;
+  readonly send: (transport: Transport, input: SendInput, options: SendOptions) => Answer;
+}
+
+/**
+ * Many requests at once over one WebSocket. A connection that breaks is replaced when somebody needs it; every answer goes
+ * on where it was.
+ */
+export class SocketSession implements AsyncDisposable {
+  readonly #parts: SessionParts;
+  readonly #transport: Transport;
+  #connection: SocketConnection | undefined;
+  #dialling: Promise<SocketConnection> | undefined;
+  #isClosed = false;
+
+  static async open(parts: SessionParts): Promise<SocketSession> {
+    const session = new SocketSession(parts);
+    const backoff = new Backoff(parts.retry);
+    for (;;) {
+      try {
+        await session.#ready(parts.signal);
+        return session;
+      } catch (error) {
+        parts.signal?.throwIfAborted();
+        if (!(error instanceof DragomanError)) throw error;
+        await backoff.wait(backoff.next(error), parts.signal);
+      }
+    }
+  }
+
+  private constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#transport = {
+      send: (envelope, options) => this.#sendOnce(envelope, options),
+      resume: (requestId, options) => this.#resumeOnce(requestId, options),
+    };
+  }
+
+  /** As `Client.send`, over this connection. */
+  send(input: SendInput, options: SendOptions = {}): Answer {
+    return this.#parts.send(this.#transport, input, options);
+  }
+
+  /** Says goodbye. Answers that are not whole yet end with the error `closed`; their work goes on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const connection = this.#connection ?? (await this.#dialling?.catch(() => undefined));
+    await connection?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async *#sendOnce(envelope: E2AEnvelope, { signal }: SendAttempt): AsyncGenerator<E2AResponse | undefined> {
+    const json = encodeEnvelope(envelope);
+    refuseInvalid(json);
+    const requestId = envelope.request_id ?? '';
+    const connection = await this.#ready(signal);
+    yield* this.#answer(connection, { text: JSON.stringify(json), requestId, askedAs: requestId, after: -1, signal });
+  }
+
+  async *#resumeOnce(requestId: string, options: ResumeAttempt): AsyncGenerator<E2AResponse | undefined> {
+    const { after, signal } = options;
+    const connection = await this.#ready(signal);
+    // Its frames still come here, ahead of where the reader is: on this connection the two could not be told apart.
+    if (connection.carries(requestId)) {
+      yield* this.#parts.overHttp.resume(requestId, options);
+      return;
+    }
+    const askedAs = newRequestId();
+    const params = { request_id: requestId, after };
+    const envelope = newEnvelope({ request_id: askedAs, method: 'chat.resume', params, is_stream: true });
+    const text = JSON.stringify(encodeEnvelope(envelope));
+    yield* this.#answer(connection, { text, requestId, askedAs, after, signal });
+  }
+
+  async *#answer(connection: SocketConnection, ask: Ask): AsyncGenerator<E2AResponse | undefined> {
+    const { http, overHttp, retry } = this.#parts;
+    const { requestId, askedAs, signal } = ask;
+    const attempt = new Attempt({ caller: signal, silenceMs: retry.silenceMs, url: http.url });
+    const queue = connection.ask(ask.text, { requestId, askedAs });
+    let { after } = ask;
+    try {
+      for (;;) {
+        const frame = await attempt.wait(queue.next(attempt.signal));
+        if (frame === undefined || isTooLarge(frame)) break;
+        if (isRefusal(frame, ask)) throw errorOfFrame(frame);
+        // A sign of life has the number -1.
+        after = Math.max(after, frame.sequence);
+        yield frame;
+      }
+    } catch (error) {
+      // The server beats every 10 s: who hears nothing has no connection any more, whatever its state says.
+      if (attempt.signal.aborted && signal?.aborted !== true) connection.drop(error);
+      throw error;
+    } finally {
+      connection.forget(queue);
+      attempt.end();
+    }
+    // What did not come this way is in the journal.
+    yield* overHttp.resume(requestId, { after, signal });
+  }
+
+  /** A connection that is ready, the same for everybody who asks meanwhile. */
+  #ready(signal: AbortSignal | undefined): Promise<SocketConnection> {
+    if (this.#isClosed) return Promise.reject(closed());
+    if (this.#connection?.isGone === false) return Promise.resolve(this.#connection);
+    this.#dialling ??= this.#dial().finally(() => {
+      this.#dialling = undefined;
+    });
+    return unlessAborted(this.#dialling, signal);
+  }
+
+  async #dial(): Promise<SocketConnection> {
+    const { http, WebSocket, retry, onPush } = this.#parts;
+    const { url, credentials: headers } = http;
+    try {
+      this.#connection = await SocketConnection.dial({ url, headers, WebSocket, readyMs: retry.silenceMs, onPush });
+    } catch (error) {
+      throw await this.#explained(error);
+    }
+    if (!this.#isClosed) return this.#connection;
+    await this.#connection.close();
+    throw closed();
+  }
+
+  /** A WebSocket does not say why it was refused, so we ask over HTTP: a request nobody made is not found, if all is well. */
+  async #explained(error: unknown): Promise<unknown> {
+    if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
+    try {
+      await this.#parts.http.json({ path: `e2a/requests/${newRequestId()}/responses` });
+      return error;
+    } catch (reason) {
+      return reason instanceof DragomanError && !reason.is('not_found') ? reason : error;
+    }
+  }
+}
+
+interface Ask {
+  readonly text: string;
+  /** The request whose frames are wanted. */
+  readonly requestId: string;
+  /** The id of the envelope that asks for them. */
+  readonly askedAs: string;
+  readonly after: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What the server says instead of answering, as it would with an HTTP status. It is not in the journal. */
+function isRefusal(frame: E2AResponse, { requestId, askedAs }: Ask): boolean {
+  if (frame.response_kind !== 'e2a.error' || !frame.is_final) return false;
+  return askedAs === requestId
+    ? frame.identity_origin === 'system' && frame.sequence === 0
+    : frame.request_id === askedAs;
+}
+
+/** In the place of a frame that is larger than a WebSocket message may be. */
+function isTooLarge({ response_kind, body }: E2AResponse): boolean {
+  return response_kind === 'e2a.error' && body['code'] === 'response_too_large';
+}
+
+/** The server could not say which request of this connection it does not understand. */
+function refuseInvalid(json: JsonObject): void {
+  const outcome = decodeEnvelope(json);
+  if (outcome.ok) return;
+  throw new DragomanError({
+    code: 'invalid_message',
+    message: `The envelope is not valid: ${outcome.issues[0]?.message ?? 'no reason is known'}.`,
+    issues: outcome.issues,
+  });
+}
+
+function closed(): DragomanError {
+  return new DragomanError({
+    code: 'closed',
+    message: 'The session was closed.',
+    suggestions: ['open another: connect()'],
+  });
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
