@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import type { AgentDefinition } from '@dragoman/client';
+import { isObject, parseJsonBytes } from '@dragoman/protocols';
+import type { Command } from 'commander';
+import { each, integer, PROGRAM } from './command.ts';
+import type { Context } from './context.ts';
+import { readInput } from './input.ts';
+import { fail } from './trouble.ts';
+
+/** What `agents add` takes to say who an agent is and how it is reached. */
+export interface AgentOptions {
+  readonly mayCall?: readonly string[];
+  readonly module?: string;
+  readonly agentUrl?: string;
+  readonly command?: string;
+  readonly arg?: readonly string[];
+  readonly name?: string;
+  readonly description?: string;
+  readonly skill?: readonly string[];
+  readonly maxParallel?: number;
+  readonly file?: string;
+}
+
+export function withAgentOptions(command: Command): Command {
+  return command
+    .option('--may-call <agent_id>', 'an agent it may send to, * for all; may be repeated', each)
+    .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
+    .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
+    .option('--command <program>', 'it answers: a program that speaks NDJSON')
+    .option('--arg <text>', 'an argument of that program; may be repeated', each)
+    .option('--name <text>', 'what people call it')
+    .option('--description <text>', 'what it does')
+    .option('--skill <name>', 'something it can do; may be repeated', each)
+    .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
+    .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
+}
+
+/** The definition the options describe. What is wrong with it the server says, for every caller alike. */
+export async function agentDefinition(
+  agentId: string | undefined,
+  options: AgentOptions,
+  context: Context,
+): Promise<AgentDefinition> {
+  const { file, mayCall = [], name, description, skill, maxParallel } = options;
+  if (file !== undefined) return definitionIn(file, agentId, context);
+  if (agentId === undefined) {
+    fail({
+      code: 'usage',
+      message: 'an agent needs a name',
+      fixes: [`${PROGRAM} agents add AGENT_ID`, `or the whole definition: ${PROGRAM} agents add --file FILE`],
+      exitCode: 2,
+    });
+  }
+  return {
+    agent_id: agentId,
+    permissions: { agents: [...mayCall] },
+    ...driverOf(options, context.folder),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(skill !== undefined && { skills: [...skill] }),
+    ...(maxParallel !== undefined && { max_parallel: maxParallel }),
+  };
+}
+
+/** How it is reached tells the driver. Without a way it only calls. */
+function driverOf({ module, agentUrl, command, arg }: AgentOptions, folder: string): Partial<AgentDefinition> {
+  if ([module, agentUrl, command].filter((way) => way !== undefined).length > 1) {
+    fail({
+      code: 'usage',
+      message: 'an agent is reached by one way: --module, --agent-url or --command',
+      exitCode: 2,
+    });
+  }
+  if (module !== undefined) return { driver: 'module', module: resolve(folder, module) };
+  if (agentUrl !== undefined) return { driver: /^wss?:/i.test(agentUrl) ? 'e2a-ws' : 'http', url: agentUrl };
+  if (command !== undefined) return { driver: 'stdio', command, ...(arg !== undefined && { args: [...arg] }) };
+  return {};
+}
+
+async function definitionIn(file: string, agentId: string | undefined, context: Context): Promise<AgentDefinition> {
+  const parsed = parseJsonBytes(await readInput(file, context));
+  if (!parsed.ok) fail({ code: 'not_json', message: `${file} is not JSON`, issues: parsed.issues });
+  if (!isObject(parsed.value)) fail({ code: 'invalid_message', message: `${file} must hold a JSON object` });
+  return { ...(parsed.value as object), ...(agentId !== undefined && { agent_id: agentId }) } as AgentDefinition;
+}

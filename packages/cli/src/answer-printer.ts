@@ -1,0 +1,83 @@
+import { type E2AResponse, encodeResponse, isObject, type Json } from '@dragoman/protocols';
+import type { ExitCode } from './context.ts';
+import { paint, printable } from './paint.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Shows an answer as it arrives: its text as text, or each frame as a line of JSON. */
+export class AnswerPrinter {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  /** What stands on the line the cursor is in. */
+  #openLine = false;
+  #saidSomething = false;
+
+  constructor({ terminal, json }: { terminal: Terminal; json: boolean }) {
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  frame(frame: E2AResponse): void {
+    if (this.#json) this.#terminal.out(`${JSON.stringify(encodeResponse(frame))}\n`);
+    else if (frame.response_kind === 'e2a.chunk') this.#chunk(frame.body);
+    else if (isFailed(frame)) this.#failed(frame.body);
+    else if (frame.is_final) this.#complete(frame);
+  }
+
+  /** Ends the line that a broken-off answer left open. */
+  endLine(): void {
+    if (this.#openLine) this.#terminal.out('\n');
+    this.#openLine = false;
+  }
+
+  #chunk({ delta_kind, delta }: E2AResponse['body']): void {
+    // Reasoning, tool calls and the like are in the frames; a person who asked a question wants the answer.
+    if (delta_kind === 'text' && typeof delta === 'string') this.#say(delta);
+  }
+
+  #complete({ response_kind, body }: E2AResponse): void {
+    // The result repeats what was streamed; where nothing was, it is the answer.
+    if (!this.#saidSomething) {
+      const result = response_kind === 'e2a.complete' ? body['result'] : body;
+      this.#say(textOf(result) ?? JSON.stringify(result ?? null, null, 2));
+    }
+    this.endLine();
+  }
+
+  #failed(body: E2AResponse['body']): void {
+    this.endLine();
+    const { red } = paint(this.#terminal.colour.note);
+    const code = body['code'] === undefined ? '' : `${String(body['code'])}: `;
+    this.#terminal.note(`${red('error:')} ${printable(`${code}${String(body['message'] ?? 'the request failed')}`)}\n`);
+    const details = isObject(body['details']) ? body['details'] : {};
+    const suggestions = Array.isArray(details['suggestions']) ? details['suggestions'] : [];
+    for (const suggestion of suggestions) this.#terminal.note(`  → ${printable(String(suggestion))}\n`);
+  }
+
+  #say(text: string): void {
+    if (text === '') return;
+    const { isTTY } = this.#terminal;
+    this.#terminal.out(isTTY ? printable(text) : text);
+    this.#openLine = !text.endsWith('\n');
+    this.#saidSomething = true;
+  }
+}
+
+/** How a command ends whose answer ends with this frame. */
+export function exitCodeOf(final: E2AResponse): ExitCode {
+  return isFailed(final) ? 1 : 0;
+}
+
+/** What a person is told while the client looks for its server again. */
+export function reconnecting(waitMs: number): string {
+  return `the connection broke; trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
+}
+
+function isFailed({ is_final, status, response_kind }: E2AResponse): boolean {
+  return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
+}
+
+function textOf(result: Json | undefined): string | undefined {
+  if (typeof result === 'string') return result;
+  if (!isObject(result)) return undefined;
+  return ['content', 'text', 'output'].map((name) => result[name]).find((value) => typeof value === 'string');
+}

@@ -1,0 +1,75 @@
+import { type Issue, isObject, type Json, parseJson } from '@dragoman/protocols';
+import { checkWorkflow, type Finding, parseWorkflow, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import type { MessageFile } from './message-file.ts';
+import { workflowPlaces } from './workflow-places.ts';
+
+/** What `check` says of a file. */
+export interface Verdict {
+  readonly valid: boolean;
+  readonly issues: readonly Issue[];
+  readonly warnings: readonly Issue[];
+}
+
+export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; lenient: boolean }): Verdict {
+  return file.kind === 'message' ? checkJson(file, now, lenient) : checkWorkflowText(file.text, lenient);
+}
+
+/**
+ * A message is valid when its dialect reads it. What the workflow inside would meet when it is run comes as warnings: the
+ * server decides that, with more knowledge than there is here.
+ */
+function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Date, lenient: boolean): Verdict {
+  const outcome = dialect.decode(json, now, { lenient });
+  if (!outcome.ok) return { valid: false, issues: outcome.issues, warnings: [] };
+  const workflow = workflowIn(outcome.value);
+  const findings = workflow === undefined ? [] : placedFindings(workflow, linesOf(json), lenient);
+  return { valid: true, issues: [], warnings: [...outcome.warnings, ...findings.map(asIssue)] };
+}
+
+/** A whole workflow is valid when it can be read and nothing in it is known to go wrong. */
+function checkWorkflowText(text: string, lenient: boolean): Verdict {
+  const parsed = parseWorkflow(text, { lenient });
+  if (!parsed.ok) return { valid: false, issues: parsed.issues, warnings: [] };
+  const findings = placedFindings(parsed.value, { at: '', lines: jsonLines(text) }, lenient);
+  const issues = findings.filter(({ severity }) => severity === 'error').map(asIssue);
+  const tolerated = findings.filter(({ severity }) => severity === 'warning').map(asIssue);
+  return { valid: issues.length === 0, issues, warnings: [...parsed.warnings, ...tolerated] };
+}
+
+interface Lines {
+  /** Where the lines stand in the file. */
+  readonly at: string;
+  readonly lines: readonly (Json | undefined)[];
+}
+
+/** The checker points into the line that defines an operation; here it points into the file. */
+function placedFindings(workflow: Workflow, { at, lines }: Lines, lenient: boolean): readonly Finding[] {
+  const places = workflowPlaces(lines, at);
+  return checkWorkflow(workflow, { level: lenient ? 'lenient' : 'moderate' }).map((finding) => ({
+    ...finding,
+    pointer: places.pointerOf(finding),
+  }));
+}
+
+function asIssue({ pointer, code, message, suggestion }: Finding): Issue {
+  return { pointer, code, message, ...(suggestion !== undefined && { suggestion }) };
+}
+
+function workflowIn(message: unknown): Workflow | undefined {
+  const { kind, workflow } = Object(message) as { kind?: unknown; workflow?: Workflow };
+  return kind === 'workflow' ? workflow : undefined;
+}
+
+function linesOf(json: Json): Lines {
+  if (Array.isArray(json)) return { at: '', lines: json };
+  const text = isObject(json) ? json['workflow'] : undefined;
+  return typeof text === 'string' ? { at: '/workflow', lines: jsonLines(text) } : { at: '', lines: [] };
+}
+
+/** A blank line keeps its number. */
+function jsonLines(text: string): (Json | undefined)[] {
+  return text.split('\n').map((line) => {
+    const parsed = parseJson(line.trim());
+    return parsed.ok ? parsed.value : undefined;
+  });
+}

@@ -1,0 +1,106 @@
+import type { AgentDefinition, AgentList } from '@dragoman/client';
+import type { Command } from 'commander';
+import { type AgentOptions, agentDefinition, withAgentOptions } from '../agent-options.ts';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+
+export function agentsCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'agents',
+    summary: 'agents: list, add and remove them (needs the admin key)',
+    examples: [`${PROGRAM} agents list`, `${PROGRAM} agents add desk --may-call echo`],
+  })
+    .addCommand(listCommand(context))
+    .addCommand(addCommand(context))
+    .addCommand(removeCommand(context));
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents list',
+    summary: 'every agent: who can be sent to, and who may send to whom',
+    examples: [`${PROGRAM} agents list`],
+  });
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options) => {
+    const connection = await connect(options, context, 'admin');
+    const list = await talking(connection, 'admin', () => connection.client.admin.agents.list());
+    context.terminal.out(options.json ? `${JSON.stringify(list)}\n` : agentTable(list));
+    return 0;
+  });
+}
+
+function agentTable({ agents, targets }: AgentList): string {
+  const byId = new Map<string, AgentDefinition | undefined>(targets.map((id) => [id, undefined]));
+  for (const agent of agents) byId.set(agent.agent_id, agent);
+  const rows = [...byId]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([id, agent]) => [
+      id,
+      targets.includes(id) ? (agent?.driver ?? 'from the config') : 'no',
+      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
+      printable(agent?.description ?? agent?.name ?? ''),
+    ]);
+  return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows);
+}
+
+function addCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents add',
+    summary: 'make or replace an agent; a new one gets an API key, shown this once',
+    examples: [
+      `${PROGRAM} agents add desk --may-call echo --may-call clock`,
+      `${PROGRAM} agents add coder --command node --arg coder.mjs`,
+      `${PROGRAM} agents add --file agent.json`,
+    ],
+  }).argument('[agent_id]', 'its name');
+  withAgentOptions(command);
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions & AgentOptions>(command, context, async (options, [agentId]) => {
+    const { terminal } = context;
+    const definition = await agentDefinition(agentId, options, context);
+    const connection = await connect(options, context, 'admin');
+    const agent = await talking(connection, 'admin', () => connection.client.admin.agents.put(definition));
+    if (options.json) terminal.out(`${JSON.stringify(agent)}\n`);
+    else if (agent.api_key === undefined) terminal.note(`replaced ${agent.agent_id}; its keys stay as they are\n`);
+    else {
+      // The key alone on stdout, for $(…).
+      terminal.note(`added ${agent.agent_id}; its key, shown this once:\n`);
+      terminal.out(`${agent.api_key}\n`);
+    }
+    return 0;
+  });
+}
+
+function removeCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents remove',
+    summary: 'remove an agent; its keys end with it',
+    examples: [`${PROGRAM} agents remove desk`],
+  }).argument('<agent_id>', 'as `agents list` shows it');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [agentId = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { admin } = connection.client;
+    const answer = await talking(connection, 'admin', () =>
+      admin.agents.remove(agentId).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name: agentId,
+          message: `there is no agent ${JSON.stringify(agentId)}`,
+          known: async () => {
+            const { agents, targets } = await admin.agents.list();
+            return [...agents.map(({ agent_id }) => agent_id), ...targets];
+          },
+          list: `${PROGRAM} agents list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : `removed ${agentId}\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import type { Context } from '../context.ts';
+import type { DoctorOptions } from '../doctor/doctor.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
+import { type Paint, paint, printable } from '../paint.ts';
+
+export function doctorCommand(context: Context): Command {
+  const { terminal } = context;
+  const command = newCommand(context, {
+    name: 'doctor',
+    summary: 'look at the installation and a running server, and say how to mend what is wrong',
+    examples: [`${PROGRAM} doctor`, `${PROGRAM} doctor --url http://127.0.0.1:7420 --json`],
+  })
+    .option('--url <url>', 'a server that should be running')
+    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
+    .option('--host <address>', `where a server would listen (${DEFAULT_HOST})`)
+    .option('--port <number>', `and its port (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
+    .option('--data <folder>', `the data folder (${DEFAULT_DATA})`)
+    .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)')
+    .option('--admin-key <key>', 'an admin key to try (DRAGOMAN_ADMIN_KEY)');
+  return runs<DoctorOptions>(command, context, async (options) => {
+    const { examine } = await import('../doctor/doctor.ts');
+    const checks = await examine(options, context);
+    const ok = checks.every((finding) => finding.ok);
+    const text = checks.map((finding) => findingLines(finding, paint(terminal.colour.out))).join('');
+    terminal.out(options.json ? `${JSON.stringify({ ok, checks })}\n` : text);
+    return ok ? 0 : 1;
+  });
+}
+
+function findingLines({ check, ok, message, fix }: Finding, { green, red, dim }: Paint): string {
+  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${printable(message)}\n`;
+  return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${printable(fix)}\n`;
+}

@@ -1,0 +1,125 @@
+import type { KeyRequest } from '@dragoman/client';
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+import { fail } from '../trouble.ts';
+
+export function keysCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'keys',
+    summary: 'API keys: make, list and revoke them (needs the admin key)',
+    examples: [`${PROGRAM} keys create --agent desk`, `${PROGRAM} keys list`],
+  })
+    .addCommand(createCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(revokeCommand(context));
+}
+
+interface CreateOptions extends ConnectionOptions {
+  readonly agent?: string;
+  readonly admin?: boolean;
+  readonly description?: string;
+}
+
+function createCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'keys create',
+    summary: 'one more key for an agent, shown this once',
+    examples: [`${PROGRAM} keys create --agent desk`, `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`],
+  })
+    .option('--agent <id>', 'whose key it is')
+    .option('--admin', 'an admin key instead')
+    .option('--description <text>', 'what it is for');
+  withConnectionOptions(command, 'admin');
+  return runs<CreateOptions>(command, context, async (options) => {
+    const { terminal } = context;
+    const request = keyRequest(options);
+    const connection = await connect(options, context, 'admin');
+    const { client } = connection;
+    const key = await talking(connection, 'admin', () =>
+      client.admin.keys.create(request).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: ({ issues }) => issues.some(({ code }) => code === 'unknown_agent'),
+          name: options.agent ?? '',
+          message: `there is no agent ${JSON.stringify(options.agent)} that a key could be for`,
+          known: async () => (await client.admin.agents.list()).agents.map(({ agent_id }) => agent_id),
+          list: `${PROGRAM} agents list`,
+        }),
+      ),
+    );
+    if (options.json) terminal.out(`${JSON.stringify(key)}\n`);
+    else {
+      // The key alone on stdout, for $(…).
+      terminal.note(`key ${key.key_id} for ${key.agent_id}, shown this once:\n`);
+      terminal.out(`${key.api_key}\n`);
+    }
+    return 0;
+  });
+}
+
+function keyRequest({ agent, admin = false, description }: CreateOptions): KeyRequest {
+  const described = description === undefined ? {} : { description };
+  if (admin && agent === undefined) return { role: 'admin', ...described };
+  if (!admin && agent !== undefined) return { agent_id: agent, ...described };
+  fail({
+    code: 'usage',
+    message: 'a key is for an agent (--agent ID) or for an administrator (--admin)',
+    fixes: [`${PROGRAM} keys create --agent AGENT_ID`],
+    exitCode: 2,
+  });
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'keys list',
+    summary: 'every key, without its secret',
+    examples: [`${PROGRAM} keys list`],
+  });
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options) => {
+    const connection = await connect(options, context, 'admin');
+    const keys = await talking(connection, 'admin', () => connection.client.admin.keys.list());
+    const rows = keys.map(({ key_id, agent_id, role, created_at, revoked_at, description }) => [
+      key_id,
+      agent_id,
+      role,
+      created_at,
+      revoked_at ?? '',
+      printable(description ?? ''),
+    ]);
+    const text = table(['KEY', 'AGENT', 'ROLE', 'MADE', 'REVOKED', 'DESCRIPTION'], rows);
+    context.terminal.out(options.json ? `${JSON.stringify({ keys })}\n` : text);
+    return 0;
+  });
+}
+
+function revokeCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'keys revoke',
+    summary: 'end a key at once, also on open streams',
+    examples: [`${PROGRAM} keys revoke key-0123456789ab`],
+  }).argument('<key_id>', 'as `keys list` shows it');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [keyId = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { client } = connection;
+    const answer = await talking(connection, 'admin', () =>
+      client.admin.keys.revoke(keyId).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name: keyId,
+          message: `there is no key ${JSON.stringify(keyId)}, or it is revoked already`,
+          known: async () =>
+            (await client.admin.keys.list()).flatMap((key) => (key.revoked_at === null ? key.key_id : [])),
+          list: `${PROGRAM} keys list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : `revoked ${keyId}\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,70 @@
+import type { Answer } from '@dragoman/client';
+import type { Command } from 'commander';
+import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context, ExitCode } from '../context.ts';
+import { readText } from '../input.ts';
+
+interface SendOptions extends ConnectionOptions {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly id?: string;
+}
+
+export function sendCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'send',
+    summary: 'say something to an agent and see its answer arrive; Ctrl-C cancels it',
+    examples: [
+      `${PROGRAM} send "hello"`,
+      `${PROGRAM} send --agent clock "what time is it?"`,
+      `${PROGRAM} send - < question.txt`,
+    ],
+  })
+    .argument('<text...>', 'what to say; - reads it from stdin')
+    .option('--agent <id>', 'who should answer (the default agent)')
+    .option('--session <id>', 'the conversation it belongs to')
+    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer');
+  withConnectionOptions(command, 'agent');
+  return runs<SendOptions>(command, context, (options, [text = '']) => send(text, options, context));
+}
+
+async function send(text: string, options: SendOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+  const { terminal } = context;
+  const { json, agent, session, id: requestId } = options;
+  const connection = await connect(options, context, 'agent');
+  const content = text === '-' ? await readText('-', context) : text;
+  const printer = new AnswerPrinter({ terminal, json });
+  return talking(connection, 'agent', async () => {
+    const answer = connection.client.send(content, {
+      agent,
+      session,
+      requestId,
+      onReconnect: ({ waitMs }) => terminal.note(reconnecting(waitMs)),
+    });
+    if (!json) terminal.note(`request ${answer.requestId}, key from ${connection.keySource}\n`);
+    const forget = cancelOnSignal(answer, context);
+    try {
+      for await (const frame of answer) printer.frame(frame);
+      return exitCodeOf(await answer.final());
+    } finally {
+      forget();
+      printer.endLine();
+    }
+  });
+}
+
+/** The first Ctrl-C ends the work and lets its last frame arrive; the second leaves at once. */
+function cancelOnSignal(answer: Answer, { onSignal, exit, terminal }: Context): () => void {
+  let asked = false;
+  return onSignal(() => {
+    if (asked) return exit(1);
+    asked = true;
+    terminal.note('\ncancelling; once more to leave at once\n');
+    answer.cancel().catch((error: unknown) => {
+      terminal.note(`it could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);
+      exit(1);
+    });
+  });
+}

@@ -1,0 +1,81 @@
+import { DragomanError } from '@dragoman/client';
+import type { Command } from 'commander';
+import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
+import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context, ExitCode } from '../context.ts';
+import { fail, type Trouble } from '../trouble.ts';
+
+interface WatchOptions extends ConnectionOptions {
+  readonly after?: number;
+}
+
+export function watchCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'watch',
+    summary: 'read an answer again from any frame, while it is given and afterwards',
+    examples: [`${PROGRAM} watch REQUEST_ID`, `${PROGRAM} watch REQUEST_ID --after 3 --json`],
+  })
+    .argument('<request_id>', 'as `send` told it')
+    .option('--after <sequence>', 'the last frame already seen (-1, none)', integer({ from: -1 }));
+  withConnectionOptions(command, 'agent');
+  return runs<WatchOptions>(command, context, (options, [requestId = '']) => watch(requestId, options, context));
+}
+
+async function watch(
+  requestId: string,
+  options: WatchOptions & { json: boolean },
+  context: Context,
+): Promise<ExitCode> {
+  const { terminal } = context;
+  const { json, after = -1 } = options;
+  const connection = await connect(options, context, 'agent');
+  const printer = new AnswerPrinter({ terminal, json });
+  const over = new AbortController();
+  return talking(connection, 'agent', async () => {
+    let last = after;
+    try {
+      const answer = connection.client.resume(requestId, {
+        after,
+        signal: over.signal,
+        onReconnect: ({ error, waitMs }) => {
+          // Nothing came, and no connection broke: the answer has fewer frames than that.
+          if (last === after && error.cause === undefined) over.abort();
+          else terminal.note(reconnecting(waitMs));
+        },
+      });
+      for await (const frame of answer) {
+        last = frame.sequence;
+        printer.frame(frame);
+      }
+      if (last === after && !json) terminal.note(`nothing comes after frame ${after}\n`);
+      return exitCodeOf(await answer.final());
+    } catch (error) {
+      if (over.signal.aborted) fail(noSuchFrame(requestId, after));
+      if (error instanceof DragomanError && error.is('not_found')) fail(noSuchRequest(requestId));
+      throw error;
+    } finally {
+      printer.endLine();
+    }
+  });
+}
+
+function noSuchFrame(requestId: string, after: number): Trouble {
+  return {
+    code: 'no_such_frame',
+    message: `the answer to ${requestId} ended before frame ${after}`,
+    fixes: [`read all of it: ${PROGRAM} watch ${requestId}`],
+  };
+}
+
+/** Another caller's request looks exactly like one that does not exist, so both are said. */
+function noSuchRequest(requestId: string): Trouble {
+  return {
+    code: 'not_found',
+    message: `there is no request ${JSON.stringify(requestId)} of yours`,
+    fixes: [
+      'check the id, and that the key is the one it was sent with',
+      'answers are kept for 24 hours, unless the server says otherwise (keep_answers_hours)',
+    ],
+  };
+}

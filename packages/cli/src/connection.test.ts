@@ -1,0 +1,133 @@
+import { chmodSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../test-support/temporary-folder.ts';
+import { findKey, findServer } from './connection.ts';
+import { DEFAULT_DEV_DATA, devKeysPath, writeDevKeys } from './dev-keys.ts';
+import { main } from './main.ts';
+
+const KEYS = { url: 'http://127.0.0.1:7999', key: 'dgm_agent', admin_key: 'dgm_admin' };
+
+/** A folder in which `dragoman dev` has run. */
+function devFolder(): string {
+  const folder = temporaryFolder();
+  writeDevKeys(join(folder, DEFAULT_DEV_DATA), KEYS);
+  return folder;
+}
+
+describe('the server', () => {
+  test('is at the usual place unless something says otherwise', () => {
+    expect(findServer({}, { environment: {}, folder: temporaryFolder() })).toEqual({
+      url: 'http://127.0.0.1:7420',
+      dev: undefined,
+    });
+  });
+
+  test('is that of dragoman dev where it has run', () => {
+    const found = findServer({}, { environment: {}, folder: devFolder() });
+    expect(found).toMatchObject({ url: KEYS.url, dev: { key: 'dgm_agent' } });
+  });
+
+  test('is where the environment says, and before that where --url says', () => {
+    const surroundings = { environment: { DRAGOMAN_HOST: '0.0.0.0', DRAGOMAN_PORT: '8000' }, folder: devFolder() };
+    expect(findServer({}, surroundings).url).toBe('http://127.0.0.1:8000');
+    expect(findServer({ url: 'https://example.com' }, surroundings).url).toBe('https://example.com');
+  });
+});
+
+describe('the key', () => {
+  const keyFor = (url: string | undefined, folder = devFolder(), environment = {}, options = {}) => {
+    const surroundings = { environment, folder };
+    const { dev } = findServer(url === undefined ? {} : { url }, surroundings);
+    return findKey({ options, context: surroundings, role: 'agent', dev });
+  };
+
+  test('is told, else in the environment, else that of dragoman dev', () => {
+    const environment = { DRAGOMAN_KEY: 'dgm_env' };
+    expect(keyFor(undefined, devFolder(), environment, { key: 'dgm_flag' })).toMatchObject({ key: 'dgm_flag' });
+    expect(keyFor(undefined, devFolder(), environment)).toEqual({ key: 'dgm_env', source: 'DRAGOMAN_KEY' });
+    expect(keyFor(undefined)).toEqual({ key: 'dgm_agent', source: '.dragoman/dev/dev-keys.json (mode 600)' });
+  });
+
+  test('of dragoman dev goes to its own server only, by whatever name of this machine', () => {
+    expect(keyFor('http://localhost:7999')?.key).toBe('dgm_agent');
+    expect(keyFor('http://[::1]:7999')?.key).toBe('dgm_agent');
+    for (const url of ['http://127.0.0.1:7420', 'http://example.com:7999', 'https://127.0.0.1:7999', 'nonsense']) {
+      expect(keyFor(url), url).toBeUndefined();
+    }
+  });
+
+  test('that others can read is used, and it is said how to mend that', () => {
+    const folder = devFolder();
+    chmodSync(devKeysPath(join(folder, DEFAULT_DEV_DATA)), 0o644);
+    expect(keyFor(undefined, folder)?.source).toContain('chmod 600');
+  });
+});
+
+describe('what goes wrong', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  const listen = async (answer: (path: string) => { status: number; body: object }): Promise<string> => {
+    server = createServer(({ url = '' }, response) => {
+      const { status, body } = answer(url);
+      response.writeHead(status, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const healthy = { status: 200, body: { status: 'healthy', service: 'a2e-server', version: '0' } };
+  const run = async (...args: string[]) => {
+    const surroundings = new FakeSurroundings({ folder: temporaryFolder() });
+    return { code: await main(args, surroundings), notes: surroundings.notes };
+  };
+
+  test('nobody is there: the command that starts a server is told', async () => {
+    const { code, notes } = await run('send', '--url', 'http://127.0.0.1:1', 'hello');
+    expect(code).toBe(1);
+    expect(notes).toContain('nothing answers at http://127.0.0.1:1\n  → start it with: npx dragoman serve');
+  });
+
+  test('there is no key', async () => {
+    const url = await listen(() => healthy);
+    const { code, notes } = await run('send', '--url', url, 'hello');
+    expect(code).toBe(1);
+    expect(notes).toContain(`no key for the server at ${url}`);
+    expect(notes).toContain('export DRAGOMAN_KEY=KEY');
+    expect((await run('keys', 'list', '--url', url)).notes).toContain('export DRAGOMAN_ADMIN_KEY=KEY');
+  });
+
+  test('the key is wrong: where it came from and who makes one is told', async () => {
+    const refusal = { status: 401, body: { code: 'unauthenticated', detail: 'no' } };
+    const url = await listen((path) => (path === '/health' ? healthy : refusal));
+    const { code, notes } = await run('send', '--url', url, '--key', 'dgm_wrong', 'hello');
+    expect(code).toBe(1);
+    expect(notes).toContain('does not know the key from --key');
+    expect(notes).toContain('npx dragoman keys create');
+  });
+
+  test('an agent key does not administer', async () => {
+    const refusal = { status: 403, body: { code: 'forbidden', detail: 'The caller may not do this.' } };
+    const url = await listen((path) => (path === '/health' ? healthy : refusal));
+    const { notes } = await run('agents', 'list', '--url', url, '--admin-key', 'dgm_agent');
+    expect(notes).toContain('this needs the admin key');
+  });
+
+  test('every problem the server finds is shown, with its fix', async () => {
+    const issues = [
+      { pointer: '/agent_id', code: 'pattern', message: 'agent_id is short', suggestion: 'make it longer' },
+    ];
+    const refusal = { status: 400, body: { code: 'invalid_message', detail: 'The message is not valid.', issues } };
+    const url = await listen((path) => (path === '/health' ? healthy : refusal));
+    const { notes } = await run('agents', 'add', 'x', '--url', url, '--admin-key', 'dgm_admin');
+    expect(notes).toBe('error: The message is not valid.\n  agent_id is short\n    → make it longer\n');
+  });
+
+  test('a url or a key that cannot be one is not understood', async () => {
+    expect(await run('send', '--url', 'ftp://x', '--key', 'k', 'hello')).toMatchObject({ code: 2 });
+    expect(await run('send', '--key', 'two words', 'hello')).toMatchObject({ code: 2 });
+  });
+});

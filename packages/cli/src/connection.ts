@@ -1,0 +1,183 @@
+import { resolve } from 'node:path';
+import { type Client, createClient, DragomanError } from '@dragoman/client';
+import type { Command } from 'commander';
+import { PROGRAM } from './command.ts';
+import type { Context } from './context.ts';
+import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devKeysPath, readDevKeys } from './dev-keys.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
+import { urlOf } from './serve/port-holder.ts';
+import { shortPath } from './short-path.ts';
+import { fail, type Trouble } from './trouble.ts';
+
+/** What commands that talk to a server take on the command line. */
+export interface ConnectionOptions {
+  readonly url?: string;
+  readonly data?: string;
+  readonly key?: string;
+  readonly adminKey?: string;
+}
+
+export function withConnectionOptions(command: Command, role: Role): Command {
+  const { flag, variable } = ROLES[role];
+  return command
+    .option('--url <url>', `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
+    .option(`${flag} <key>`, `the key (${variable}, or that of a running \`${PROGRAM} dev\`)`)
+    .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+}
+
+/** A server to talk to, and as whom. */
+export interface Connection {
+  readonly client: Client;
+  readonly url: string;
+  /** Where the key came from, for when it is refused. */
+  readonly keySource: string;
+}
+
+/** Which of the two kinds of key a command needs. */
+export type Role = keyof typeof ROLES;
+
+/** The server and the key: as told, else from the environment, else those of `dragoman dev`. */
+export async function connect(options: ConnectionOptions, context: Context, role: Role): Promise<Connection> {
+  const { url, dev } = findServer(options, context);
+  const found = findKey({ options, context, role, dev });
+  const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
+  // Asked first, so that nobody is sent for a key, or left waiting, by a server that was never started.
+  await ensureServer(url);
+  if (found === undefined) fail(missingKey(role, url));
+  return { client, url, keySource: found.source };
+}
+
+/** The client says what is wrong with a url or a key that cannot be one. */
+function clientFor(options: { url: string; key?: string }): Client {
+  try {
+    return createClient(options);
+  } catch (error) {
+    if (error instanceof TypeError) fail({ code: 'usage', message: error.message, exitCode: 2 });
+    throw error;
+  }
+}
+
+/** Without the key: a wrong one would be refused here already, and less clearly. */
+async function ensureServer(url: string): Promise<void> {
+  try {
+    await createClient({ url }).health();
+  } catch (error) {
+    if (!(error instanceof DragomanError)) throw error;
+    if (error.code === 'unreachable') fail(nothingAnswers(url));
+    fail({ code: error.code, message: error.message, fixes: ['check --url'] });
+  }
+}
+
+/** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
+export function findServer(
+  { url: told, data }: Pick<ConnectionOptions, 'url' | 'data'>,
+  { environment, folder }: Pick<Context, 'environment' | 'folder'>,
+): { readonly url: string; readonly dev: (DevKeys & { readonly source: string }) | undefined } {
+  const devData = resolve(folder, data ?? given(environment, 'DRAGOMAN_DATA') ?? DEFAULT_DEV_DATA);
+  const kept = readDevKeys(devData);
+  const dev = kept && { ...kept, source: sourceOf(devData, folder) };
+  const [host, port] = [given(environment, 'DRAGOMAN_HOST'), portIn(environment)];
+  const fromEnvironment =
+    host === undefined && port === undefined
+      ? undefined
+      : urlOf({ host: host ?? DEFAULT_HOST, port: port ?? DEFAULT_PORT });
+  const url = told ?? fromEnvironment ?? dev?.url ?? urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
+  // A key goes to the server it is for, and to no other that somebody names.
+  return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
+}
+
+export function findKey({
+  options,
+  context: { environment },
+  role,
+  dev,
+}: {
+  options: ConnectionOptions;
+  context: Pick<Context, 'environment'>;
+  role: Role;
+  dev: ReturnType<typeof findServer>['dev'];
+}): { readonly key: string; readonly source: string } | undefined {
+  const { flag, variable, option, devKey } = ROLES[role];
+  const told = options[option];
+  if (told !== undefined) return { key: told, source: flag };
+  const set = given(environment, variable);
+  if (set !== undefined) return { key: set, source: variable };
+  return dev === undefined ? undefined : { key: dev[devKey], source: dev.source };
+}
+
+function sourceOf(devData: string, folder: string): string {
+  const path = shortPath(folder, devKeysPath(devData));
+  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 mends that)`;
+}
+
+/** Does something with a server; what goes wrong is told in words that help. */
+export async function talking<T>(connection: Connection, role: Role, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof DragomanError) fail(serverTrouble(error, connection, role));
+    throw error;
+  }
+}
+
+function serverTrouble(error: DragomanError, { url, keySource }: Connection, role: Role): Trouble {
+  const { message, issues, suggestions, retryAfter } = error;
+  if (error.code === 'unreachable') return nothingAnswers(url);
+  if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
+  const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
+  // An agent's key on an administrator's route: the server says no more than that it may not.
+  const roles = role === 'admin' && error.is('forbidden') ? ['this needs the admin key, not that of an agent'] : [];
+  return { code: error.code, message, issues, fixes: [...suggestions, ...roles, ...wait] };
+}
+
+function nothingAnswers(url: string): Trouble {
+  return {
+    code: 'unreachable',
+    message: `nothing answers at ${url}`,
+    fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or name another server with --url'],
+  };
+}
+
+function missingKey(role: Role, url: string): Trouble {
+  const { flag, variable, remedy } = ROLES[role];
+  return {
+    code: 'missing_key',
+    message: `no key for the server at ${url}`,
+    fixes: [`give one with ${flag} KEY, or: export ${variable}=KEY`, remedy],
+  };
+}
+
+function wrongKey(role: Role, url: string, source: string): Trouble {
+  return {
+    code: 'unauthenticated',
+    message: `the server at ${url} does not know the key from ${source}, or it was revoked`,
+    fixes: [ROLES[role].remedy],
+  };
+}
+
+/** The same port of this machine, by whatever name, or the same origin. */
+function isSameServer(a: string, b: string): boolean {
+  if (!URL.canParse(a) || !URL.canParse(b)) return false;
+  const [one, other] = [new URL(a), new URL(b)];
+  const bothHere = LOOPBACK.has(one.hostname) && LOOPBACK.has(other.hostname);
+  return one.origin === other.origin || (bothHere && one.protocol === other.protocol && one.port === other.port);
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+const ROLES = {
+  agent: {
+    flag: '--key',
+    option: 'key',
+    variable: 'DRAGOMAN_KEY',
+    devKey: 'key',
+    remedy: `the administrator makes one: ${PROGRAM} keys create --agent AGENT_ID`,
+  },
+  admin: {
+    flag: '--admin-key',
+    option: 'adminKey',
+    variable: 'DRAGOMAN_ADMIN_KEY',
+    devKey: 'admin_key',
+    remedy: `the server showed it on its first start; if it is lost, choose a new one: DRAGOMAN_ADMIN_KEY=KEY ${PROGRAM} serve`,
+  },
+} as const;

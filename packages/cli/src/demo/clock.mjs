@@ -1,0 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Tells the time, a few times. Long enough to be watched, broken off and resumed. */
+export default async function* clock(_envelope, { signal }) {
+  const ticks = 5;
+  for (let tick = 1; tick <= ticks; tick++) {
+    if (tick > 1) await pause(400, undefined, { signal });
+    yield `tick ${tick} of ${ticks}: ${new Date().toISOString()}\n`;
+  }
+  return { ticks };
+}

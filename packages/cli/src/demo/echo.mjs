@@ -1,0 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Says back what it is told, word by word. */
+export default async function* echo({ params }, { signal }) {
+  const text = String(params.content ?? params.text ?? params.query ?? '');
+  // With the space that follows each word, so that the pieces make up the text again.
+  const words = text.match(/\s*\S+\s*/g) ?? [];
+  for (const word of words) {
+    yield word;
+    await pause(40, undefined, { signal });
+  }
+  return { text, words: words.length };
+}

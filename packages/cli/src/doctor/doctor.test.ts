@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { openSqliteStore } from '@dragoman/core';
+import { afterEach, describe, expect, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { main } from '../main.ts';
+import { checkDataFolder } from './data-folder.ts';
+import { checkBuild, checkNode } from './installation.ts';
+
+const open: Server[] = [];
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+/** Somebody else on a port of this machine. */
+async function occupyPort(): Promise<number> {
+  const server = createServer((socket) => socket.end('no web server\r\n'));
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const port = await occupyPort();
+  await new Promise((resolve) => open.pop()?.close(resolve));
+  return port;
+}
+
+async function examine(args: readonly string[], { folder = temporaryFolder(), environment = {} } = {}) {
+  const surroundings = new FakeSurroundings({ folder, environment });
+  const code = await main(['doctor', '--json', ...args], surroundings);
+  const { ok, checks } = JSON.parse(surroundings.out);
+  const find = (check: string) => checks.find((finding: { check: string }) => finding.check === check);
+  return { code, ok, find };
+}
+
+test('a sound machine without a server is sound', async () => {
+  const { code, ok, find } = await examine(['--port', String(await freePort())]);
+  expect({ code, ok }).toEqual({ code: 0, ok: true });
+  expect(find('node')).toMatchObject({ ok: true });
+  expect(find('store').message).toContain('sqlite');
+  expect(find('data').message).toContain('does not exist yet');
+  expect(find('port').message).toContain('is free');
+});
+
+test('a taken port is found, with who holds it and the command that mends it', async () => {
+  const port = await occupyPort();
+  const { code, find } = await examine([], { environment: { DRAGOMAN_PORT: String(port) } });
+  expect(code).toBe(1);
+  expect(find('port')).toMatchObject({ ok: false, fix: 'npx dragoman serve --port 0' });
+  expect(find('port').message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
+});
+
+test('a server that should run and does not is found', async () => {
+  const { code, find } = await examine(['--url', `http://127.0.0.1:${await freePort()}`]);
+  expect(code).toBe(1);
+  expect(find('server')).toMatchObject({ ok: false, fix: 'start it with: npx dragoman serve' });
+});
+
+test('a bad configuration is found with line and column, and the rest is looked at all the same', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'dragoman.yaml'), 'prot: 1\n');
+  const { code, find } = await examine(['--port', String(await freePort())], { folder });
+  expect(code).toBe(1);
+  expect(find('config').message).toMatch(/^line 1, column 1: /);
+  expect(find('port')).toMatchObject({ ok: true });
+});
+
+test('a variable that makes no sense is found', async () => {
+  const { code, find } = await examine(['--port', '0'], { environment: { DRAGOMAN_PORT: 'x', DRAGOMAN_STORE: 'y' } });
+  expect(code).toBe(1);
+  expect(find('environment')).toMatchObject({ ok: false });
+});
+
+test('agents that are not where the configuration says are found', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'here.mjs'), 'export default async function* () {}\n');
+  const agents = [
+    '  here: { driver: module, module: ./here.mjs }',
+    '  gone: { driver: module, module: ./gone.mjs }',
+    `  remote: { driver: http, url: "http://127.0.0.1:${await freePort()}/e2a" }`,
+    '  program: { driver: stdio, command: no-such-program-anywhere }',
+    '  node: { driver: stdio, command: node }',
+  ];
+  writeFileSync(join(folder, 'dragoman.yaml'), ['default_agent: heer', 'agents:', ...agents].join('\n'));
+  const { code, find } = await examine(['--port', '0'], { folder, environment: { PATH: process.env['PATH'] ?? '' } });
+  expect(code).toBe(1);
+  expect(find('agent here')).toMatchObject({ ok: true });
+  expect(find('agent node')).toMatchObject({ ok: true });
+  expect(find('agent gone').message).toContain('there is no file');
+  expect(find('agent remote').message).toContain('nothing answers at');
+  expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
+  expect(find('default_agent').fix).toBe('did you mean here?');
+});
+
+test('a person sees a line for each, with the way out below what is wrong', async () => {
+  const surroundings = new FakeSurroundings({ folder: temporaryFolder() });
+  expect(await main(['doctor', '--port', String(await occupyPort())], surroundings)).toBe(1);
+  expect(surroundings.out).toMatch(/^ok {3}node {11}Node /);
+  expect(surroundings.out).toMatch(/^not {2}port .*\n +→ npx dragoman serve --port 0$/m);
+});
+
+test.each([
+  ['20.18.3', false],
+  ['18.20.0', false],
+  ['20.19.0', true],
+  ['22.0.0', true],
+])('Node %s is new enough: %s', (version, ok) => {
+  expect(checkNode(version).ok).toBe(ok);
+});
+
+test('parts that are not built are named', () => {
+  expect(checkBuild((part) => part !== '@dragoman/core', false)).toEqual({
+    check: 'build',
+    ok: false,
+    message: 'not built: @dragoman/core',
+    fix: 'npm run build',
+  });
+  expect(checkBuild(() => true, false)).toMatchObject({ ok: true });
+});
+
+describe('the data folder', () => {
+  test('with a store in it is opened and let go again', async () => {
+    const folder = temporaryFolder();
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
+    const locked = await checkDataFolder(folder, { serverRuns: false });
+    expect(locked).toMatchObject({ ok: false, message: expect.stringContaining(`process ${process.pid}`) });
+    expect(await checkDataFolder(folder, { serverRuns: true })).toMatchObject({ ok: true });
+    await store[Symbol.asyncDispose]();
+    expect(await checkDataFolder(folder, { serverRuns: false })).toMatchObject({ ok: true });
+  });
+
+  test('with a damaged store is told as such', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'dragoman.db'), 'x'.repeat(10_000));
+    const finding = await checkDataFolder(folder, { serverRuns: false });
+    expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('backup') });
+  });
+
+  test('that is a file is refused', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'data'), '');
+    expect(await checkDataFolder(join(folder, 'data'), { serverRuns: false })).toMatchObject({ ok: false });
+  });
+
+  test('that is empty is fine, and stays so', async () => {
+    const folder = join(temporaryFolder(), 'data');
+    mkdirSync(folder);
+    expect(await checkDataFolder(folder, { serverRuns: false })).toMatchObject({ ok: true });
+  });
+});

@@ -1,0 +1,88 @@
+import { PROGRAM } from '../command.ts';
+import { type ConnectionOptions, findKey, findServer } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { DEFAULT_PORT } from '../environment.ts';
+import { healthAt, urlOf } from '../serve/port-holder.ts';
+import { readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
+import { troubleOf } from '../trouble.ts';
+import { checkAgents } from './agents.ts';
+import { checkDataFolder } from './data-folder.ts';
+import { broken, type Finding, sound } from './finding.ts';
+import { checkBuild, checkDriver, checkNode } from './installation.ts';
+import { checkKey, checkServer, type Place } from './server.ts';
+
+export type DoctorOptions = ServeOptions & ConnectionOptions;
+
+/** Looks at everything between a person and a working server, and says what mends what it finds. */
+export async function examine(options: DoctorOptions, context: Context): Promise<Finding[]> {
+  const { settings, environment, findings } = readConfiguration(options, context);
+  const surroundings = { environment, folder: context.folder };
+  const { url, dev } = findServer(options, surroundings);
+  const place = placeOf({ options, settings, devUrl: dev && url });
+  const health = await healthAt(place.url);
+  const serverRuns = health?.isDragoman === true;
+  return [
+    checkNode(),
+    checkBuild(),
+    await checkDriver(),
+    ...findings,
+    ...(await checkAgents(settings.config, environment['PATH'] ?? '')),
+    await checkDataFolder(settings.data, { serverRuns }),
+    await checkServer(place, health),
+    ...(serverRuns ? await checkKeys({ options, surroundings, url: place.url }) : []),
+  ];
+}
+
+/** The settings, or what is wrong with them; the rest is then looked at as if it were not there. */
+function readConfiguration(options: DoctorOptions, { environment, folder }: Context) {
+  try {
+    const settings = readSettings(options, { environment, folder });
+    const file = settings.configPath === undefined ? 'none; everything has its usual value' : settings.configPath;
+    return { settings, environment, findings: [sound('config', file)] };
+  } catch (error) {
+    const trouble = troubleOf(error);
+    if (trouble === undefined) throw error;
+    const { code, message, fixes = [], issues = [] } = trouble;
+    const usable = code === 'bad_environment' ? { PATH: environment['PATH'] } : environment;
+    const settings = settingsFrom({ path: undefined, config: {} }, options, { environment: usable, folder });
+    const findings =
+      issues.length === 0
+        ? [broken('environment', message, fixes[0] ?? 'unset it')]
+        : issues.map((issue) => broken('config', issue.message, issue.suggestion ?? 'correct the line'));
+    return { settings, environment: usable, findings };
+  }
+}
+
+/** Where to look: as told, else where `dragoman dev` said it listens, else where `serve` would. */
+function placeOf({
+  options: { url: told, host, port },
+  settings: { config },
+  devUrl,
+}: {
+  options: DoctorOptions;
+  settings: Settings;
+  devUrl: string | undefined;
+}): Place {
+  const isServe = host !== undefined || port !== undefined || config.port !== DEFAULT_PORT;
+  const url = told ?? (isServe ? undefined : devUrl) ?? urlOf(config);
+  return { url, isTold: told !== undefined, host: config.host, port: config.port };
+}
+
+async function checkKeys({
+  options,
+  surroundings,
+  url,
+}: {
+  options: DoctorOptions;
+  surroundings: Pick<Context, 'environment' | 'folder'>;
+  url: string;
+}): Promise<Finding[]> {
+  const { dev } = findServer({ ...options, url }, surroundings);
+  const found = (['agent', 'admin'] as const).flatMap((role) => {
+    const key = findKey({ options, context: surroundings, role, dev });
+    return key === undefined ? [] : [{ ...key, role, url }];
+  });
+  if (found.length > 0) return Promise.all(found.map(checkKey));
+  const fix = `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent AGENT_ID)`;
+  return [broken('key', 'the server answers, but there is no key to talk to it with', fix)];
+}

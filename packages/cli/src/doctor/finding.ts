@@ -1,0 +1,17 @@
+/** What the doctor found out about one thing. */
+export interface Finding {
+  /** The thing: one word or two. */
+  readonly check: string;
+  readonly ok: boolean;
+  readonly message: string;
+  /** What mends it; a command where there is one. */
+  readonly fix?: string;
+}
+
+export function sound(check: string, message: string): Finding {
+  return { check, ok: true, message };
+}
+
+export function broken(check: string, message: string, fix: string): Finding {
+  return { check, ok: false, message, fix };
+}

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '@dragoman/core';
+import { broken, type Finding, sound } from './finding.ts';
+
+/** Whether this Node is one we run on. */
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNewEnough = major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor);
+  if (isNewEnough) return sound('node', `Node ${version}`);
+  const wanted = `${OLDEST.major}.${OLDEST.minor}`;
+  return broken('node', `Node ${version} is too old; ${wanted} or newer is needed`, 'nvm install 22');
+}
+
+/** Whether every part is built, for those who start us by `npx dragoman`. */
+export function checkBuild(
+  isThere: (part: string) => boolean = isBuilt,
+  runsFromSource: boolean = import.meta.url.endsWith('.ts'),
+): Finding {
+  if (runsFromSource) return sound('build', 'not needed: this runs from source');
+  const missing = PARTS.filter((part) => !isThere(part));
+  if (missing.length === 0) return sound('build', 'every part is there');
+  return broken('build', `not built: ${missing.join(', ')}`, 'npm run build');
+}
+
+function isBuilt(part: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the SQLite driver loads and can write, in a folder that is gone afterwards. */
+export async function checkDriver(): Promise<Finding> {
+  const folder = await mkdtemp(join(tmpdir(), 'dragoman-doctor-'));
+  try {
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
+    const { driver } = await store.stats();
+    await store[Symbol.asyncDispose]();
+    return sound('store', `SQLite by ${driver}`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return broken('store', message, 'npm ci --include=optional');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const OLDEST = { major: 20, minor: 19 };
+const PARTS = ['@dragoman/protocols', '@dragoman/core', '@dragoman/server', '@dragoman/client'];

@@ -1,0 +1,79 @@
+import { createServer } from 'node:net';
+import { createClient, DragomanError } from '@dragoman/client';
+import { PROGRAM } from '../command.ts';
+import { type Health, portHolder } from '../serve/port-holder.ts';
+import { broken, type Finding, sound } from './finding.ts';
+
+/** The place a server is looked for. */
+export interface Place {
+  readonly url: string;
+  /** Whether somebody said that there is a server, or we only look at where one would start. */
+  readonly isTold: boolean;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whether a server answers, and if none does, whether one could start. */
+export async function checkServer(place: Place, health: Health | undefined): Promise<Finding> {
+  const { url, isTold, host, port } = place;
+  if (health?.isDragoman === true) {
+    return sound('server', `healthy, version ${health.version ?? 'unknown'}, at ${url}`);
+  }
+  if (isTold) {
+    return health === undefined
+      ? broken('server', `nothing answers at ${url}`, `start it with: ${PROGRAM} serve`)
+      : broken('server', `what answers at ${url} is not Dragoman`, 'check --url');
+  }
+  if (port === 0 || (await canListen(host, port))) {
+    const free = port === 0 ? 'any free port is taken' : `port ${port} on ${host} is free`;
+    return sound('port', `${free}; no server runs there yet (${PROGRAM} serve starts one)`);
+  }
+  const { who } = await portHolder({ host, port });
+  return broken('port', `port ${port} on ${host} is taken by ${who}`, `${PROGRAM} serve --port 0`);
+}
+
+/** Whether a key opens. Asking after a request that cannot exist costs nothing and changes nothing. */
+export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Finding> {
+  const check = role === 'admin' ? 'admin key' : 'key';
+  try {
+    const client = createClient({ url, key, retry: { giveUpAfterMs: 0 } });
+    if (role === 'admin') await client.admin.keys.list();
+    else await client.resume('doctor').final();
+    return sound(check, `the one from ${source} opens`);
+  } catch (error) {
+    if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the one from ${source} opens`);
+    if (error instanceof DragomanError && error.is('forbidden')) {
+      return broken(
+        check,
+        `the one from ${source} is not an admin key`,
+        'give the one the server showed on its first start',
+      );
+    }
+    const why =
+      error instanceof DragomanError && error.is('unauthenticated')
+        ? 'is unknown or revoked'
+        : `does not open: ${error instanceof Error ? error.message : error}`;
+    return broken(check, `the one from ${source} ${why}`, FIXES[role]);
+  }
+}
+
+export interface KeyToTry {
+  readonly url: string;
+  readonly key: string;
+  /** Where it was found. */
+  readonly source: string;
+  readonly role: 'agent' | 'admin';
+}
+
+function canListen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+const FIXES = {
+  agent: `the administrator makes a new one: ${PROGRAM} keys create --agent AGENT_ID`,
+  admin: `choose a new one: DRAGOMAN_ADMIN_KEY=KEY ${PROGRAM} serve`,
+} as const;

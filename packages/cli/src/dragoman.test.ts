@@ -1,0 +1,261 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DragomanProcess, dragoman } from '../test-support/dragoman-process.ts';
+import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../test-support/temporary-folder.ts';
+import { main } from './main.ts';
+
+// The command as a person runs it: processes of their own, real sockets, real signals.
+
+describe('serve', () => {
+  test('tells where it listens on its first line, and ends in good order when told to', async () => {
+    const folder = temporaryFolder();
+    await using server = new DragomanProcess(['serve', '--port', '0', '--json'], { folder });
+    await server.until(/admin-key.*\n/);
+    const [listening = '', adminKey = ''] = server.stdout.split('\n');
+    const { event, url, ...others } = JSON.parse(listening);
+    expect({ event, others }).toEqual({ event: 'listening', others: {} });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(JSON.parse(adminKey)).toEqual({ event: 'admin-key', key: expect.stringMatching(/^dgm_/) });
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'healthy' });
+    expect(statSync(join(folder, '.dragoman')).mode & 0o777).toBe(0o700);
+
+    const { code, stderr } = await dragoman(['serve', '--port', '0'], { folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain(`in use by process ${server.pid}`);
+    expect(stderr).toContain('npx dragoman serve --data OTHER_FOLDER --port 0');
+
+    server.signal('SIGTERM');
+    expect(await server.ended()).toBe(0);
+  });
+
+  test('takes its agents from the configuration, and the admin key from the environment', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'say.mjs'), 'export default async function* () { yield "said"; }\n');
+    writeFileSync(
+      join(folder, 'dragoman.yaml'),
+      'port: 0\nstore: memory\ndefault_agent: say\nagents:\n  say: { driver: module, module: ./say.mjs }\n',
+    );
+    const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+    await using server = new DragomanProcess(['serve'], { folder, environment });
+    const [, url = ''] = await server.until(/listens at (\S+)/);
+    await server.until(/Ctrl-C/);
+    expect(server.stdout).toContain('agents   say');
+    expect(server.stdout).not.toContain('admin key');
+    const key = await dragoman(['agents', 'add', 'desk', '--may-call', 'say', '--url', url], { folder, environment });
+    expect(key).toMatchObject({ code: 0, stdout: expect.stringMatching(/^dgm_\S+\n$/) });
+    const answer = await dragoman(['send', '--url', url, 'hi'], {
+      folder,
+      environment: { DRAGOMAN_KEY: key.stdout.trim() },
+    });
+    expect(answer).toMatchObject({ code: 0, stdout: 'said\n' });
+    server.signal('SIGINT');
+    expect(await server.ended()).toBe(0);
+  });
+
+  test('refuses a bad configuration with line, column and fix', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'dragoman.yaml'), 'host: 127.0.0.1\nagents:\n  echo: { driver: modul }\nprot: 1\n');
+    const { code, stdout, stderr } = await dragoman(['serve'], { folder });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('dragoman.yaml has 2 problems');
+    expect(stderr).toMatch(/line 3, column \d+: .*modul/);
+    expect(stderr).toMatch(/line 4, column 1: .*prot.*\n {4}→ .*port/);
+  });
+
+  test('a second signal ends it at once', async () => {
+    const folder = temporaryFolder();
+    addPatientAgent(folder);
+    await using server = new DragomanProcess(['dev', '--port', '0'], { folder });
+    await server.until(/Ctrl-C/);
+    await using sender = new DragomanProcess(['send', '--agent', 'patient', 'go'], { folder });
+    await sender.until(/started/);
+    server.signal('SIGTERM');
+    await server.until(/Once more/);
+    server.signal('SIGTERM');
+    expect(await server.ended()).toBe(1);
+  });
+});
+
+/** An agent that begins and then waits until it is told to stop. */
+function addPatientAgent(folder: string): void {
+  const code = `export default async function* (envelope, { signal }) {
+    yield 'started';
+    await new Promise((_, refuse) => signal.addEventListener('abort', () => refuse(signal.reason)));
+  }`;
+  writeFileSync(join(folder, 'patient.mjs'), code);
+  writeFileSync(join(folder, 'dragoman.yaml'), 'agents:\n  patient: { driver: module, module: ./patient.mjs }\n');
+}
+
+describe('with dragoman dev running', () => {
+  let folder: string;
+  let dev: DragomanProcess;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'dragoman-dev-'));
+    addPatientAgent(folder);
+    dev = new DragomanProcess(['dev', '--port', '0'], { folder });
+    await dev.until(/Ctrl-C/);
+  });
+
+  afterAll(async () => {
+    await dev[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** In this process, which starts faster; what differs between processes is tested with processes. */
+  const run = async (...args: string[]) => {
+    const surroundings = new FakeSurroundings({ folder });
+    const code = await main(args, surroundings);
+    return { code, stdout: surroundings.out, stderr: surroundings.notes };
+  };
+  const keys = () => JSON.parse(readFileSync(join(folder, '.dragoman/dev/dev-keys.json'), 'utf8'));
+
+  test('it says what to paste, and keeps its keys to itself', async () => {
+    expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
+    expect(dev.stdout).toContain('agents   echo, clock, failing, patient; echo unless told');
+    expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
+    const pasted = [
+      ...dev.stdout.matchAll(/^ {2}(npx dragoman (?:send|watch) .*|curl [\s\S]*?\/e2a\/agents\/echo)$/gm),
+    ];
+    expect(pasted.map(([, command = '']) => command.split(' ').slice(0, 3).join(' '))).toEqual([
+      'npx dragoman send',
+      'npx dragoman watch',
+      'curl -N -H',
+    ]);
+  });
+
+  test('send streams the answer, and tells the request id beside it', async () => {
+    const { code, stdout, stderr } = await dragoman(['send', 'one', 'two  three'], { folder });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'one two  three\n' });
+    expect(stderr).toMatch(/^request \S+, key from \.dragoman\/dev\/dev-keys\.json \(mode 600\)\n$/);
+  });
+
+  test('send reads from stdin, and with --json prints each frame as a line', async () => {
+    const { code, stdout, stderr } = await dragoman(['send', '--json', '-'], { folder, stdin: 'a b\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const frames = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(frames.map(({ sequence, body }) => [sequence, body.delta ?? body.result])).toEqual([
+      [0, 'a '],
+      [1, 'b'],
+      [2, { text: 'a b', words: 2 }],
+    ]);
+  });
+
+  test('watch gives exactly the rest, while it runs and afterwards', async () => {
+    await using sender = new DragomanProcess(['send', '--agent', 'clock', '--id', 'ticking', 'go'], { folder });
+    await sender.until(/tick 1/);
+    const during = await dragoman(['watch', 'ticking', '--after', '1'], { folder });
+    expect(await sender.ended()).toBe(0);
+    const ticks = sender.stdout.split('\n').filter((line) => line !== '');
+    expect(ticks).toHaveLength(5);
+    expect(during).toMatchObject({ code: 0, stdout: `${ticks.slice(2).join('\n')}\n` });
+    expect(await run('watch', 'ticking', '--after', '3')).toMatchObject({ code: 0, stdout: `${ticks[4]}\n` });
+    expect(await run('watch', 'ticking', '--after', '5')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'nothing comes after frame 5\n',
+    });
+    expect(await run('watch', 'ticking', '--after', '50')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ended before frame 50'),
+    });
+  });
+
+  test('Ctrl-C cancels the request and shows its end', async () => {
+    await using sender = new DragomanProcess(['send', '--agent', 'patient', '--id', 'cancelled', 'go'], { folder });
+    await sender.until(/started/);
+    sender.signal('SIGINT');
+    expect(await sender.ended()).toBe(1);
+    expect(sender.stderr).toContain('E2A.CANCELLED');
+    expect(sender.stdout).toBe('started\n');
+    expect((await run('watch', 'cancelled')).stderr).toContain('E2A.CANCELLED');
+  });
+
+  test('an agent that fails half-way is shown as far as it came, and fails the command', async () => {
+    const { code, stdout, stderr } = await run('send', '--agent', 'failing', 'go');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: 'So far, so good. \n' });
+    expect(stderr).toContain('error: DEMO.HALF_WAY: ');
+  });
+
+  test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
+    const agent = await run('send', '--agent', 'ecoh', 'go');
+    expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
+    expect(await run('watch', 'never-sent')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no request "never-sent" of yours'),
+    });
+  });
+
+  test('agents and keys are administered with the admin key', async () => {
+    const added = await run('agents', 'add', 'desk', '--may-call', 'echo', '--json');
+    expect(JSON.parse(added.stdout)).toMatchObject({ agent_id: 'desk', permissions: { agents: ['echo'] } });
+    expect((await run('agents', 'list')).stdout).toMatch(/^desk +no +echo$/m);
+    const { stdout: secret } = await run('keys', 'create', '--agent', 'desk', '--description', 'for the test');
+    const list = JSON.parse((await run('keys', 'list', '--json')).stdout);
+    const mine = list.keys.find(({ description }: { description: string }) => description === 'for the test');
+    expect(mine).toMatchObject({ agent_id: 'desk', role: 'agent', revoked_at: null });
+    const as = ['--url', keys().url, '--key', secret.trim()];
+    expect(await run('send', ...as, '--agent', 'echo', 'hi')).toMatchObject({ code: 0, stdout: 'hi\n' });
+    expect((await run('send', ...as, '--agent', 'clock', 'hi')).code).toBe(1);
+    expect(await run('keys', 'revoke', mine.key_id)).toMatchObject({ code: 0 });
+    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('does not know the key from --key');
+    expect((await run('keys', 'create', '--agent', 'deks')).stderr).toContain('did you mean desk?');
+    expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('revoked already');
+    expect((await run('agents', 'remove', 'deks')).stderr).toContain('did you mean desk?');
+    expect(await run('agents', 'remove', 'desk')).toMatchObject({ code: 0, stdout: 'removed desk\n' });
+  });
+
+  test('doctor finds it healthy, its keys good, and a wrong key bad', async () => {
+    expect(await run('doctor')).toMatchObject({ code: 0, stdout: expect.stringContaining('healthy') });
+    const wrong = await run('doctor', '--url', keys().url, '--key', 'dgm_wrong');
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not {2}key .*unknown or revoked/m) });
+  });
+
+  test('its port is not taken a second time: who holds it and the way out are told', async () => {
+    const { port } = new URL(keys().url);
+    const { code, stderr } = await run('serve', '--port', port, '--data', 'other');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`port ${port} on 127.0.0.1 is taken by a Dragoman server`);
+    expect(stderr).toContain('npx dragoman serve --port 0');
+  });
+
+  test('started again, it keeps its keys', async () => {
+    const before = keys();
+    dev.signal('SIGINT');
+    expect(await dev.ended()).toBe(0);
+    dev = new DragomanProcess(['dev', '--port', '0'], { folder });
+    await dev.until(/Ctrl-C/);
+    expect(keys()).toEqual({ ...before, url: expect.any(String) });
+    expect(await run('send', 'again')).toMatchObject({ code: 0, stdout: 'again\n' });
+  });
+});
+
+describe('the checked-in command', () => {
+  const bin = fileURLToPath(new URL('../bin/dragoman.js', import.meta.url));
+
+  test('says how to build what is not built', () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'bin'));
+    cpSync(bin, join(folder, 'bin/dragoman.js'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'bin/dragoman.js')], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: Dragoman is not built yet.\n  → npm run build');
+  });
+
+  test('says so on a Node that is too old', () => {
+    const old = "Object.defineProperty(process.versions, 'node', { value: '18.20.0' })";
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(old)}`, bin];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: Dragoman needs Node 20.19 or newer; this is 18.20.0.');
+  });
+});

@@ -1,0 +1,28 @@
+import type { Issue } from '@dragoman/protocols';
+import { type Paint, printable } from './paint.ts';
+
+export interface IssueStyle {
+  /** Stands before each, with its own space after it. */
+  readonly label: string;
+  /** What offsets count in. */
+  readonly text: string | undefined;
+  readonly paint: Paint;
+}
+
+/** Issues for a person: where, what, and the nearest fix. */
+export function issueLines(issues: readonly Issue[], { label, text, paint: { bold, dim } }: IssueStyle): string {
+  return issues
+    .map((issue) => {
+      const line = `  ${label}${bold(printable(placeOf(issue, text)))}  ${printable(issue.message)} ${dim(`[${issue.code}]`)}\n`;
+      return issue.suggestion === undefined ? line : `${line}    ${dim('→')} ${printable(issue.suggestion)}\n`;
+    })
+    .join('');
+}
+
+/** The field, or for faults found before there are fields, the line and column. */
+function placeOf({ pointer, offset }: Issue, text: string | undefined): string {
+  if (offset === undefined || text === undefined) return pointer === '' ? '(the whole)' : pointer;
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
+import { main } from './main.ts';
+
+const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'check', 'convert', 'doctor'];
+const NESTED = ['agents list', 'agents add', 'agents remove', 'keys create', 'keys list', 'keys revoke'];
+
+test('the help lists the commands there are, and no other', async () => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(['--help'], surroundings)).toBe(0);
+  const listed = [...surroundings.out.matchAll(/^ {2}(\w+) \[options\]/gm)].map(([, name]) => name);
+  expect(listed).toEqual(COMMANDS);
+  expect(surroundings.notes).toBe('');
+});
+
+describe.each([...COMMANDS, ...NESTED])('%s', (command) => {
+  test('has --json and shows an example of itself', async () => {
+    const surroundings = new FakeSurroundings();
+    expect(await main([...command.split(' '), '--help'], surroundings)).toBe(0);
+    expect(surroundings.out).toContain('--json');
+    expect(surroundings.out).toMatch(new RegExp(`^Examples?:\\n(?: {2}.*\\n)* {2}.*npx dragoman ${command}`, 'm'));
+  });
+});
+
+test('without a command it shows the help on stderr, and was not understood', async () => {
+  const surroundings = new FakeSurroundings();
+  expect(await main([], surroundings)).toBe(2);
+  expect(surroundings.out).toBe('');
+  expect(surroundings.notes).toContain('Usage: dragoman');
+});
+
+test.each([
+  [['sevre'], "unknown command 'sevre'", 'Did you mean serve?'],
+  [['agents', 'lits'], "unknown command 'lits'", 'Did you mean list?'],
+  [['serve', '--prot', '1'], "unknown option '--prot'", 'Did you mean --port?'],
+  [['serve', '--port', '70000'], '70000', 'Give a whole number from 0 to 65535.'],
+  [['watch', 'r', '--after', '-2'], '-2', 'Give a whole number from -1.'],
+  [['send'], "missing required argument 'text'", 'see: npx dragoman send --help'],
+  [['agents', 'remove'], "missing required argument 'agent_id'", 'see: npx dragoman agents remove --help'],
+  [['check', 'a', 'b'], 'too many arguments', 'see: npx dragoman check --help'],
+  [['convert', 'a'], "required option '--to <dialect>'", 'see: npx dragoman convert --help'],
+  [['keys', 'create'], '--agent ID', 'npx dragoman keys create --agent AGENT_ID'],
+  [['agents', 'add'], 'an agent needs a name', 'npx dragoman agents add AGENT_ID'],
+  [['check', '--dialect', 'e2b', '-'], '--dialect must be one of e2a,', 'did you mean e2a?'],
+])('%j is not understood, and the nearest right thing is named', async (args, what, help) => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(args, surroundings)).toBe(2);
+  expect(surroundings.out).toBe('');
+  expect(surroundings.notes).toContain(what);
+  expect(surroundings.notes).toContain(help);
+});
+
+test('the version is that of the package', async () => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(['--version'], surroundings)).toBe(0);
+  expect(surroundings.out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('what went wrong is red on a screen and plain elsewhere', async () => {
+  const screen = new FakeSurroundings({ isTTY: true });
+  const pipe = new FakeSurroundings();
+  expect(await main(['check', 'nothing.json'], screen)).toBe(1);
+  expect(await main(['check', 'nothing.json'], pipe)).toBe(1);
+  expect(screen.notes).toContain('\u001b[31merror:\u001b[39m nothing.json: there is no such file');
+  expect(pipe.notes).toBe(
+    'error: nothing.json: there is no such file\n  → check the path, or give - to read from stdin\n',
+  );
+});
+
+test('with --json, before or after the command, trouble is JSON too', async () => {
+  for (const args of [
+    ['--json', 'check', 'nothing.json'],
+    ['check', 'nothing.json', '--json'],
+  ]) {
+    const surroundings = new FakeSurroundings();
+    expect(await main(args, surroundings)).toBe(1);
+    expect(JSON.parse(surroundings.notes)).toMatchObject({ event: 'failed', error: { code: 'unreadable' } });
+  }
+});

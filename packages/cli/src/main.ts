@@ -1,0 +1,54 @@
+import { CommanderError } from 'commander';
+import { newCommand, PROGRAM } from './command.ts';
+import { agentsCommand } from './commands/agents.ts';
+import { checkCommand } from './commands/check.ts';
+import { convertCommand } from './commands/convert.ts';
+import { devCommand } from './commands/dev.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { keysCommand } from './commands/keys.ts';
+import { sendCommand } from './commands/send.ts';
+import { serveCommand } from './commands/serve.ts';
+import { watchCommand } from './commands/watch.ts';
+import type { Context, ExitCode } from './context.ts';
+import type { Surroundings } from './surroundings.ts';
+import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
+import { VERSION } from './version.ts';
+
+/** Runs the command that the arguments name. Resolves with the exit code; never throws. */
+export async function main(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  const context: Context = {
+    ...surroundings,
+    finish: (given) => {
+      code = given;
+    },
+  };
+  const program = newCommand(context, {
+    name: 'dragoman',
+    summary: 'One server for the protocols an AI agent meets, and the tools around it.',
+    examples: [`${PROGRAM} dev`, `${PROGRAM} send "hello"`],
+  }).version(VERSION, '--version', 'show the version');
+  for (const command of COMMANDS) program.addCommand(command(context));
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const trouble = troubleOf(error) ?? unforeseen(error);
+    tellTrouble(trouble, context.terminal, args.includes('--json'));
+    return trouble.exitCode ?? 1;
+  }
+}
+
+/** Every command, in the order the help shows them. A new one is a file and a line here. */
+const COMMANDS = [
+  serveCommand,
+  devCommand,
+  sendCommand,
+  watchCommand,
+  agentsCommand,
+  keysCommand,
+  checkCommand,
+  convertCommand,
+  doctorCommand,
+] as const;

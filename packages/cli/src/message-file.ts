@@ -1,0 +1,54 @@
+import {
+  type Dialect,
+  dialectOf,
+  type Issue,
+  type Json,
+  type Outcome,
+  parseJson,
+  parseJsonBytes,
+  reject,
+} from '@dragoman/protocols';
+import { DIALECT_NAMES } from './dialect-names.ts';
+
+/** What a file holds: one message as JSON, or a workflow as JSON lines. */
+export type MessageFile =
+  | { readonly kind: 'message'; readonly dialect: Dialect<unknown>; readonly json: Json }
+  | { readonly kind: 'workflow-text'; readonly dialect: Dialect<unknown>; readonly text: string };
+
+/** Reads a file whose dialect is told, or tells it by the shape of what is in it. */
+export function readMessageFile(bytes: Uint8Array, told: Dialect<unknown> | undefined): Outcome<MessageFile> {
+  const parsed = parseJsonBytes(bytes);
+  if (parsed.ok) {
+    const dialect = told ?? dialectOf(parsed.value);
+    if (dialect === undefined) return reject(unrecognised());
+    return { ok: true, value: { kind: 'message', dialect, json: parsed.value }, warnings: [] };
+  }
+  // Several values one after the other are no JSON, and just what a workflow looks like.
+  const lines = linesIn(bytes);
+  const dialect = lines === undefined ? undefined : (told ?? dialectOf(lines.first));
+  if (lines === undefined || dialect?.name !== 'a2e-workflow') return parsed;
+  return { ok: true, value: { kind: 'workflow-text', dialect, text: lines.text }, warnings: [] };
+}
+
+/** The text, when its first line that is not blank is a JSON value and another line follows it. */
+function linesIn(bytes: Uint8Array): { text: string; first: Json } | undefined {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+  const [line, next] = text.split('\n').filter((each) => each.trim() !== '');
+  if (line === undefined || next === undefined) return undefined;
+  const first = parseJson(line.trim());
+  return first.ok ? { text, first: first.value } : undefined;
+}
+
+function unrecognised(): Issue {
+  return {
+    pointer: '',
+    code: 'unknown_dialect',
+    message: 'the message has the shape of no dialect we know',
+    suggestion: `name the one it should be: --dialect ${DIALECT_NAMES.join('|')}`,
+  };
+}

@@ -1,0 +1,24 @@
+import { DragomanError } from '@dragoman/client';
+import { nearest } from '@dragoman/protocols';
+import { fail } from './trouble.ts';
+
+interface Missing {
+  /** Whether the error says that there is nothing of this name. */
+  readonly isIt: (error: DragomanError) => boolean;
+  readonly name: string;
+  readonly message: string;
+  readonly known: () => Promise<readonly string[]>;
+  /** The command that shows them all. */
+  readonly list: string;
+}
+
+/** An administrator may know every name, so one that does not exist is answered with the nearest that does. */
+export async function noSuchName(error: unknown, { isIt, name, message, known, list }: Missing): Promise<never> {
+  if (!(error instanceof DragomanError) || !isIt(error)) throw error;
+  const close = nearest(name, await known());
+  fail({
+    code: error.code,
+    message,
+    fixes: [...(close === undefined ? [] : [`did you mean ${close}?`]), `see them all: ${list}`],
+  });
+}

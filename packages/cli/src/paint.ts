@@ -1,0 +1,31 @@
+/** Colours where they are welcome, plain text elsewhere. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+}
+
+export function paint(colour: boolean): Paint {
+  const between = (open: number, close: number) => (text: string) =>
+    colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: between(1, 22),
+    dim: between(2, 22),
+    red: between(31, 39),
+    green: between(32, 39),
+    yellow: between(33, 39),
+  };
+}
+
+/**
+ * Text of a stranger, for a screen: without the control characters by which it could move the cursor, repaint what stands
+ * above it or talk to the terminal. Line ends and tabs stay.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(CONTROLS, '');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Who listens on a port, as far as can be seen from here. */
+export interface PortHolder {
+  /** As in "port 7420 is held by …". */
+  readonly who: string;
+  readonly isDragoman: boolean;
+}
+
+export async function portHolder({ host, port }: { host: string; port: number }): Promise<PortHolder> {
+  const process = listeningProcess(port);
+  const health = await healthAt(urlOf({ host, port }));
+  const what =
+    health === undefined ? 'another program' : health.isDragoman ? `a Dragoman server` : 'another web server';
+  const who = process === undefined ? what : `${what}, process ${process.pid} (${process.name})`;
+  return { who, isDragoman: health?.isDragoman ?? false };
+}
+
+export interface Health {
+  readonly isDragoman: boolean;
+  readonly version: string | undefined;
+}
+
+/** What `/health` says; `undefined` when nothing there speaks HTTP. */
+export async function healthAt(url: string): Promise<Health | undefined> {
+  try {
+    const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1000), redirect: 'manual' });
+    const text = (await response.text()).slice(0, 10_000);
+    const { status, service, version } = jsonIn(text);
+    // The service is called so by the A2E specification.
+    const isDragoman = status === 'healthy' && service === 'a2e-server';
+    return { isDragoman, version: typeof version === 'string' ? version : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address a local client uses: one that listens everywhere is reached at home. */
+export function urlOf({ host, port }: { host: string; port: number }): string {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+function jsonIn(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** Linux tells, of the processes we may look at; elsewhere nobody is named. */
+function listeningProcess(port: number): { pid: string; name: string } | undefined {
+  try {
+    const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningInodes(table, port)));
+    if (sockets.size === 0) return undefined;
+    const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && holdsOne(name, sockets));
+    return pid === undefined ? undefined : { pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() };
+  } catch {
+    return undefined;
+  }
+}
+
+function listeningInodes(table: string, port: number): string[] {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  return readFileSync(table, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => local.endsWith(`:${hex}`) && state === LISTENS)
+    .map((fields) => `socket:[${fields[9]}]`);
+}
+
+function holdsOne(pid: string, sockets: ReadonlySet<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => sockets.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+  } catch {
+    // Somebody else's process, or one that has just ended.
+    return false;
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+/** The state of a listening socket in the kernel's table. */
+const LISTENS = '0A';

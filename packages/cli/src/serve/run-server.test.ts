@@ -1,0 +1,98 @@
+import type { Server, ServerOptions } from '@dragoman/server';
+import { expect, test, vi } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { troubleOf } from '../trouble.ts';
+import { runServer } from './run-server.ts';
+
+const SETTINGS = {
+  config: { host: '127.0.0.1', port: 0 },
+  configPath: undefined,
+  data: '/data',
+  adminKey: undefined,
+};
+
+/** A run of a server that does what the test says. */
+function run({
+  start,
+  stop = async () => {},
+}: {
+  start?: (options: ServerOptions) => void;
+  stop?: () => Promise<void>;
+}) {
+  const surroundings = new FakeSurroundings();
+  const adminKeys: string[] = [];
+  const listening = vi.fn(async () => {});
+  let given: ServerOptions | undefined;
+  const ended = runServer({
+    settings: SETTINGS,
+    context: { ...surroundings, terminal: surroundings.terminal, finish: () => {} },
+    json: true,
+    command: 'serve',
+    onAdminKey: (key) => adminKeys.push(key),
+    onListening: listening,
+    start: async (options) => {
+      given = options;
+      start?.(options);
+      return { url: 'http://127.0.0.1:1', stop } as unknown as Server;
+    },
+  });
+  // Looked at by the test when it wants to, which may be after it failed.
+  ended.catch(() => {});
+  return { ended, surroundings, adminKeys, listening, options: () => given };
+}
+
+test('it listens, stops in good order at the first signal, and lets go of the signals', async () => {
+  const stop = vi.fn(async () => {});
+  const { ended, surroundings, listening } = run({ stop });
+  await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+  expect(surroundings.out).toBe('{"event":"listening","url":"http://127.0.0.1:1"}\n');
+  expect(stop).not.toHaveBeenCalled();
+  surroundings.interrupt();
+  expect(await ended).toBe(0);
+  expect(stop).toHaveBeenCalledOnce();
+  expect(surroundings.isListening).toBe(false);
+  expect(surroundings.exits).toEqual([]);
+});
+
+test('a second signal does not wait', async () => {
+  const { surroundings, listening } = run({ stop: () => new Promise(() => {}) });
+  await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+  surroundings.interrupt();
+  expect(surroundings.exits).toEqual([]);
+  surroundings.interrupt();
+  expect(surroundings.exits).toEqual([1]);
+});
+
+test('a signal that comes while it starts is not forgotten', async () => {
+  const { ended, surroundings } = run({});
+  surroundings.interrupt();
+  expect(await ended).toBe(0);
+});
+
+test('when the disk fails, it ends with the reason, whether it runs or drains', async () => {
+  for (const draining of [false, true]) {
+    const { ended, surroundings, listening, options } = run({ stop: () => new Promise(() => {}) });
+    await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+    if (draining) surroundings.interrupt();
+    options()?.onFatal?.(new Error('fsync failed'));
+    const trouble = troubleOf(await ended.catch((error: unknown) => error));
+    expect(trouble).toMatchObject({ code: 'store_failed', message: expect.stringContaining('fsync failed') });
+  }
+});
+
+test('the admin key is handed over once, also when the start fails after it was made', async () => {
+  const started = run({ start: ({ onAdminKey }) => onAdminKey?.('dgm_first') });
+  await vi.waitFor(() => expect(started.listening).toHaveBeenCalledOnce());
+  expect(started.adminKeys).toEqual(['dgm_first']);
+  started.surroundings.interrupt();
+  await started.ended;
+  const failed = run({
+    start: ({ onAdminKey }) => {
+      onAdminKey?.('dgm_lost');
+      throw Object.assign(new Error('no'), { code: 'EACCES' });
+    },
+  });
+  expect(troubleOf(await failed.ended.catch((error: unknown) => error))?.code).toBe('port_forbidden');
+  expect(failed.adminKeys).toEqual(['dgm_lost']);
+  expect(failed.surroundings.isListening).toBe(false);
+});

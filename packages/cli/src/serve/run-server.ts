@@ -1,0 +1,100 @@
+import { jsonLog, type Server, startServer, systemClock, systemIds } from '@dragoman/server';
+import type { Context, ExitCode } from '../context.ts';
+import { fail, troubled } from '../trouble.ts';
+import type { Settings } from './settings.ts';
+import { startTrouble } from './start-trouble.ts';
+import { terminalLog } from './terminal-log.ts';
+
+export interface ServerRun {
+  readonly settings: Settings;
+  readonly context: Context;
+  readonly json: boolean;
+  /** The command that was called, for what is told to be pasted. */
+  readonly command: 'serve' | 'dev';
+  /** The key that was made on this first start. Called also when the start fails later: nobody will see it again. */
+  readonly onAdminKey: (key: string) => void;
+  /** It listens: make what has to be there beside it, and tell the person who started it. */
+  readonly onListening: (server: Server) => Promise<void>;
+  /** In place of the real one. */
+  readonly start?: typeof startServer;
+}
+
+/**
+ * Runs a server until it is told to stop.
+ *
+ *   starting ──▶ listening ──signal──▶ draining ──▶ exit 0
+ *      │             │                    └─second signal──▶ exit 1, at once
+ *      └─trouble─────┴─the disk failed──▶ exit 1
+ */
+export async function runServer({
+  settings,
+  context,
+  json,
+  start = startServer,
+  ...run
+}: ServerRun): Promise<ExitCode> {
+  const { terminal } = context;
+  const signal = firstSignal(context);
+  const disk = brokenDisk();
+  const log = json ? jsonLog('info') : terminalLog(terminal);
+  const { config, data: folder, adminKey } = settings;
+  const options = { config, folder, log, ...(adminKey !== undefined && { adminKey }) };
+  let newAdminKey: string | undefined;
+  try {
+    const server = await start({
+      ...options,
+      clock: systemClock,
+      ids: systemIds,
+      onAdminKey: (key) => {
+        newAdminKey = key;
+      },
+      onFatal: disk.break,
+    }).catch(async (error: unknown) => {
+      if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
+      fail(await startTrouble(error, { settings, command: run.command }));
+    });
+    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
+    if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
+    await run.onListening(server);
+    await Promise.race([signal.came, disk.broken]);
+    if (!json) terminal.note('Stopping: what runs may finish. Once more to end at once.\n');
+    await Promise.race([server.stop(), disk.broken]);
+    return 0;
+  } finally {
+    signal.forget();
+  }
+}
+
+/** Resolves at the first signal; the second ends the process. */
+function firstSignal({ onSignal, exit }: Context): { readonly came: Promise<void>; forget(): void } {
+  let tell: (() => void) | undefined;
+  const came = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const forget = onSignal(() => {
+    if (tell === undefined) return exit(1);
+    tell();
+    tell = undefined;
+  });
+  return { came, forget };
+}
+
+/** Rejects when the store may not acknowledge anything any more: only a fresh start tells what is on the disk. */
+function brokenDisk(): { readonly broken: Promise<never>; break(error: Error): void } {
+  let refuse: (error: Error) => void = () => {};
+  const broken = new Promise<never>((_, reject) => {
+    refuse = reject;
+  });
+  broken.catch(() => {});
+  return {
+    broken,
+    break: ({ message }) =>
+      refuse(
+        troubled({
+          code: 'store_failed',
+          message: `the store failed, so the server ends: ${message}`,
+          fixes: ['look at the disk and the system log, then start again: nothing that was acknowledged is lost'],
+        }),
+      ),
+  };
+}

@@ -1,0 +1,12 @@
+import type { Command } from 'commander';
+import { integer } from '../command.ts';
+import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
+
+/** The options that say where a server listens and what it keeps; `doctor` looks at the same places. */
+export function withServeOptions(command: Command, { data }: { data: string }): Command {
+  return command
+    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
+    .option('--host <address>', `the address to listen on (${DEFAULT_HOST})`)
+    .option('--port <number>', `the port, 0 for any free one (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
+    .option('--data <folder>', `where everything durable is kept (${data})`);
+}

@@ -1,0 +1,41 @@
+import type { Server } from '@dragoman/server';
+import type { Context, ExitCode } from '../context.ts';
+import { paint } from '../paint.ts';
+import { shortPath } from '../short-path.ts';
+import { VERSION } from '../version.ts';
+import { runServer } from './run-server.ts';
+import { readSettings, type ServeOptions, type Settings } from './settings.ts';
+
+/** The `serve` command. */
+export function serve(options: ServeOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+  const { terminal } = context;
+  const { json } = options;
+  const settings = readSettings(options, context);
+  return runServer({
+    settings,
+    context,
+    json,
+    command: 'serve',
+    onAdminKey: (key) => terminal.out(json ? `${JSON.stringify({ event: 'admin-key', key })}\n` : adminKeyLines(key)),
+    onListening: async (server) => {
+      if (!json) terminal.out(greeting(server, settings, context));
+    },
+  });
+}
+
+function greeting(server: Server, { config, configPath, data }: Settings, { folder, terminal }: Context): string {
+  const { bold } = paint(terminal.colour.out);
+  const agents = server.engine.router.ids();
+  const lines = [
+    `Dragoman ${VERSION} listens at ${bold(server.url)}`,
+    `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
+    `  config   ${configPath === undefined ? 'none' : shortPath(folder, configPath)}`,
+    `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,
+    'Stop it with Ctrl-C.',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function adminKeyLines(key: string): string {
+  return `The admin key, made on this first start. It is shown this once; keep it:\n\n  export DRAGOMAN_ADMIN_KEY=${key}\n\n`;
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { nearest } from '@dragoman/protocols';
+import { type Config, ConfigShape, readConfig } from '@dragoman/server';
+import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn } from '../environment.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { fail } from '../trouble.ts';
+
+/** What `serve` and `dev` take on the command line. */
+export interface ServeOptions {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly data?: string;
+}
+
+/** Everything a server is started with. */
+export interface Settings {
+  readonly config: Config & { readonly host: string; readonly port: number };
+  /** The file it was read from, if there was one. */
+  readonly configPath: string | undefined;
+  /** The data folder, absolute. */
+  readonly data: string;
+  /** The operator's own. */
+  readonly adminKey: string | undefined;
+}
+
+type Place = Pick<Surroundings, 'environment' | 'folder'>;
+
+/** Reads the configuration, if there is one, and what overrides it. */
+export function readSettings(options: ServeOptions, place: Place, usual?: { data: string }): Settings {
+  return settingsFrom(readConfigFile(options.config, place.folder), options, place, usual);
+}
+
+/** A flag wins over the environment, that over the file, and that over what is usual. */
+export function settingsFrom(
+  { path, config }: ConfigFile,
+  options: ServeOptions,
+  { environment, folder }: Place,
+  usual: { data: string } = { data: DEFAULT_DATA },
+): Settings {
+  const store = storeIn(environment) ?? config.store;
+  return {
+    config: {
+      ...config,
+      host: options.host ?? given(environment, 'DRAGOMAN_HOST') ?? config.host ?? DEFAULT_HOST,
+      port: options.port ?? portIn(environment) ?? config.port ?? DEFAULT_PORT,
+      ...(store !== undefined && { store }),
+    },
+    configPath: path,
+    data: resolve(folder, options.data ?? given(environment, 'DRAGOMAN_DATA') ?? usual.data),
+    adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
+  };
+}
+
+interface ConfigFile {
+  /** `undefined`: there is none. */
+  readonly path: string | undefined;
+  readonly config: Config;
+}
+
+function readConfigFile(option: string | undefined, folder: string): ConfigFile {
+  const path = resolve(folder, option ?? DEFAULT_CONFIG);
+  // Without one everything has its usual value; but a file that was asked for has to be there.
+  if (option === undefined && !existsSync(path)) return { path: undefined, config: {} };
+  const outcome = readConfig(path);
+  if (outcome.ok) return { path, config: outcome.value };
+  const count = outcome.issues.length === 1 ? 'a problem' : `${outcome.issues.length} problems`;
+  fail({ code: 'bad_config', message: `${option ?? DEFAULT_CONFIG} has ${count}`, issues: outcome.issues });
+}
+
+function storeIn(environment: Place['environment']): Config['store'] | undefined {
+  const text = given(environment, 'DRAGOMAN_STORE');
+  const known = ConfigShape.properties.store.enum.find((name) => name === text);
+  if (text === undefined || known !== undefined) return known;
+  const close = nearest(text, ConfigShape.properties.store.enum);
+  fail({
+    code: 'bad_environment',
+    message: `DRAGOMAN_STORE must be ${ConfigShape.properties.store.enum.join(' or ')}; got ${JSON.stringify(text)}`,
+    fixes: [close === undefined ? 'unset DRAGOMAN_STORE' : `did you mean ${close}?`],
+  });
+}

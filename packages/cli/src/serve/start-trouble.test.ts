@@ -1,0 +1,51 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import type { Settings } from './settings.ts';
+import { startTrouble } from './start-trouble.ts';
+
+function settings(config: Partial<Settings['config']> = {}): Settings {
+  return {
+    config: { host: '127.0.0.1', port: 7420, ...config },
+    configPath: '/etc/dragoman.yaml',
+    data: '/data',
+    adminKey: undefined,
+  };
+}
+
+const failed = (code: string, message = code) => Object.assign(new Error(message), { code });
+
+test('a taken port: who holds it, and the command that mends it', async () => {
+  const holder = createServer((socket) => socket.end('this is no web server\r\n'));
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = holder.address() as AddressInfo;
+    const trouble = await startTrouble(failed('EADDRINUSE'), { settings: settings({ port }), command: 'serve' });
+    expect(trouble.code).toBe('port_taken');
+    expect(trouble.message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
+    if (process.platform === 'linux') expect(trouble.message).toContain(`process ${process.pid}`);
+    expect(trouble.fixes?.[0]).toBe('take any free port: npx dragoman serve --port 0');
+  } finally {
+    holder.close();
+  }
+});
+
+test.each([
+  ['EACCES', 'this user may not listen on port 7420 of 127.0.0.1', 'npx dragoman dev --port 7420'],
+  ['EADDRNOTAVAIL', 'this machine has no address 127.0.0.1', 'npx dragoman dev --host 127.0.0.1'],
+  ['store_locked', 'store_locked', 'npx dragoman dev --data OTHER_FOLDER --port 0'],
+  ['store_damaged', 'store_damaged', 'npx dragoman doctor --data /data'],
+  ['E_ANYTHING', 'E_ANYTHING', 'npx dragoman doctor'],
+])('%s is told with what mends it', async (code, message, fix) => {
+  const trouble = await startTrouble(failed(code), { settings: settings(), command: 'dev' });
+  expect(trouble.message).toBe(message);
+  expect(trouble.fixes?.join('\n')).toContain(fix);
+});
+
+test('a module that is not there is told with the agent that wants it', async () => {
+  const error = failed('ERR_MODULE_NOT_FOUND', "Cannot find module '/agents/echo.mjs'");
+  const agents = { echo: { driver: 'module', module: '/agents/echo.mjs' } } as const;
+  const trouble = await startTrouble(error, { settings: settings({ agents }), command: 'serve' });
+  expect(trouble.message).toContain('agent echo: its module /agents/echo.mjs cannot be loaded');
+  expect(trouble.fixes).toEqual(['correct agents.echo.module in /etc/dragoman.yaml']);
+});

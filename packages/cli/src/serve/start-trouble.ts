@@ -1,0 +1,68 @@
+import { PROGRAM } from '../command.ts';
+import type { Trouble } from '../trouble.ts';
+import { portHolder } from './port-holder.ts';
+import type { Settings } from './settings.ts';
+
+/** Why a server did not start, in words that help. */
+export async function startTrouble(
+  error: unknown,
+  { settings, command }: { settings: Settings; command: 'serve' | 'dev' },
+): Promise<Trouble> {
+  const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  const { host, port } = settings.config;
+  const again = `${PROGRAM} ${command}`;
+  switch (code) {
+    case 'EADDRINUSE': {
+      const { who, isDragoman } = await portHolder({ host, port });
+      return {
+        code: 'port_taken',
+        message: `port ${port} on ${host} is taken by ${who}`,
+        fixes: [
+          `take any free port: ${again} --port 0`,
+          isDragoman
+            ? `or use the one that runs: ${PROGRAM} doctor`
+            : `or see who it is: lsof -i :${port} -sTCP:LISTEN`,
+        ],
+      };
+    }
+    case 'EACCES':
+      return {
+        code: 'port_forbidden',
+        message: `this user may not listen on port ${port} of ${host}`,
+        fixes: [`take a port above 1023: ${again} --port 7420`],
+      };
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return {
+        code: 'no_such_address',
+        message: `this machine has no address ${host}`,
+        fixes: [
+          `listen on this machine only: ${again} --host 127.0.0.1`,
+          `or on all addresses: ${again} --host 0.0.0.0`,
+        ],
+      };
+    case 'store_locked':
+      return { code, message, fixes: [`${again} --data OTHER_FOLDER --port 0`] };
+    case 'store_damaged':
+    case 'store_foreign':
+    case 'store_newer':
+    case 'driver_missing':
+      return { code, message, fixes: [`look closer: ${PROGRAM} doctor --data ${settings.data}`] };
+    case 'ERR_MODULE_NOT_FOUND':
+      return { code: 'agent_missing', ...missingModule(message, settings) };
+    default:
+      return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor`] };
+  }
+}
+
+/** Node names the file; we name the agent that wants it. */
+function missingModule(message: string, { config, configPath }: Settings): Pick<Trouble, 'message' | 'fixes'> {
+  const [id, agent] =
+    Object.entries(config.agents ?? {}).find(([, { module }]) => module && message.includes(module)) ?? [];
+  if (id === undefined) return { message, fixes: ['npm ci'] };
+  return {
+    message: `agent ${id}: its module ${agent?.module} cannot be loaded: ${message}`,
+    fixes: [`correct agents.${id}.module in ${configPath ?? 'the configuration'}`],
+  };
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { terminalLog } from './terminal-log.ts';
+
+test('a person sees warnings and errors with what they are about, and no field that may hold a secret', () => {
+  const surroundings = new FakeSurroundings();
+  const log = terminalLog(surroundings.terminal);
+  log.debug({}, 'debug');
+  log.info({ agent: 'echo' }, 'info');
+  log.warn({ agent: 'echo', token: 'dgm_secret' }, 'the agent failed');
+  log.error({}, 'the disk is full');
+  expect(surroundings.notes).toBe('warning: the agent failed (agent echo)\nerror: the disk is full\n');
+  expect(surroundings.out).toBe('');
+});

@@ -1,0 +1,32 @@
+import { processTerminal, type Terminal } from './terminal.ts';
+
+/** What a command may use of the process it runs in. Tests hand in their own. */
+export interface Surroundings {
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The folder that relative paths are taken from. */
+  readonly folder: string;
+  readonly now: () => Date;
+  /** Tells of every Ctrl-C and every request to end, until the returned function is called. */
+  readonly onSignal: (listener: () => void) => () => void;
+  /** Ends the process at once, with whatever is open. */
+  readonly exit: (code: number) => void;
+}
+
+export function processSurroundings(): Surroundings {
+  return {
+    terminal: processTerminal({ environment: process.env }),
+    environment: process.env,
+    folder: process.cwd(),
+    now: () => new Date(),
+    onSignal: (listener) => {
+      for (const signal of SIGNALS) process.on(signal, listener);
+      return () => {
+        for (const signal of SIGNALS) process.off(signal, listener);
+      };
+    },
+    exit: (code) => process.exit(code),
+  };
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -1,0 +1,57 @@
+import type { Issue } from '@dragoman/protocols';
+import { paint, printable } from './paint.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Why a command could not do what it was asked, and what mends it. */
+export interface Trouble {
+  readonly code: string;
+  readonly message: string;
+  /** What to do, most likely first; a command to paste where there is one. */
+  readonly fixes?: readonly string[];
+  readonly issues?: readonly Issue[];
+  /** 2 when the command itself was not understood. */
+  readonly exitCode?: 1 | 2;
+}
+
+/** Ends the command with this trouble. */
+export function fail(trouble: Trouble): never {
+  throw troubled(trouble);
+}
+
+/** The trouble as an error, for where one is handed on and not thrown. */
+export function troubled(trouble: Trouble): Error {
+  return Object.assign(new Error(trouble.message), { trouble });
+}
+
+export function troubleOf(error: unknown): Trouble | undefined {
+  if (typeof error !== 'object' || error === null || !('trouble' in error)) return undefined;
+  return error.trouble as Trouble;
+}
+
+/** An error nobody foresaw. */
+export function unforeseen(error: unknown): Trouble {
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'internal', message: `something went wrong on our side: ${message}` };
+}
+
+export function tellTrouble(
+  { code, message, fixes = [], issues = [] }: Trouble,
+  terminal: Terminal,
+  json: boolean,
+): void {
+  if (json) {
+    const error = { code, message, ...(issues.length > 0 && { issues }), ...(fixes.length > 0 && { fixes }) };
+    terminal.note(`${JSON.stringify({ event: 'failed', error })}\n`);
+    return;
+  }
+  const { red, dim } = paint(terminal.colour.note);
+  const lines = [
+    `${red('error:')} ${printable(message)}`,
+    ...issues.flatMap((issue) => [
+      `  ${printable(issue.message)}`,
+      ...(issue.suggestion === undefined ? [] : [`    ${dim('→')} ${printable(issue.suggestion)}`]),
+    ]),
+    ...fixes.map((fix) => `  ${dim('→')} ${printable(fix)}`),
+  ];
+  terminal.note(`${lines.join('\n')}\n`);
+}

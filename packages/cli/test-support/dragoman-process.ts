@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const entry = fileURLToPath(new URL('../src/main-entry.ts', import.meta.url));
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+/** The `dragoman` command as a process of its own, from source: no build is needed. */
+export class DragomanProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  stdout = '';
+  stderr = '';
+
+  constructor(args: readonly string[], { folder, environment = {}, stdin }: ProcessOptions) {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DRAGOMAN_'));
+    this.#child = spawn(process.execPath, ['--import', loader, '--conditions=dragoman:source', entry, ...args], {
+      cwd: folder,
+      env: { ...Object.fromEntries(inherited), ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text) => {
+      this.stdout += text;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text) => {
+      this.stderr += text;
+    });
+    this.#child.stdin?.end(stdin ?? '');
+    this.#ended = new Promise((resolve, reject) => {
+      this.#child.once('close', resolve);
+      this.#child.once('error', reject);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Waits until the pattern stands on stdout, or on stderr. */
+  async until(pattern: RegExp): Promise<RegExpExecArray> {
+    const giveUp = Date.now() + 45_000;
+    for (;;) {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (found !== null) return found;
+      const ended = await Promise.race([this.#ended.then(() => true), pause(20)]);
+      if (ended === true || Date.now() > giveUp) {
+        const last = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+        if (last !== null) return last;
+        throw new Error(`${pattern} did not come\nstdout: ${this.stdout}\nstderr: ${this.stderr}`);
+      }
+    }
+  }
+
+  signal(name: 'SIGINT' | 'SIGTERM'): void {
+    this.#child.kill(name);
+  }
+
+  /** The exit code, when it has ended. */
+  ended(): Promise<number | null> {
+    return this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+}
+
+export interface ProcessOptions {
+  readonly folder: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+/** Runs a command to its end. */
+export async function dragoman(
+  args: readonly string[],
+  options: ProcessOptions,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  await using child = new DragomanProcess(args, options);
+  const code = await child.ended();
+  return { code, stdout: child.stdout, stderr: child.stderr };
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,60 @@
+import type { Surroundings } from '../src/surroundings.ts';
+
+export interface FakeOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly folder?: string;
+  readonly stdin?: string | Uint8Array;
+  readonly isTTY?: boolean;
+  readonly now?: Date;
+}
+
+/** Surroundings that remember what was written, and a hand on Ctrl-C. */
+export class FakeSurroundings implements Surroundings {
+  readonly environment: Surroundings['environment'];
+  readonly folder: string;
+  readonly terminal: Surroundings['terminal'];
+  readonly exits: number[] = [];
+  readonly #now: Date;
+  readonly #listeners = new Set<() => void>();
+  /** What stands on stdout and on stderr. */
+  out = '';
+  notes = '';
+
+  constructor(options: FakeOptions = {}) {
+    const { environment = {}, folder = '/nowhere', stdin = '', isTTY = false, now = new Date(0) } = options;
+    this.environment = environment;
+    this.folder = folder;
+    this.#now = now;
+    this.terminal = {
+      out: (text) => {
+        this.out += text;
+      },
+      note: (text) => {
+        this.notes += text;
+      },
+      readStdin: async () => (typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin),
+      isTTY,
+      colour: { out: isTTY, note: isTTY },
+    };
+  }
+
+  readonly now = (): Date => this.#now;
+
+  readonly onSignal = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  readonly exit = (code: number): void => {
+    this.exits.push(code);
+  };
+
+  /** As if Ctrl-C were pressed. */
+  interrupt(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  get isListening(): boolean {
+    return this.#listeners.size > 0;
+  }
+}
