@@ -1,0 +1,86 @@
+import { expect } from 'vitest';
+import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
+import { allFrames, call } from './call.ts';
+import { expectOrdered, read } from './caller.ts';
+import { acceptOf, type Owner, type Sent } from './load.ts';
+import type { System } from './system.ts';
+
+/** What became of a request. `unknown`: it was never taken, and the server says so. */
+export type Fate = 'unknown' | 'complete' | 'interrupted';
+
+/** Holds one request against what its client had heard before the server died; throws on any difference. */
+export async function checkAnswer(
+  system: System,
+  sent: Sent,
+  others: readonly Owner[],
+  random: () => number,
+): Promise<Fate> {
+  const { owner, envelope } = sent;
+  const path = `/e2a/requests/${envelope.request_id}/responses`;
+  const readFrom = (query: string, headers: Record<string, string>) =>
+    call(system.url, { path: `${path}${query}`, key: owner.key, headers });
+
+  const answer = await readFrom('?after=-1', { accept: 'application/x-ndjson' });
+  if (answer.status === 404) {
+    expect(sent.isAcknowledged, `${envelope.request_id} was acknowledged and is gone`).toBe(false);
+    await answer.text();
+    return 'unknown';
+  }
+  const frames = await allFrames(answer);
+  const what = `${owner.canary} ${envelope.request_id} by ${sent.door}`;
+  expectOrdered(frames.map(read), what);
+  const final = read(frames.at(-1));
+  const fate = fateOf(final, what);
+
+  // What was heard first is, byte for byte, what is heard now.
+  const heard = envelope.is_stream
+    ? frames.slice(0, sent.frames.length)
+    : frames.slice(-1).slice(0, sent.frames.length);
+  expect(sent.frames, what).toEqual(heard);
+  expectContent(frames, sent, fate);
+
+  // The rest from any point, as an SSE client asks for it.
+  const after = Math.floor(random() * frames.length);
+  const rest = await allFrames(await readFrom('', { accept: 'text/event-stream', 'last-event-id': String(after) }));
+  expect(rest, what).toEqual(frames.slice(after + 1));
+
+  // Sent again, it is the same answer and no second run.
+  const again = await call(system.url, {
+    method: 'POST',
+    path: '/e2a',
+    key: owner.key,
+    accept: acceptOf(sent.door),
+    json: envelope,
+  });
+  expect(await allFrames(again), what).toEqual(envelope.is_stream ? frames : frames.slice(-1));
+
+  // The others have requests of the same id, or none; never this one.
+  for (const other of others) {
+    if (other === owner) continue;
+    const theirs = await (await call(system.url, { path, key: other.key })).text();
+    expect(theirs.includes(owner.canary), `${other.canary} sees ${what}`).toBe(false);
+  }
+  return fate;
+}
+
+function fateOf(final: E2AResponse, what: string): Fate {
+  if (final.response_kind === 'e2a.complete') return 'complete';
+  expect({ kind: final.response_kind, status: final.status, ...final.body }, what).toMatchObject({
+    kind: 'e2a.error',
+    status: 'failed',
+    code: 'E2A.INTERRUPTED',
+    details: { retryable: true },
+  });
+  return 'interrupted';
+}
+
+/** Every word in its place, as far as it came; all of them when it is complete. */
+function expectContent(frames: readonly string[], sent: Sent, fate: Fate): void {
+  const bodies = frames.map((text) => read(text).body);
+  const words = bodies.flatMap(({ delta }) =>
+    typeof delta === 'string' && !delta.startsWith('crash:') ? [delta] : [],
+  );
+  const asked = sent.content.split(' ');
+  expect(words).toEqual(fate === 'complete' ? asked : asked.slice(0, words.length));
+  if (fate === 'complete') expect(bodies.at(-1)?.['result']).toMatchObject({ echoed: sent.content });
+}

@@ -1,0 +1,105 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { SseParser } from '../../packages/protocols/src/framing/sse-parser.ts';
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly key?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  /** A body as it is. */
+  readonly text?: string;
+}
+
+/** One HTTP request on a connection of its own. Resolves when the headers of the answer are there. */
+export function call(url: string, options: CallOptions): Promise<HttpAnswer> {
+  const { method = 'GET', path, key, accept, json, text } = options;
+  const body = json === undefined ? text : JSON.stringify(json);
+  const headers = {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(accept === undefined ? {} : { accept }),
+    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+    ...options.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(new URL(path, url), { method, headers, agent: false });
+    outgoing.once('response', (message) => resolve(new HttpAnswer(message)));
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** An answer, read as a whole or frame by frame. */
+export class HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly message: IncomingMessage;
+
+  constructor(message: IncomingMessage) {
+    this.status = message.statusCode ?? 0;
+    this.headers = message.headers;
+    this.message = message;
+    // An answer that breaks off is an error for whoever reads it, and for nobody else.
+    message.on('error', () => {});
+  }
+
+  async bytes(): Promise<Buffer> {
+    return Buffer.concat(await this.message.toArray());
+  }
+
+  async text(): Promise<string> {
+    return (await this.bytes()).toString('utf8');
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text());
+  }
+
+  /** The text of each frame as it comes, whatever the framing. Throws when the answer breaks off. */
+  async *frames(): AsyncGenerator<string> {
+    const type = this.headers['content-type'];
+    if (this.status !== 200) throw new Error(`${this.status}: ${await this.text()}`);
+    if (type === 'text/event-stream') yield* eventData(this.message);
+    else if (type === 'application/x-ndjson') yield* lines(this.message);
+    else yield await this.text();
+  }
+
+  /** Breaks off. */
+  destroy(): void {
+    this.message.destroy();
+  }
+}
+
+/** Every frame of an answer. */
+export async function allFrames(answer: HttpAnswer): Promise<string[]> {
+  const frames: string[] = [];
+  for await (const frame of answer.frames()) frames.push(frame);
+  return frames;
+}
+
+async function* eventData(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const parser = new SseParser();
+  for await (const chunk of source) {
+    for (const event of parser.push(chunk)) {
+      if (!event.ok) throw new Error(JSON.stringify(event.issues));
+      const { sequence } = JSON.parse(event.value.data);
+      if (String(sequence) !== event.value.lastEventId) throw new Error('the id of an event is not its sequence');
+      yield event.value.data;
+    }
+  }
+}
+
+async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let parts: Uint8Array[] = [];
+  for await (const chunk of source) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8');
+      parts = [];
+      start = end + 1;
+      if (line !== '') yield line;
+    }
+    parts.push(chunk.subarray(start));
+  }
+}

@@ -1,0 +1,385 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
+import { allFrames, call } from './call.ts';
+import { Caller, type Envelope, expectOrdered, fresh, read } from './caller.ts';
+import { SocketClient } from './socket-client.ts';
+import { agentModule, System } from './system.ts';
+
+const module = (name: string) => ({ driver: 'module', module: agentModule(name) }) as const;
+const system = await System.start({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: module('echo'),
+      held: module('held'),
+      misbehaving: module('misbehaving'),
+      slow: module('load'),
+    },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+const caller = new Caller(system, (await system.caller('caller-agent')).api_key);
+
+const CONTENT = 'one two three four five';
+const CHAT = { method: 'chat.send', params: { content: CONTENT } };
+const HELD = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };
+
+describe('the same request by every door', () => {
+  /** How a request goes in and its frames come out. */
+  const DOORS: Readonly<Record<string, (envelope: Envelope) => Promise<string[]>>> = {
+    SSE: async (envelope) => allFrames(await caller.post(envelope, { accept: 'text/event-stream' })),
+    NDJSON: async (envelope) => allFrames(await caller.post(envelope, { accept: 'application/x-ndjson' })),
+    WebSocket: (envelope) => caller.overSocket(envelope),
+    'the route of the agent': async ({ agent_ref: _, ...envelope }) =>
+      allFrames(await caller.post(envelope as Envelope, { accept: 'application/x-ndjson', path: '/e2a/agents/echo' })),
+    'a legacy AgentRequest': async ({ request_id, params = {} }) =>
+      allFrames(
+        await caller.post(
+          { request_id, channel_id: 'web', req_method: 'chat.send', params, is_stream: true, timestamp: 0 },
+          { accept: 'text/event-stream', path: '/e2a/agents/echo' },
+        ),
+      ),
+    'a legacy AgentRequest over the WebSocket': ({ request_id, params = {} }) =>
+      caller.overSocket({
+        request_id,
+        channel_id: 'web',
+        req_method: 'chat.send',
+        params,
+        is_stream: true,
+        timestamp: 0,
+      }),
+  };
+
+  test.each(Object.keys(DOORS))('%s gives the same frames', async (door) => {
+    const ask = DOORS[door];
+    if (ask === undefined) throw new Error('no such door');
+    const envelope = { ...CHAT, request_id: fresh(), agent_ref: { id: 'echo' }, is_stream: true };
+    const frames = (await ask(envelope)).map(read);
+    expectOrdered(frames);
+    expect(frames.map(essence)).toEqual([
+      ...CONTENT.split(' ').map((delta) => ({ kind: 'e2a.chunk', body: { delta_kind: 'text', delta } })),
+      { kind: 'e2a.complete', body: { result: { echoed: CONTENT } } },
+    ]);
+    expect(new Set(frames.map(({ response_id }) => response_id)).size).toBe(frames.length);
+    for (const frame of frames) expect(frame).toMatchObject({ request_id: envelope.request_id, method: 'chat.send' });
+  });
+
+  test.each([
+    ['JSON', 'application/json'],
+    ['SSE', 'text/event-stream'],
+    ['NDJSON', 'application/x-ndjson'],
+  ])('%s gives the final frame alone when no stream is asked for', async (_, accept) => {
+    const envelope = { ...CHAT, request_id: fresh() };
+    const frames = await allFrames(await caller.post(envelope, { accept }));
+    expect(frames).toHaveLength(1);
+    expect(read(frames[0])).toMatchObject({ is_final: true, sequence: 5, body: { result: { echoed: CONTENT } } });
+    // The others are there for who asks.
+    expect(await caller.resume(envelope.request_id)).toHaveLength(6);
+  });
+
+  test('the WebSocket too', async () => {
+    const frames = await caller.overSocket({ ...CHAT, request_id: fresh() });
+    expect(frames.map(read)).toMatchObject([{ is_final: true, sequence: 5 }]);
+  });
+
+  test('JSON has no place but for the final frame of a stream', async () => {
+    const frames = await allFrames(await caller.post({ ...CHAT, request_id: fresh(), is_stream: true }));
+    expect(frames.map(read)).toMatchObject([{ is_final: true, sequence: 5 }]);
+  });
+
+  test('many at once over one WebSocket, in any order, none mixed up', async () => {
+    const socket = await caller.socket();
+    const asked = Array.from({ length: 50 }, (_, index) => ({
+      request_id: fresh(),
+      method: 'chat.send',
+      is_stream: true,
+      agent_ref: { id: 'slow' },
+      params: { content: `${index}a ${index}b ${index}c`, pause_ms: (index * 7) % 5 },
+    }));
+    const answers = await Promise.all(asked.map((envelope) => socket.ask(envelope)));
+    for (const [index, frames] of answers.entries()) {
+      expectOrdered(frames.map(read));
+      expect(read(frames.at(-1)).body).toMatchObject({ result: { echoed: asked[index]?.params.content } });
+    }
+    socket.close();
+  });
+
+  test('an id that is being answered on this WebSocket is refused, on another it is read along', async () => {
+    const [first, second] = [await caller.socket(), await caller.socket()];
+    const envelope = { ...HELD, request_id: fresh(), is_stream: true };
+    const frames = first.frames(envelope.request_id);
+    first.send(envelope);
+    const begun = (await frames.next()).value;
+    first.send(envelope);
+    expect(read((await frames.next()).value ?? '')).toMatchObject({ body: { code: 'E2A.CONFLICT' } });
+    second.send(envelope);
+    expect((await second.frames(envelope.request_id).next()).value).toBe(begun);
+    await caller.cancel(envelope.request_id);
+    first.close();
+    second.close();
+  });
+});
+
+describe('resuming', () => {
+  const RESUMES: Readonly<Record<string, (id: string, after: number) => Promise<string[]>>> = {
+    'after=N by SSE': async (id, after) =>
+      allFrames(await caller.get(`${id}/responses?after=${after}`, 'text/event-stream')),
+    'after=N by NDJSON': async (id, after) =>
+      allFrames(await caller.get(`${id}/responses?after=${after}`, 'application/x-ndjson')),
+    'Last-Event-ID': async (id, after) =>
+      allFrames(await caller.get(`${id}/responses`, 'text/event-stream', { 'last-event-id': String(after) })),
+    'chat.resume': async (id, after) => {
+      const socket = await caller.socket();
+      socket.send({ request_id: fresh(), method: 'chat.resume', params: { request_id: id, after } });
+      const frames: string[] = [];
+      for await (const frame of socket.frames(id)) frames.push(frame);
+      socket.close();
+      return frames;
+    },
+    'posting again': async (id, after) => {
+      const frames = await allFrames(await caller.post({ ...STREAM, request_id: id }, { accept: 'text/event-stream' }));
+      return frames.slice(after + 1);
+    },
+  };
+  const STREAM = { ...CHAT, is_stream: true };
+
+  test.each(Object.keys(RESUMES))('a finished answer by %s gives exactly the rest', async (way) => {
+    const id = fresh();
+    const all = await allFrames(await caller.post({ ...STREAM, request_id: id }, { accept: 'text/event-stream' }));
+    for (let after = -1; after < all.length - 1; after += 1) {
+      expect(await RESUMES[way]?.(id, after)).toEqual(all.slice(after + 1));
+    }
+  });
+
+  test.each(Object.keys(RESUMES))('a running answer by %s gives exactly the rest, to the end', async (way) => {
+    const id = fresh();
+    const content = 'a b c d e f g h';
+    const envelope = { ...STREAM, request_id: id, agent_ref: { id: 'slow' }, params: { content, pause_ms: 10 } };
+    const first = await caller.post(envelope, { accept: 'text/event-stream' });
+    const heard: string[] = [];
+    for await (const frame of first.frames()) {
+      heard.push(frame);
+      if (heard.length === 2) break;
+    }
+    const rest =
+      way === 'posting again'
+        ? (await allFrames(await caller.post(envelope, { accept: 'text/event-stream' }))).slice(2)
+        : await RESUMES[way]?.(id, 1);
+    const whole = [...heard, ...(rest ?? [])];
+    expectOrdered(whole.map(read));
+    expect(whole).toEqual(await caller.resume(id));
+    expect(whole).toHaveLength(9);
+  });
+
+  test('as JSON tells what there is, and whether that is all', async () => {
+    const done = fresh();
+    await allFrames(await caller.post({ ...STREAM, request_id: done }));
+    const some = await (await caller.get(`${done}/responses?after=3`)).json();
+    expect(some).toMatchObject({ is_final: true, responses: [{ sequence: 4 }, { sequence: 5, is_final: true }] });
+    const running = fresh();
+    const stream = await caller.post(
+      { ...HELD, request_id: running, is_stream: true },
+      { accept: 'text/event-stream' },
+    );
+    await stream.frames().next();
+    expect(await (await caller.get(`${running}/responses`)).json()).toMatchObject({
+      is_final: false,
+      responses: [{ sequence: 0 }],
+    });
+    await caller.cancel(running);
+  });
+
+  test('as JSON after the final frame says that there is nothing more to come', async () => {
+    const id = fresh();
+    await allFrames(await caller.post({ ...STREAM, request_id: id }));
+    expect(await (await caller.get(`${id}/responses?after=5`)).json()).toEqual({ responses: [], is_final: true });
+  });
+
+  test.each(['after=x', 'after=-2', 'after=1.5', 'after=1e3', 'after='])('?%s is refused', async (query) => {
+    expect((await caller.get(`${fresh()}/responses?${query}`)).status).toBe(400);
+  });
+});
+
+describe('cancelling', () => {
+  test('ends the answer for everybody who reads it, with one frame', async () => {
+    const id = fresh();
+    const stream = await caller.post({ ...HELD, request_id: id, is_stream: true }, { accept: 'text/event-stream' });
+    const frames = stream.frames();
+    await frames.next();
+    const socket = await caller.socket();
+    socket.send({ request_id: fresh(), method: 'chat.resume', params: { request_id: id } });
+    const alongside = socket.frames(id);
+    await alongside.next();
+    expect(await (await caller.cancel(id)).json()).toEqual({ request_id: id, cancelled: true });
+    const final = (await frames.next()).value ?? '';
+    expect(read(final)).toMatchObject({ sequence: 1, is_final: true, body: { code: 'E2A.CANCELLED' } });
+    expect((await alongside.next()).value).toBe(final);
+    expect((await frames.next()).done).toBe(true);
+    expect(await (await caller.cancel(id)).json()).toEqual({ request_id: id, cancelled: false });
+    expect(await caller.resume(id)).toHaveLength(2);
+    socket.close();
+  });
+
+  test('is not what a reader does who goes away', async () => {
+    const id = fresh();
+    const envelope = { ...CHAT, request_id: id, is_stream: true, agent_ref: { id: 'slow' } };
+    const params = { content: 'a b c d', pause_ms: 20 };
+    const stream = await caller.post({ ...envelope, params }, { accept: 'text/event-stream' });
+    await stream.frames().next();
+    stream.destroy();
+    expect(read((await caller.resume(id)).at(-1))).toMatchObject({ body: { result: { echoed: 'a b c d' } } });
+  });
+});
+
+describe('repeats', () => {
+  test('the same id with the same body is the same answer, whatever its time and way', async () => {
+    const id = fresh();
+    const first = await allFrames(await caller.post({ ...CHAT, request_id: id, timestamp: '2026-01-01T00:00:00Z' }));
+    const second = await allFrames(await caller.post({ ...CHAT, request_id: id, timestamp: '2026-01-01T00:00:09Z' }));
+    expect(second).toEqual(first);
+    expect(await caller.overSocket({ ...CHAT, request_id: id })).toEqual(first);
+  });
+
+  test('the same id with another body is a conflict by every door', async () => {
+    const id = fresh();
+    await allFrames(await caller.post({ ...CHAT, request_id: id }));
+    const other = { ...CHAT, request_id: id, params: { content: 'something else' } };
+    const answer = await caller.post(other);
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toMatchObject({ code: 'conflict' });
+    expect((await caller.overSocket(other)).map(read)).toMatchObject([{ body: { code: 'E2A.CONFLICT' } }]);
+  });
+
+  test('Idempotency-Key stands for the id', async () => {
+    const headers = { 'idempotency-key': fresh() };
+    const { request_id: _, ...anonymous } = { ...CHAT, request_id: '' };
+    const first = await allFrames(await caller.post(anonymous, { headers }));
+    expect(await allFrames(await caller.post(anonymous, { headers }))).toEqual(first);
+    expect((await caller.post({ ...anonymous, params: { content: 'other' } }, { headers })).status).toBe(409);
+    expect(await allFrames(await caller.post(anonymous, { headers: { 'idempotency-key': fresh() } }))).not.toEqual(
+      first,
+    );
+    expect((await caller.post(anonymous, { headers: { 'idempotency-key': 'a b' } })).status).toBe(400);
+    const { api_key: other } = await system.caller(fresh());
+    expect(await allFrames(await caller.post(anonymous, { headers, key: other }))).not.toEqual(first);
+  });
+
+  test('a hundred at once are one run', async () => {
+    const envelope = {
+      ...CHAT,
+      request_id: fresh(),
+      agent_ref: { id: 'slow' },
+      params: { content: 'x y', pause_ms: 20 },
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async () => (await allFrames(await caller.post(envelope)))[0]),
+    );
+    expect(new Set(answers).size).toBe(1);
+  });
+});
+
+describe('rate limits', () => {
+  test('are told in both families, one budget for all doors, and 429 with Retry-After', async () => {
+    const limits = { requests_per_minute: 4 };
+    const { api_key: key } = await system.caller(fresh(), { permissions: { agents: ['*'] }, limits });
+    const first = await caller.post({ ...CHAT, request_id: fresh() }, { key });
+    expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '4', 'x-ratelimit-remaining': '3' });
+    expect(first.headers['ratelimit-policy']).toContain('"minute";q=4;w=60');
+    expect(first.headers['ratelimit']).toContain('"minute";r=3;t=');
+    const socket = await SocketClient.open(system.url, key);
+    await socket.ask({ ...CHAT, request_id: fresh() });
+    const last = fresh();
+    await socket.ask({ ...CHAT, request_id: last });
+    expect((await caller.post({ ...CHAT, request_id: fresh() }, { key })).headers['x-ratelimit-remaining']).toBe('0');
+    const refused = await caller.post({ ...CHAT, request_id: fresh() }, { key });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(62);
+    expect(await refused.json()).toMatchObject({
+      code: 'rate_limited',
+      retry_after: Number(refused.headers['retry-after']),
+    });
+    const [frame] = await socket.ask({ ...CHAT, request_id: fresh() });
+    expect(read(frame).body).toMatchObject({ code: 'E2A.RATE_LIMITED' });
+    // Reading on costs nothing.
+    const read_on = await call(system.url, { path: `/e2a/requests/${last}/responses`, key });
+    expect(read_on.status).toBe(200);
+    socket.send({ request_id: fresh(), method: 'chat.resume', params: { request_id: last } });
+    expect(read((await socket.frames(last).next()).value)).toMatchObject({ sequence: 0 });
+    socket.close();
+  });
+});
+
+describe('what cannot be read', () => {
+  test.each([
+    ['not JSON', '{"request_id":', 'not_json'],
+    ['a key twice', '{"request_id":"a","request_id":"b","method":"chat.send"}', 'not_json'],
+    ['__proto__', '{"request_id":"a","method":"chat.send","__proto__":{}}', 'invalid_message'],
+    ['no envelope', '[]', 'invalid_message'],
+    ['a wrong type', '{"request_id":7,"method":"chat.send"}', 'invalid_message'],
+  ])('%s is refused with what is wrong by HTTP, and the WebSocket lives on', async (_, body, code) => {
+    const socket = await caller.socket();
+    socket.send(body);
+    const e2a = code === 'not_json' ? 'E2A.INVALID_JSON' : 'E2A.INVALID_MESSAGE';
+    expect(read((await socket.frames(null).next()).value)).toMatchObject({ is_final: true, body: { code: e2a } });
+    expect(await socket.ask({ ...CHAT, request_id: fresh() })).toHaveLength(1);
+    socket.close();
+    const answer = await caller.postText(body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code,
+      issues: [expect.objectContaining({ message: expect.any(String) })],
+    });
+  });
+
+  test('a type it does not take, an answer it does not give', async () => {
+    expect((await caller.postText('<a/>', 'application/xml')).status).toBe(415);
+    expect((await caller.post({ ...CHAT, request_id: fresh() }, { accept: 'text/html' })).status).toBe(406);
+  });
+});
+
+test('secrets are in no byte of the data folder and of the log', async () => {
+  const canary = (name: string) => `sk-canary-${name}-4f1d9c`;
+  const auth = {
+    bearer_token: canary('bearer'),
+    extra_headers: { 'x-vendor': canary('header') },
+    credential_ref: 'named-credential',
+  };
+  const sent = { ...CHAT, auth, agent_ref: { id: 'slow' }, params: { content: 'a b' } };
+  await allFrames(await caller.post({ ...sent, request_id: 'with-secrets' }));
+  await caller.overSocket({ ...sent, request_id: 'with-secrets-by-socket', is_stream: true });
+  // Also where it fails: an unknown agent, a conflict, a broken body.
+  await caller.post({ ...sent, request_id: fresh(), agent_ref: { id: 'nobody' } });
+  await caller.post({ ...sent, request_id: 'with-secrets', params: { content: 'z' } });
+  await caller.postText(`{"auth":{"bearer_token":"${canary('broken')}"`);
+  await allFrames(
+    await caller.post(
+      { ...sent, request_id: fresh(), agent_ref: { id: 'misbehaving' }, params: { how: 'throws' } },
+      {},
+    ),
+  );
+  const rejected = await call(system.url, { path: '/e2a/requests/x/responses', key: canary('wrong-key') });
+  expect(rejected.status).toBe(401);
+
+  const scan = () => {
+    const files = readdirSync(system.data).map((name) => readFileSync(join(system.data, name)));
+    return [...files, Buffer.from(system.log)].filter((bytes) => bytes.includes('sk-canary-')).length;
+  };
+  // What is looked for would be found: the reference that was kept is.
+  const wal = Buffer.concat(readdirSync(system.data).map((name) => readFileSync(join(system.data, name))));
+  expect(wal.includes('named-credential')).toBe(true);
+  expect(scan()).toBe(0);
+  // Nor are the keys by which callers come in.
+  expect(
+    [wal, Buffer.from(system.log)].some((bytes) => bytes.includes(caller.key) || bytes.includes(system.adminKey)),
+  ).toBe(false);
+  // Nor when the write-ahead log has gone into the database, and the server has said its last.
+  expect(await system.stop()).toEqual({ code: 0, signal: null });
+  expect(scan()).toBe(0);
+});
+
+function essence({ response_kind, body }: E2AResponse): object {
+  return { kind: response_kind, body };
+}

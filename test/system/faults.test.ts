@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadEngine } from '../../packages/core/src/store/sqlite-engine.ts';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { allFrames, call, type HttpAnswer } from './call.ts';
+import { RawPeer } from './raw-peer.ts';
+import { SocketClient } from './socket-client.ts';
+import { agentModule, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      slow: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
+    },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+const { api_key: KEY } = await system.caller('caller-agent');
+
+describe('while another program holds the database', { timeout: 15_000 }, () => {
+  test('new work is refused with 503 and Retry-After, what is there is read, and it goes on by itself', async () => {
+    await allFrames(await send({ request_id: 'before' }));
+    const [refused, known] = await holding(() => Promise.all([send({ request_id: 'refused' }), read('before')]));
+    expect(known.status).toBe(200);
+    expect((await read('refused')).status).toBe(404);
+    expect((await send({ request_id: 'refused' })).status).toBe(200);
+    expect(await refused.json()).toMatchObject({ code: 'store_unavailable' });
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  });
+
+  test('it is refused by the WebSocket too, where nobody should wait for an answer that never comes', async () => {
+    const socket = await SocketClient.open(system.url, KEY);
+    const asked = socket.ask({ request_id: 'refused-by-socket', method: 'chat.send', params: { content: 'x' } });
+    const [frame] = await holding(() => Promise.race([asked, delay(8_000, ['"nothing came"'])]));
+    socket.close();
+    await asked.catch(() => {});
+    expect(JSON.parse(frame ?? '')).toMatchObject({ is_final: true, body: { code: 'E2A.UNAVAILABLE' } });
+  });
+
+  test('an answer that cannot be recorded hurts only its own request, which ends with one final frame', async () => {
+    // The frame after the first fails while the agent is busy with the one after that, and nobody waits for it.
+    const params = { content: 'a b c', pause_ms: 2_600 };
+    const stream = await send({ request_id: 'unrecorded', agent_ref: { id: 'slow' }, is_stream: true, params });
+    const heard: string[] = [];
+    const frames = stream.frames();
+    heard.push(String((await frames.next()).value));
+    const ended = (async () => {
+      for await (const frame of frames) heard.push(frame);
+    })().catch(() => {});
+    const { pid } = system;
+    await holding(() => ended);
+    expect(await Promise.race([system.exited, delay(100, 'alive')]), system.log.slice(-1500)).toBe('alive');
+    expect(system.pid).toBe(pid);
+    expect((await send({ request_id: 'after-it' })).status).toBe(200);
+
+    await system.kill();
+    await system.start();
+    const all = await allFrames(await read('unrecorded', 'application/x-ndjson'));
+    expect(all.slice(0, heard.length)).toEqual(heard);
+    expect(all.map((text) => JSON.parse(text).is_final)).toEqual([...all.slice(1).map(() => false), true]);
+  });
+});
+
+describe('stopping', () => {
+  test('ends with 0 when its patience does, also for what was being accepted just then', async () => {
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_DRAIN_MS: '1' });
+    const params = { content: 'word '.repeat(5_000).trim(), pause_ms: 1 };
+    const ids = Array.from({ length: 5 }, (_, index) => `stopped-${index}`);
+    await holding(async () => {
+      for (const id of ids)
+        send({ request_id: id, agent_ref: { id: 'slow' }, is_stream: true, params }).catch(() => {});
+      await delay(300);
+      system.signal('SIGTERM');
+      // It takes nothing new any more: it has begun to stop.
+      while (await isListening()) await delay(10);
+    });
+    expect(await system.exited, system.log.slice(-1500)).toEqual({ code: 0, signal: null });
+
+    await system.start();
+    for (const id of ids) {
+      const answer = await read(id, 'application/x-ndjson');
+      if (answer.status === 404) continue;
+      const final = JSON.parse((await allFrames(answer)).at(-1) ?? '{}');
+      expect(final).toMatchObject({ is_final: true, body: { code: 'E2A.INTERRUPTED' } });
+    }
+  });
+});
+
+function isListening(): Promise<boolean> {
+  return RawPeer.connect(system.port).then(
+    (peer) => {
+      peer[Symbol.dispose]();
+      return true;
+    },
+    () => false,
+  );
+}
+
+/** Runs this while the test holds the lock that every write needs. */
+async function holding<T>(act: () => Promise<T>): Promise<T> {
+  const database = (await loadEngine()).open(join(system.data, 'dragoman.db'));
+  database.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE');
+  try {
+    return await act();
+  } finally {
+    database.exec('ROLLBACK');
+    database.close();
+  }
+}
+
+function send(envelope: JsonObject): Promise<HttpAnswer> {
+  const accept = envelope['is_stream'] === true ? 'application/x-ndjson' : 'application/json';
+  const json = { method: 'chat.send', params: { content: 'hello' }, ...envelope };
+  return call(system.url, { method: 'POST', path: '/e2a', key: KEY, accept, json });
+}
+
+function read(requestId: string, accept = 'application/json'): Promise<HttpAnswer> {
+  return call(system.url, { path: `/e2a/requests/${requestId}/responses`, key: KEY, accept });
+}

@@ -1,0 +1,147 @@
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { call } from './call.ts';
+import { SocketClient } from './socket-client.ts';
+import type { System } from './system.ts';
+
+/** Something a client sent, and everything it heard of it before the server died. */
+export interface Sent {
+  readonly owner: Owner;
+  readonly door: Door;
+  readonly envelope: JsonObject & { readonly request_id: string; readonly is_stream: boolean };
+  readonly content: string;
+  /** The server has said that it took it: the headers of an answer, or a frame. */
+  isAcknowledged: boolean;
+  /** The text of each frame, as it came. */
+  readonly frames: string[];
+}
+
+export interface Owner {
+  /** In everything it says, and in nothing anybody else does. */
+  readonly canary: string;
+  readonly key: string;
+}
+
+const DOORS = ['json', 'sse', 'ndjson', 'socket'] as const;
+export type Door = (typeof DOORS)[number];
+export type Moment = 'headers' | 'frame' | 'final';
+
+export interface LoadOptions {
+  readonly system: System;
+  readonly owners: readonly Owner[];
+  readonly life: string;
+  readonly random: () => number;
+  /** Told of everything that is heard. */
+  readonly onMoment?: (moment: Moment) => void;
+  /** One request is sent with this, when a few have gone before it. */
+  readonly crash?: JsonObject;
+}
+
+/** Clients by every door at once, one for each owner, each sending until the server is gone. */
+export class Load {
+  readonly sent: Sent[] = [];
+  readonly #options: LoadOptions;
+  #crash: JsonObject | undefined;
+  #isOver = false;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#crash = options.crash;
+  }
+
+  /** Resolves when every client has lost its server. */
+  async run(): Promise<void> {
+    const { system, owners } = this.#options;
+    void system.exited.then(() => {
+      this.#isOver = true;
+    });
+    const clients = owners.flatMap((owner) => DOORS.map((door) => this.#client(owner, door)));
+    await Promise.all(clients);
+  }
+
+  async #client(owner: Owner, door: Door): Promise<void> {
+    const { system } = this.#options;
+    try {
+      const socket = door === 'socket' ? await SocketClient.open(system.url, owner.key) : undefined;
+      for (let number = 0; !this.#isOver; number += 1) await this.#send(this.#next(owner, door, number), socket);
+    } catch (error) {
+      // What was under way when the server died breaks off. Anything else is not expected.
+      await system.exited;
+      if (!isBroken(error)) throw error;
+    }
+  }
+
+  #next(owner: Owner, door: Door, number: number): Sent {
+    const { random, life } = this.#options;
+    const isStream = door === 'json' ? false : random() < 0.8;
+    const words = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, index) => `${owner.canary}-${index}`);
+    const content = words.join(' ');
+    // The owners use the same ids: nothing but the key tells them apart.
+    const envelope = {
+      request_id: `${life}-${door}-${number}`,
+      method: 'chat.send',
+      session_id: `session-${number % 3}`,
+      is_stream: isStream,
+      agent_ref: { id: random() < 0.5 ? 'wide' : 'narrow' },
+      params: { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...this.#takeCrash(number) },
+    };
+    const sent: Sent = { owner, door, envelope, content, isAcknowledged: false, frames: [] };
+    this.sent.push(sent);
+    return sent;
+  }
+
+  #takeCrash(number: number): JsonObject {
+    if (this.#crash === undefined || number < 2) return {};
+    const crash = this.#crash;
+    this.#crash = undefined;
+    return crash;
+  }
+
+  async #send(sent: Sent, socket: SocketClient | undefined): Promise<void> {
+    if (socket !== undefined) {
+      socket.send(sent.envelope);
+      return this.#listen(sent, socket.frames(sent.envelope.request_id));
+    }
+    const { system } = this.#options;
+    const { owner, envelope } = sent;
+    const answer = await call(system.url, {
+      method: 'POST',
+      path: '/e2a',
+      key: owner.key,
+      accept: acceptOf(sent.door),
+      json: envelope,
+    });
+    if (answer.status === 503) return;
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
+    sent.isAcknowledged = true;
+    this.#options.onMoment?.('headers');
+    await this.#listen(sent, answer.frames());
+  }
+
+  async #listen(sent: Sent, frames: AsyncIterable<string>): Promise<void> {
+    for await (const frame of frames) {
+      // A server that is stopping refuses; what it refuses it has not taken.
+      if (isRefusal(frame)) return;
+      sent.isAcknowledged = true;
+      sent.frames.push(frame);
+      this.#options.onMoment?.(JSON.parse(frame).is_final === true ? 'final' : 'frame');
+    }
+  }
+}
+
+export function acceptOf(door: Door): string {
+  return { json: 'application/json', sse: 'text/event-stream', ndjson: 'application/x-ndjson', socket: NDJSON }[door];
+}
+
+function isRefusal(frame: string): boolean {
+  const { body } = JSON.parse(frame);
+  return body.code === 'E2A.BUSY' || body.code === 'E2A.UNAVAILABLE';
+}
+
+function isBroken(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return BROKEN.has(code) || /closed before|WebSocket was closed|Unexpected server response/.test(error.message);
+}
+
+const NDJSON = 'application/x-ndjson';
+const BROKEN: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);

@@ -1,0 +1,358 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.ts';
+import type { Access, Route } from '../../packages/server/src/route.ts';
+import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
+import { allFrames, call, type HttpAnswer } from './call.ts';
+import { SocketClient } from './socket-client.ts';
+import { agentModule, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      held: { driver: 'module', module: agentModule('held') },
+    },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+const owner = await system.caller('owner-agent');
+const other = await system.caller('other-agent');
+const revoked = await system.caller('revoked-agent');
+await revoke(revoked.key_id);
+const KEYS: Readonly<Record<Actor, string | undefined>> = {
+  owner: owner.api_key,
+  other: other.api_key,
+  anonymous: undefined,
+  revoked: revoked.api_key,
+  admin: system.adminKey,
+};
+
+/** What belongs to the owner. */
+await send(owner.api_key, { request_id: 'of-owner', params: { content: 'the secret of the owner' } });
+
+let number = 0;
+const fresh = () => `fresh-${++number}`;
+
+/**
+ * How each route is called so that who may call it succeeds. A route that is not here fails the suite: say what it does
+ * for whom before it is served.
+ */
+const RULES: Readonly<Record<string, Rule>> = {
+  'GET /health': { call: () => ({ path: '/health' }) },
+  'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
+  'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
+  'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
+  'GET /e2a/requests/{request_id}/responses': {
+    call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/responses` }),
+    owned: true,
+  },
+  'POST /e2a/requests/{request_id}/cancel': {
+    call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/cancel` }),
+    owned: true,
+  },
+  'POST /admin/v1/agents': {
+    call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),
+    status: 201,
+  },
+  'GET /admin/v1/agents': { call: () => ({ path: '/admin/v1/agents' }) },
+  'GET /admin/v1/agents/{agent_id}': { call: () => ({ path: '/admin/v1/agents/owner-agent' }) },
+  'DELETE /admin/v1/agents/{agent_id}': {
+    call: async () => ({ path: `/admin/v1/agents/${(await system.caller(fresh())).agent_id}` }),
+  },
+  'POST /admin/v1/keys': {
+    call: () => ({ path: '/admin/v1/keys', json: { agent_id: 'owner-agent' } }),
+    status: 201,
+  },
+  'GET /admin/v1/keys': { call: () => ({ path: '/admin/v1/keys' }) },
+  'DELETE /admin/v1/keys/{key_id}': {
+    call: async () => ({ path: `/admin/v1/keys/${(await system.caller(fresh())).key_id}` }),
+  },
+};
+
+interface Rule {
+  /** What the route is called with; an owned one by the id of what is asked for. */
+  call(id?: string): Call | Promise<Call>;
+  /** What the path names is one caller's own. */
+  readonly owned?: boolean;
+  /** Of success; 200 unless told. */
+  readonly status?: number;
+}
+
+interface Call {
+  readonly path: string;
+  readonly json?: JsonObject;
+}
+
+const routes = await routesOfTheServer();
+const statuses = { unauthenticated: 401, forbidden: 403, absent: 404 };
+
+describe('every route of the running server', () => {
+  test('has a rule, and every rule a route', () => {
+    expect(routes.map(nameOf).sort()).toEqual(Object.keys(RULES).sort());
+  });
+
+  test.each(authorisationMatrix(routes).map((row) => ({ ...row, name: nameOf(row.route) })))(
+    '$name as $actor: $verdict',
+    async ({ route, actor, verdict }) => {
+      const rule = RULES[nameOf(route)];
+      if (rule === undefined) throw new Error('this route has no rule');
+      const heard = await ask(route, actor, await rule.call());
+      const text = await heard.text();
+      expect(heard.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
+      if (verdict === 'passes') return;
+      // A refusal is a problem, with fixed words and nothing of what was asked for.
+      expect(heard.headers['content-type']).toBe('application/problem+json');
+      expect(text).not.toContain('owner');
+      if (verdict === 'unauthenticated') expect(heard.headers['www-authenticate']).toBe('Bearer');
+      if (verdict !== 'absent') return;
+      const absent = await ask(route, actor, await rule.call('never-was'));
+      expect(withoutDate(heard)).toEqual(withoutDate(absent));
+      expect(text).toBe(await absent.text());
+    },
+  );
+});
+
+describe('every WebSocket route', () => {
+  const socketRoutes = [e2aSocketRoute({} as Parameters<typeof e2aSocketRoute>[0])];
+
+  test.each(authorisationMatrix(socketRoutes))('$route.path as $actor: $verdict', async ({ route, actor, verdict }) => {
+    const key = KEYS[actor];
+    const upgrade = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    if (verdict === 'passes') {
+      (await SocketClient.open(system.url, key ?? '')).close();
+    } else {
+      const answer = await call(system.url, { path: route.path, headers: upgrade, ...(key && { key }) });
+      expect(answer.status).toBe(statuses[verdict]);
+    }
+  });
+
+  test("resuming another's request is resuming none", async () => {
+    const socket = await SocketClient.open(system.url, other.api_key);
+    const answers: JsonObject[] = [];
+    for (const id of ['of-owner', 'never-was']) {
+      const [frame = '{}'] = await socket.ask({ request_id: id.length.toString(), ...resuming(id) });
+      const { body, status, is_final } = JSON.parse(frame);
+      answers.push({ body, status, is_final });
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]).toMatchObject({ is_final: true, status: 'failed', body: { code: 'E2A.NOT_FOUND' } });
+    socket.close();
+  });
+});
+
+describe('what is said by methods', () => {
+  test("another's sessions and history look like none", async () => {
+    const mine = { session_id: 'shared-name', method: 'chat.send', params: { content: 'private words' } };
+    await send(owner.api_key, { request_id: fresh(), ...mine });
+    const history = { method: 'history.get', params: { session_id: 'shared-name' } };
+    const absent = { method: 'history.get', params: { session_id: 'never-was' } };
+    const resultOf = async (key: string, envelope: JsonObject) =>
+      (await send(key, { request_id: fresh(), ...envelope }))['body'] as JsonObject;
+    expect(JSON.stringify(await resultOf(owner.api_key, history))).toContain('private words');
+    const theirs = JSON.stringify(await resultOf(other.api_key, history));
+    expect(theirs.replaceAll('shared-name', 'never-was')).toBe(JSON.stringify(await resultOf(other.api_key, absent)));
+    expect(JSON.stringify(await resultOf(other.api_key, { method: 'session.list' }))).not.toContain('shared-name');
+    const removal = await resultOf(other.api_key, { method: 'session.delete', params: { session_id: 'shared-name' } });
+    expect(removal).toMatchObject({ code: 'E2A.NOT_FOUND' });
+    expect(JSON.stringify(await resultOf(owner.api_key, history))).toContain('private words');
+  });
+
+  test("another's running answer is not interrupted", async () => {
+    const running = await sendStream(owner.api_key, { request_id: 'kept-running', session_id: 'busy', ...HELD });
+    await running.frames().next();
+    await send(other.api_key, { request_id: fresh(), session_id: 'busy', method: 'chat.interrupt' });
+    await call(system.url, { method: 'POST', path: '/e2a/requests/kept-running/cancel', key: other.api_key });
+    const state = await call(system.url, { path: '/e2a/requests/kept-running/responses', key: owner.api_key });
+    expect(await state.json()).toMatchObject({ is_final: false, responses: [{ sequence: 0 }] });
+    await call(system.url, { method: 'POST', path: '/e2a/requests/kept-running/cancel', key: owner.api_key });
+  });
+
+  test('who says to be another is recorded as who the key says', async () => {
+    const echo = await send(other.api_key, { request_id: 'spoofed', source_agent_id: 'owner-agent' });
+    expect(echo['status']).toBe('succeeded');
+    const path = '/e2a/requests/spoofed/responses';
+    expect((await call(system.url, { path, key: owner.api_key })).status).toBe(404);
+    expect((await call(system.url, { path, key: other.api_key })).status).toBe(200);
+  });
+});
+
+describe('a revoked key', () => {
+  test('ends its open streams by every door within a second, and no other', async () => {
+    const going = await system.caller('going-agent');
+    const staying = await (
+      await call(system.url, {
+        method: 'POST',
+        path: '/admin/v1/keys',
+        key: system.adminKey,
+        json: { agent_id: 'going-agent' },
+      })
+    ).json();
+    const { api_key: otherKey } = staying as typeof going;
+    const streams = await Promise.all(
+      ['text/event-stream', 'application/x-ndjson'].map(async (accept) => {
+        const answer = await sendStream(going.api_key, { request_id: `open-${accept}`, ...HELD }, accept);
+        await answer.frames().next();
+        return answer;
+      }),
+    );
+    const kept = await sendStream(otherKey, { request_id: 'open-kept', ...HELD });
+    await kept.frames().next();
+    const socket = await SocketClient.open(system.url, going.api_key);
+    socket.send({ request_id: 'open-socket', is_stream: true, ...HELD });
+    await socket.frames('open-socket').next();
+
+    const ended = Promise.all([...streams.map((stream) => over(stream)), socket.closed]);
+    const revokedAt = performance.now();
+    await revoke(going.key_id);
+    expect((await ended).at(-1)).toBe(1008);
+    expect(performance.now() - revokedAt).toBeLessThan(1000);
+    const again = await call(system.url, { path: '/e2a/requests/open-socket/responses', key: going.api_key });
+    expect(again.status).toBe(401);
+
+    // The agent's other key is as good as before, and reads on what the first had begun.
+    const rest = await call(system.url, { path: '/e2a/requests/open-socket/responses', key: otherKey });
+    expect(await rest.json()).toMatchObject({ is_final: false, responses: [{ sequence: 0 }] });
+    expect(kept.message.readableEnded || kept.message.destroyed).toBe(false);
+    kept.destroy();
+  });
+
+  test('ends them also when the whole agent is removed', async () => {
+    const going = await system.caller('leaving-agent');
+    const stream = await sendStream(going.api_key, { request_id: 'open', ...HELD });
+    await stream.frames().next();
+    const ended = over(stream);
+    const removedAt = performance.now();
+    await call(system.url, { method: 'DELETE', path: '/admin/v1/agents/leaving-agent', key: system.adminKey });
+    await ended;
+    expect(performance.now() - removedAt).toBeLessThan(1000);
+  });
+});
+
+describe.each([{ permissions: {} }, { permissions: { agents: [] } }])('an empty list: %j', (definition) => {
+  const ENVELOPES: readonly JsonObject[] = [
+    { method: 'chat.send' },
+    { method: 'session/prompt' },
+    { method: 'an.agents.own' },
+    { method: 'ext', ext_method: 'anything' },
+    { method: null },
+    { method: 'chat.send', agent_ref: { id: 'echo' } },
+    { method: 'session.list', agent_ref: { id: 'echo' } },
+    { method: 'session.create' },
+    { method: 'history.get', params: { session_id: 'any' } },
+  ];
+
+  test.each(ENVELOPES)('lets nothing through: %j', async (envelope) => {
+    const { api_key: key } = await system.caller(fresh(), definition);
+    const json = { request_id: 'refused', ...envelope };
+    for (const path of ['/e2a', '/e2a/agents/echo']) {
+      const answer = await call(system.url, { method: 'POST', path, key, json });
+      expect(answer.status, `${path}: ${await answer.text()}`).toBe(403);
+    }
+    const socket = await SocketClient.open(system.url, key);
+    const [frame = ''] = await socket.ask(json);
+    socket.close();
+    expect(JSON.parse(frame)).toMatchObject({ is_final: true, body: { code: 'E2A.FORBIDDEN' } });
+    const recorded = await call(system.url, { path: '/e2a/requests/refused/responses', key });
+    expect(recorded.status).toBe(404);
+  });
+
+  test('does not tell which agents there are', async () => {
+    const { api_key: key } = await system.caller(fresh(), definition);
+    const ask = (id: string) => call(system.url, { method: 'POST', path: `/e2a/agents/${id}`, key, json: chat('any') });
+    const [there, absent] = [await ask('echo'), await ask('zzzz')];
+    expect([there.status, (await there.text()).replaceAll('echo', 'zzzz')]).toEqual([
+      absent.status,
+      await absent.text(),
+    ]);
+  });
+});
+
+test('a list lets through what it names and nothing else', async () => {
+  const { api_key: key } = await system.caller(fresh(), { permissions: { agents: ['held'] } });
+  const status = async (id: string) =>
+    (await call(system.url, { method: 'POST', path: `/e2a/agents/${id}`, key, json: chat(fresh()) })).status;
+  expect([await status('held'), await status('echo'), await status('hel'), await status('*')]).toEqual([
+    200, 403, 403, 403,
+  ]);
+});
+
+/** The table the server answers by, as it tells it itself. */
+async function routesOfTheServer(): Promise<Route[]> {
+  const document = (await (await call(system.url, { path: '/openapi.json' })).json()) as OpenApi;
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security, summary }]) => {
+      const route = { method: method.toUpperCase() as Route['method'], path, access: accessOf(security), summary };
+      return { ...route, owned: RULES[nameOf(route)]?.owned === true, counts: false, handle: () => ({ status: 200 }) };
+    }),
+  );
+}
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { security: Record<string, unknown>[]; summary: string }>>;
+}
+
+function accessOf(security: readonly Record<string, unknown>[]): Access {
+  if (security.length === 0) return 'open';
+  return Object.hasOwn(security[0] ?? {}, 'adminKey') || Object.hasOwn(security[0] ?? {}, 'adminBearer')
+    ? 'admin'
+    : 'agent';
+}
+
+function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return `${method} ${path}`;
+}
+
+function ask({ method }: Route, actor: Actor, made: Call): Promise<HttpAnswer> {
+  const key = KEYS[actor];
+  return call(system.url, { method, ...made, ...(key && { key }) });
+}
+
+function withoutDate({ headers, status }: HttpAnswer): object {
+  // Every call that counts has a little less left than the one before it.
+  const { date, 'x-ratelimit-remaining': _, 'x-ratelimit-reset': __, ratelimit, ...rest } = headers;
+  return { status, ...rest };
+}
+
+function chat(requestId: string): JsonObject & { request_id: string } {
+  return { request_id: requestId, method: 'chat.send', params: { content: 'hello there' } };
+}
+
+function resuming(requestId: string): JsonObject {
+  return { method: 'chat.resume', params: { request_id: requestId } };
+}
+
+async function send(key: string, envelope: JsonObject): Promise<JsonObject> {
+  const answer = await call(system.url, {
+    method: 'POST',
+    path: '/e2a',
+    key,
+    json: { method: 'chat.send', ...envelope },
+  });
+  const [frame = ''] = await allFrames(answer);
+  return JSON.parse(frame);
+}
+
+function sendStream(key: string, envelope: JsonObject, accept = 'text/event-stream'): Promise<HttpAnswer> {
+  return call(system.url, { method: 'POST', path: '/e2a', key, accept, json: { is_stream: true, ...envelope } });
+}
+
+/** Resolves when the peer has ended the answer, whole or not. */
+function over({ message }: HttpAnswer): Promise<void> {
+  return new Promise((resolve) => {
+    message.once('close', resolve).resume();
+  });
+}
+
+async function revoke(keyId: string): Promise<void> {
+  await call(system.url, { method: 'DELETE', path: `/admin/v1/keys/${keyId}`, key: system.adminKey });
+}
+
+const HELD: JsonObject = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };

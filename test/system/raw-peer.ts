@@ -1,0 +1,61 @@
+import { connect, type Socket } from 'node:net';
+
+/** A peer that says exactly what it is told, when it is told, and keeps what it hears. */
+export class RawPeer implements Disposable {
+  readonly socket: Socket;
+  readonly closed: Promise<void>;
+  readonly #heard: Buffer[] = [];
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('error', () => {});
+    socket.on('data', (chunk: Buffer) => this.#heard.push(chunk));
+    this.closed = new Promise((resolve) => socket.on('close', () => resolve()));
+  }
+
+  static connect(port: number): Promise<RawPeer> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ port, host: '127.0.0.1' }, () => {
+        socket.off('error', reject);
+        resolve(new RawPeer(socket));
+      });
+      socket.once('error', reject);
+    });
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#heard);
+  }
+
+  get text(): string {
+    return this.bytes.toString('latin1');
+  }
+
+  /** True while the kernel takes it. */
+  say(bytes: string | Uint8Array): boolean {
+    return this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  }
+
+  /** Resolves when this was heard; rejects when the connection closes before it. */
+  async hears(pattern: RegExp): Promise<string> {
+    while (!pattern.test(this.text)) {
+      if (this.socket.destroyed) throw new Error(`closed before ${pattern} was heard: ${this.text}`);
+      await new Promise<void>((resolve) => {
+        this.socket.once('data', () => resolve()).once('close', () => resolve());
+      });
+    }
+    return this.text;
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+}
+
+/** Says something on a new connection, and gives back everything that is heard until the server closes it. */
+export async function exchange(port: number, bytes: string | Uint8Array): Promise<string> {
+  const peer = await RawPeer.connect(port);
+  peer.say(bytes);
+  await peer.closed;
+  return peer.text;
+}

@@ -1,0 +1,289 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { checkAnswer, type Fate } from './answer-check.ts';
+import { allFrames, call } from './call.ts';
+import { Load, type Moment, type Owner, type Sent } from './load.ts';
+import { agentModule, type Exit, System } from './system.ts';
+
+const CYCLES = Number(process.env['DRAGOMAN_CYCLES'] ?? 40);
+const SEED = Number(process.env['DRAGOMAN_SEED'] ?? Date.now() % 1_000_000);
+
+const system = await System.create({
+  crashPoints: true,
+  config: {
+    default_agent: 'wide',
+    agents: {
+      wide: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
+      // Some wait for their turn here, so that a crash finds what was accepted and not started.
+      narrow: { driver: 'module', module: agentModule('load'), max_parallel: 1 },
+      held: { driver: 'module', module: agentModule('held'), max_parallel: 1 },
+    },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
+  test('loses nothing that was acknowledged, repeats nothing, and shows nobody what is not theirs', {
+    timeout: Math.max(60_000, CYCLES * 3_000),
+  }, async () => {
+    const random = randomFrom(SEED);
+    await system.start();
+    const owners = await Promise.all(['ada', 'bob'].map(makeOwner));
+    await system.kill();
+
+    const fates: Record<Fate, number> = { unknown: 0, complete: 0, interrupted: 0 };
+    const all: Sent[] = [];
+    let last: Sent[] = [];
+    for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+      const life = `life-${cycle}`;
+      const point = POINTS[cycle % POINTS.length] ?? POINTS[0];
+      try {
+        if (!(await system.begin(point.environment?.(life)))) continue;
+        for (const fate of await checkAll(last, owners, random)) fates[fate] += 1;
+        last = await point.run({ owners, life, random });
+        all.push(...last);
+        expect(await system.exited, system.log.slice(-3000)).toEqual(point.exit ?? { code: null, signal: 'SIGKILL' });
+      } catch (error) {
+        throw new Error(`cycle ${cycle}, ${point.name}, DRAGOMAN_SEED=${SEED}: ${error}`, { cause: error });
+      } finally {
+        await system.kill();
+      }
+    }
+
+    // Once more with everything there ever was: no later crash has changed an earlier answer.
+    await system.start();
+    const sample = [...last, ...all.filter(() => random() < 150 / all.length)];
+    for (const fate of await checkAll(sample, owners, random)) fates[fate] += 1;
+    await system.kill();
+    // The crashes met requests in every state, or the test has shown nothing.
+    expect(Math.min(fates.unknown, fates.complete, fates.interrupted), JSON.stringify(fates)).toBeGreaterThan(0);
+  });
+});
+
+describe('after kill -9', () => {
+  test('what was accepted and had not started runs; what had started ends as interrupted', async () => {
+    await system.start();
+    const { key } = await makeOwner('cay');
+    const first = await send(key, { request_id: 'started', agent_ref: { id: 'held' }, is_stream: true, params: {} });
+    const begun = await first.frames().next();
+    // The second waits for the only place: nothing of it is heard, but it is there.
+    const second = { request_id: 'waiting', agent_ref: { id: 'held' }, params: { content: 'later' } };
+    const waiting = send(key, second).catch((error: Error) => error);
+    while ((await resume(key, 'waiting')).status === 404) await delay(5);
+    await system.kill();
+    expect(await waiting).toBeInstanceOf(Error);
+
+    await system.start();
+    const [kept, final, ...more] = await allFrames(await resume(key, 'started'));
+    expect(kept).toBe(begun.value);
+    expect(JSON.parse(final ?? '')).toMatchObject({ sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } });
+    expect(more).toEqual([]);
+    const [ran, ...rest] = await allFrames(await resume(key, 'waiting'));
+    expect(JSON.parse(ran ?? '')).toMatchObject({ sequence: 0, is_final: true, body: { result: { echoed: 'later' } } });
+    expect(rest).toEqual([]);
+    expect(await allFrames(await send(key, second))).toEqual([ran]);
+    await system.kill();
+  });
+
+  test('in the middle of recovery, at every commit of it, the next start ends what is left', async () => {
+    await system.start();
+    const { key } = await makeOwner('dan');
+    const ids = Array.from({ length: 5 }, (_, index) => `open-${index}`);
+    for (const id of ids) {
+      const content = 'one two three';
+      const envelope = {
+        request_id: id,
+        agent_ref: { id: 'wide' },
+        is_stream: true,
+        params: { content, pause_ms: 60_000 },
+      };
+      await (await send(key, envelope)).frames().next();
+    }
+    await system.kill();
+    for (const point of ['before-commit:1', 'after-commit:1', 'before-commit:2', 'after-commit:2', 'before-commit:1']) {
+      expect(await system.begin({ DRAGOMAN_CRASH: point }), point).toBe(false);
+    }
+    await system.start();
+    for (const id of ids) {
+      const frames = (await allFrames(await resume(key, id))).map((text) => JSON.parse(text));
+      expect(frames.map(({ sequence, is_final }) => [sequence, is_final])).toEqual([
+        [0, false],
+        [1, true],
+      ]);
+      expect(frames[1].body.code).toBe('E2A.INTERRUPTED');
+    }
+    await system.kill();
+  });
+
+  test('keys, callers and revocations are as they were acknowledged', async () => {
+    await system.start();
+    const admin = (path: string, method: string, json?: JsonObject) =>
+      call(system.url, { method, path, key: system.adminKey, ...(json && { json }) });
+    const kept = await system.caller('kept-agent');
+    const second = (await (await admin('/admin/v1/keys', 'POST', { agent_id: 'kept-agent' })).json()) as typeof kept;
+    const removed = await system.caller('removed-agent');
+    expect((await admin(`/admin/v1/keys/${second.key_id}`, 'DELETE')).status).toBe(200);
+    expect((await admin('/admin/v1/agents/removed-agent', 'DELETE')).status).toBe(200);
+    await system.kill();
+
+    await system.start();
+    const statusOf = async (key: string) => (await resume(key, 'none')).status;
+    expect(await statusOf(kept.api_key)).toBe(404);
+    expect(await statusOf(second.api_key)).toBe(401);
+    expect(await statusOf(removed.api_key)).toBe(401);
+    await system.kill();
+  });
+});
+
+interface Life {
+  readonly owners: readonly Owner[];
+  readonly life: string;
+  readonly random: () => number;
+}
+
+/** A way for the server to die. `run` puts load on it, has it killed, and tells what was sent. */
+interface CrashPoint {
+  readonly name: string;
+  readonly environment?: (life: string) => Record<string, string>;
+  /** How it ends; by SIGKILL unless told. */
+  readonly exit?: Exit;
+  run(life: Life): Promise<Sent[]>;
+}
+
+/** The agent ends the process at a moment of its own answer. */
+const inAgent = (at: string): CrashPoint => ({
+  name: `agent, ${at}`,
+  run: (life) => underLoad(life, { crash: { crash: { at } } }),
+});
+
+/** The store's thread ends it around the commit of one thing. */
+const atCommit = (at: 'accept' | 'frame' | 'final', moment: string): CrashPoint => ({
+  name: `${at}, ${moment}`,
+  environment: (life) => ({ DRAGOMAN_CRASH: life }),
+  run: (life) => {
+    const marker = at === 'accept' ? `crash:${moment}:${life.life}` : { at, moment, life: life.life };
+    return underLoad(life, { crash: { crash: marker } });
+  },
+});
+
+/** A client has just heard something, for the so-many-th time. */
+const atClient = (wanted: Moment): CrashPoint => ({
+  name: `client, ${wanted}`,
+  run: (life) => {
+    let left = 1 + Math.floor(life.random() * 20);
+    const onMoment = (moment: Moment) => {
+      if (moment === wanted && --left === 0) system.signal('SIGKILL');
+    };
+    return underLoad(life, { onMoment });
+  },
+});
+
+/** The process dies before it listens. There is nobody to put load on it. */
+const inRecovery = (point: string): CrashPoint => ({
+  name: `recovery, ${point}`,
+  environment: () => ({ DRAGOMAN_CRASH: point }),
+  // There was nothing to recover: the point is reached by what comes in.
+  run: (life) => underLoad(life, {}),
+});
+
+/** An operator stops it, and does not wait for the end of that, or does. */
+const inShutdown = (name: string, { drainMs, crash, impatient = false }: Shutdown): CrashPoint => ({
+  name: `shutdown, ${name}`,
+  environment: () => ({ DRAGOMAN_TEST_DRAIN_MS: String(drainMs), ...(crash && { DRAGOMAN_CRASH: crash }) }),
+  ...(crash === undefined && !impatient && { exit: { code: 0, signal: null } }),
+  run: (life) => {
+    let left = 5 + Math.floor(life.random() * 10);
+    const onMoment = (moment: Moment) => {
+      left -= 1;
+      if (left === 0) system.signal('SIGTERM');
+      if (left < -3 && impatient && moment !== 'headers') system.signal('SIGKILL');
+    };
+    return underLoad(life, { onMoment });
+  },
+});
+
+interface Shutdown {
+  readonly drainMs: number;
+  readonly crash?: string;
+  readonly impatient?: boolean;
+}
+
+const atRandom: CrashPoint = {
+  name: 'random',
+  run: (life) => {
+    setTimeout(() => system.signal('SIGKILL'), life.random() * 120);
+    return underLoad(life, {});
+  },
+};
+
+const POINTS: readonly [CrashPoint, ...CrashPoint[]] = [
+  atRandom,
+  inRecovery('before-commit:1'),
+  atCommit('accept', 'before-commit'),
+  atCommit('accept', 'after-commit'),
+  atCommit('frame', 'before-commit'),
+  inRecovery('after-commit:1'),
+  atCommit('frame', 'after-commit'),
+  atCommit('final', 'before-commit'),
+  atCommit('final', 'after-commit'),
+  atRandom,
+  inAgent('first frame'),
+  inAgent('middle'),
+  inAgent('return'),
+  atClient('headers'),
+  atClient('frame'),
+  atClient('final'),
+  inShutdown('killed while it drains', { drainMs: 5_000, impatient: true }),
+  inShutdown('drained', { drainMs: 5_000 }),
+  inShutdown('out of patience', { drainMs: 1 }),
+  inShutdown('killed at its last checkpoint', { drainMs: 50, crash: 'before-checkpoint:1' }),
+];
+
+async function underLoad(
+  life: Life,
+  how: { crash?: JsonObject; onMoment?: (moment: Moment) => void },
+): Promise<Sent[]> {
+  const load = new Load({ system, ...life, ...how });
+  await load.run();
+  return load.sent;
+}
+
+/** A few at a time. */
+async function checkAll(sent: readonly Sent[], owners: readonly Owner[], random: () => number): Promise<Fate[]> {
+  const fates: Fate[] = [];
+  const queue = [...sent];
+  const worker = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      fates.push(await checkAnswer(system, next, owners, random));
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  return fates;
+}
+
+async function makeOwner(name: string): Promise<Owner> {
+  const { api_key } = await system.caller(`${name}-agent`);
+  return { canary: `canary-${name}`, key: api_key };
+}
+
+function send(key: string, envelope: JsonObject) {
+  const accept = envelope['is_stream'] === true ? 'application/x-ndjson' : 'application/json';
+  return call(system.url, { method: 'POST', path: '/e2a', key, accept, json: { method: 'chat.send', ...envelope } });
+}
+
+function resume(key: string, requestId: string) {
+  const accept = 'application/x-ndjson';
+  return call(system.url, { path: `/e2a/requests/${requestId}/responses`, key, accept });
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,36 @@
+import { rmSync } from 'node:fs';
+import { jsonLog, readConfig, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
+
+/**
+ * The server in a process of its own, for tests that kill it: `server-process.ts CONFIG FOLDER`, admin key in the
+ * environment. The first line on stdout is where it listens; the log is JSON on stderr. SIGTERM stops it as an operator
+ * would.
+ */
+async function main(configPath: string, folder: string, adminKey: string): Promise<void> {
+  const config = readConfig(configPath);
+  if (!config.ok) throw new Error(config.issues.map(({ message }) => message).join('\n'));
+  const server = await startServer({
+    config: config.value,
+    folder,
+    clock: systemClock,
+    ids: systemIds,
+    log: jsonLog('debug'),
+    adminKey,
+    onFatal: () => process.exit(70),
+  });
+  process.once('SIGTERM', () => {
+    const drainMs = Number(process.env['DRAGOMAN_TEST_DRAIN_MS'] ?? 10_000);
+    server.stop({ drainMs }).then(() => process.exit(0));
+  });
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
+}
+
+// A test run that is killed cannot clean up behind itself. Its servers see their stdin end, and do it for it.
+process.stdin.resume().once('end', () => {
+  for (const folder of JSON.parse(process.env['DRAGOMAN_TEST_FOLDERS'] ?? '[]')) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  process.kill(process.pid, 'SIGKILL');
+});
+
+await main(process.argv[2] ?? '', process.argv[3] ?? '', process.env['DRAGOMAN_ADMIN_KEY'] ?? '');

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../packages/server/src/config-schema.ts';
+import { type BuiltServer, buildServer } from './build-server.ts';
+import { call } from './call.ts';
+
+export interface SystemOptions {
+  readonly config?: Config;
+  /** With the store's thread that dies where it is told to. */
+  readonly crashPoints?: boolean;
+}
+
+/**
+ * The real server in a process of its own, with a data folder that outlives it. It can be killed and started again;
+ * disposing of it leaves no process and no file behind.
+ */
+export class System implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'dragoman-system-'));
+  readonly adminKey = `adm_${randomBytes(16).toString('hex')}`;
+  /** Everything the server has logged, over all its lives. */
+  log = '';
+  url = '';
+  readonly #built: BuiltServer;
+  readonly #configPath = join(this.folder, 'dragoman.yaml');
+  #child: ChildProcess | undefined;
+  #exited: Promise<Exit> | undefined;
+
+  private constructor(built: BuiltServer, config: Config) {
+    this.#built = built;
+    // JSON is YAML too.
+    writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...config }));
+  }
+
+  static async create({ config = {}, crashPoints = false }: SystemOptions = {}): Promise<System> {
+    return new System(await buildServer({ crashPoints }), config);
+  }
+
+  static async start(options: SystemOptions = {}): Promise<System> {
+    const system = await System.create(options);
+    try {
+      await system.start();
+      return system;
+    } catch (error) {
+      await system[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get data(): string {
+    return join(this.folder, 'data');
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? -1;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get host(): string {
+    return new URL(this.url).host;
+  }
+
+  /** Starts it and waits until it listens. */
+  async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    if (!(await this.begin(environment)))
+      throw new Error(`the server ended before it listened: ${this.log.slice(-2000)}`);
+  }
+
+  /** Starts it, and tells whether it came to listen before it ended. */
+  begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
+    if (this.#child !== undefined) throw new Error('the server is running already');
+    const child = spawn(process.execPath, [this.#built.entry, this.#configPath, this.data], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // Nothing of this process's own settings: certificates to read alone cost a tenth of a second.
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DRAGOMAN_ADMIN_KEY: this.adminKey,
+        DRAGOMAN_TEST_FOLDERS: JSON.stringify([this.folder, this.#built.folder]),
+        ...environment,
+      },
+    });
+    this.#child = child;
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.log += text;
+    });
+    this.#exited = once(child, 'close').then(([code, signal]) => {
+      this.#child = undefined;
+      return { code, signal };
+    });
+    const lines = createInterface({ input: child.stdout });
+    const listening = once(lines, 'line').then(([line]) => {
+      this.url = JSON.parse(line).url;
+      return true;
+    });
+    return Promise.race([listening, this.#exited.then(() => false)]);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name);
+  }
+
+  /** Ends it as a power cut would, and waits until it is gone. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.#exited;
+  }
+
+  /** Ends it as an operator would. */
+  async stop(): Promise<Exit> {
+    this.signal('SIGTERM');
+    return this.exited;
+  }
+
+  get exited(): Promise<Exit> {
+    return this.#exited ?? Promise.resolve({ code: null, signal: null });
+  }
+
+  /** Makes a caller, and gives back its key. */
+  async caller(agentId: string, definition: object = { permissions: { agents: ['*'] } }): Promise<Key> {
+    const body = { agent_id: agentId, ...definition };
+    const answer = await call(this.url, { method: 'POST', path: '/admin/v1/agents', key: this.adminKey, json: body });
+    if (answer.status !== 201) throw new Error(`no agent was made: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as Key;
+  }
+
+  /** Resident memory in bytes. */
+  get residentBytes(): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { pid } = this;
+    await this.kill();
+    rmSync(this.folder, { recursive: true, force: true });
+    this.#built[Symbol.dispose]();
+    if (existsSync(this.folder) || existsSync(this.#built.folder)) throw new Error('a folder was left behind');
+    if (pid > 0 && isAlive(pid)) throw new Error(`process ${pid} was left behind`);
+  }
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Key {
+  readonly key_id: string;
+  readonly agent_id: string;
+  readonly api_key: string;
+}
+
+/** The file of an agent of these tests. */
+export function agentModule(name: string): string {
+  return fileURLToPath(new URL(`./agents/${name}.mjs`, import.meta.url));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where limits are not what is tested. */
+const NO_LIMITS = { requests_per_minute: 1_000_000, requests_per_hour: 1_000_000, requests_per_day: 1_000_000 };
