@@ -1,0 +1,33 @@
+// The built server with one agent, for the benchmark to load. Tells its port, a key, and its memory when asked.
+import { startServer, systemClock, systemIds } from '@dragoman/server';
+
+const [folder, store, agent] = process.argv.slice(2);
+const started = performance.now();
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const many = 1_000_000_000;
+const server = await startServer({
+  config: {
+    port: 0,
+    store,
+    default_agent: 'bench',
+    agents: { bench: { driver: 'module', module: agent, max_parallel: 100_000 } },
+    limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
+  },
+  folder,
+  clock: systemClock,
+  ids: systemIds,
+  log: silent,
+});
+await server.engine.callers.put({ agent_id: 'bench-client', permissions: { agents: ['*'] } });
+const { secret } = await server.engine.keys.create({ agentId: 'bench-client', role: 'agent' });
+process.send({
+  port: Number(new URL(server.url).port),
+  key: secret,
+  startMs: performance.now() - started,
+  sinceLaunchMs: performance.now(),
+});
+process.on('message', () => {
+  globalThis.gc?.();
+  process.send({ rss: process.memoryUsage().rss });
+});
+process.on('disconnect', () => server.stop({ drainMs: 100 }).finally(() => process.exit(0)));
