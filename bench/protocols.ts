@@ -10,13 +10,13 @@ import * as workflow from '../packages/protocols/src/generated/a2e-workflow.js';
 import * as e2a from '../packages/protocols/src/generated/e2a.js';
 import { parseJson } from '../packages/protocols/src/json.ts';
 import type { Validator } from '../packages/protocols/src/validation.ts';
-import { loadSchemaSets } from '../scripts/schema-sets.ts';
+import { schemaSets } from '../scripts/schema-sets.ts';
 import { measure, table } from './measure.ts';
 import { MESSAGES } from './protocols-messages.ts';
 
 export async function run(): Promise<readonly string[]> {
   const ajv = new Ajv({ allErrors: true, strictTypes: false, strictRequired: false, formats: { ...formats } });
-  for (const set of await loadSchemaSets()) for (const schema of Object.values(set.schemas)) ajv.addSchema(schema);
+  for await (const set of schemaSets()) for (const schema of Object.values(set.schemas)) ajv.addSchema(schema);
   const rows = [
     ['1 KB message', 'bytes', 'JSON.parse', 'decode', 'ratio', 'validate', 'runtime Ajv', 'Zod', 'Zod ratio'],
   ];

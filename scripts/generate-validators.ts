@@ -4,7 +4,6 @@
 //
 //   npm run generate:validators [-- DIALECT …]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { _, Ajv, type AnySchema } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import type { RegExpEngine } from 'ajv/dist/types/index.js';
@@ -13,12 +12,11 @@ import { formats, UTC_DATE_TIME } from '../packages/protocols/src/formats.ts';
 import { pattern } from '../packages/protocols/src/pattern.ts';
 import type { SchemaSet } from '../packages/protocols/src/schema.ts';
 import { MOST_PROBLEMS } from '../packages/protocols/src/validation.ts';
-import { loadSchemaSets } from './schema-sets.ts';
+import { PACKAGES } from './packages.ts';
+import { schemaSets } from './schema-sets.ts';
 
-const packages = fileURLToPath(new URL('../packages/', import.meta.url));
-
-for (const set of await loadSchemaSets(process.argv.slice(2))) {
-  const target = `${packages}${set.package}/src/generated/`;
+for await (const set of schemaSets(process.argv.slice(2))) {
+  const target = `${PACKAGES}${set.package}/src/generated/`;
   const names = Object.keys(set.schemas);
   mkdirSync(target, { recursive: true });
   writeIfChanged(`${target}${set.dialect}.js`, await bundle(compile(set), names));
@@ -39,10 +37,10 @@ function compile(set: SchemaSet): string {
     code: {
       source: true,
       lines: true,
-      formats: _`require(${`${packages}protocols/src/formats.ts`}).formats`,
+      formats: _`require(${`${PACKAGES}protocols/src/formats.ts`}).formats`,
       // Ajv takes anything with `test` for a regular expression; its type asks for all of one.
       regExp: Object.assign(pattern as RegExpEngine, {
-        code: `require(${JSON.stringify(`${packages}protocols/src/pattern.ts`)}).pattern`,
+        code: `require(${JSON.stringify(`${PACKAGES}protocols/src/pattern.ts`)}).pattern`,
       }),
     },
   });
@@ -83,7 +81,7 @@ function cheaper(code: string): string {
 async function bundle(code: string, names: readonly string[]): Promise<string> {
   const bound = names.map((name) => `export const ${name} = validators.${name};`).join('\n');
   const result = await build({
-    stdin: { contents: `import validators from 'compiled';\n${bound}`, resolveDir: packages, loader: 'js' },
+    stdin: { contents: `import validators from 'compiled';\n${bound}`, resolveDir: PACKAGES, loader: 'js' },
     bundle: true,
     format: 'esm',
     platform: 'neutral',
@@ -104,7 +102,7 @@ function fromMemory(code: string): Plugin {
       builder.onResolve({ filter: /^compiled$/ }, () => ({ path: 'compiled', namespace: 'memory' }));
       builder.onLoad({ filter: /.*/, namespace: 'memory' }, () => ({
         contents: code,
-        resolveDir: packages,
+        resolveDir: PACKAGES,
         loader: 'js',
       }));
     },

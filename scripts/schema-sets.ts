@@ -1,27 +1,27 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import type { SchemaSet } from '../packages/protocols/src/schema.ts';
+import { PACKAGES, packagesInOrderOfUse } from './packages.ts';
 
 /** A set of declared shapes and the package that declares them. */
 export interface LoadedSchemaSet extends SchemaSet {
   readonly package: string;
 }
 
-const packages = new URL('../packages/', import.meta.url);
-
-/** Every declared shape: whatever source folder has a `schemas.ts`. A new protocol needs no line here. */
-export async function loadSchemaSets(only: readonly string[] = []): Promise<LoadedSchemaSet[]> {
-  const sets: LoadedSchemaSet[] = [];
-  for (const name of readdirSync(packages)) {
-    const source = new URL(`${name}/src/`, packages);
-    if (!existsSync(source)) continue;
+/**
+ * Every declared shape: whatever source folder has a `schemas.ts`. A new protocol needs no line here. One by one, because
+ * the shapes of a package can be loaded only when the validators of those it uses are there.
+ */
+export async function* schemaSets(only: readonly string[] = []): AsyncGenerator<LoadedSchemaSet> {
+  for (const name of packagesInOrderOfUse()) {
+    const source = `${PACKAGES}${name}/src/`;
     const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const folder of ['.', ...folders.map((entry) => entry.name)]) {
       if (only.length > 0 && !only.includes(folder)) continue;
-      const file = new URL(`${folder}/schemas.ts`, source);
+      const file = `${source}${folder}/schemas.ts`;
       if (!existsSync(file)) continue;
-      const module = (await import(file.href)) as { default: SchemaSet };
-      sets.push({ ...module.default, package: name });
+      const module = (await import(pathToFileURL(file).href)) as { default: SchemaSet };
+      yield { ...module.default, package: name };
     }
   }
-  return sets;
 }
