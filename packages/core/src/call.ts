@@ -6,8 +6,8 @@ export interface Call {
   readonly principal: Principal;
   /** Aborts when the request is cancelled, runs out of time, or the server stops. */
   readonly signal: AbortSignal;
-  /** Ends the call for this reason; `signal` then aborts with it. Absent before the call runs. */
-  readonly end?: (reason: Error) => void;
+  /** Absent before the call runs. */
+  readonly running?: RunningCall;
   readonly log: Log;
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
@@ -15,4 +15,12 @@ export interface Call {
   readonly counted?: boolean;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number;
+}
+
+/** The handles of a call that runs. */
+export interface RunningCall {
+  /** Ends the call for this reason; its `signal` then aborts with it. */
+  end(reason: Error): void;
+  /** Calls back when the call is over, however it ended. */
+  onOver(callback: () => void): void;
 }

@@ -3,7 +3,9 @@ import type { Call } from './call.ts';
 
 /**
  * Everything that answers an envelope. The frames it yields are numbered from 0 and end with exactly one final frame.
- * What keeps it from starting at all (no permission, no such agent) it throws as `Refused`, before the first frame.
+ * What keeps it from starting at all (no permission, no such agent) it throws as `Refused`, when it is called or before the
+ * first frame. A layer that only looks at the way in hands the inner iterable on as it is: each one that passes every frame
+ * through its own hands costs as much as the frame.
  */
 export type Handler = (envelope: E2AEnvelope, call: Call) => AsyncIterable<E2AResponse>;
 

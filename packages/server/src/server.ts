@@ -176,20 +176,16 @@ function authenticate(engine: Engine, secret: string): Principal | Failure {
 function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };
   try {
-    engine.limiter.request(principal);
-    return { limits: limitsOf(engine, principal) };
+    return { limits: tightestFirst(engine.limiter.request(principal)) };
   } catch (error) {
     const refused = failureOf(error);
     if (refused === undefined) throw error;
-    return { limits: limitsOf(engine, principal), failure: refused };
+    return { limits: tightestFirst(engine.limiter.states(principal)), failure: refused };
   }
 }
 
-function limitsOf(engine: Engine, principal: Principal): LimitState[] {
-  return engine.limiter
-    .states(principal)
-    .map(limitState)
-    .sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
+function tightestFirst(states: readonly WindowState[]): LimitState[] {
+  return states.map(limitState).sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
 }
 
 function limitState({ window, remaining, resetAt }: WindowState): LimitState {

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, failure, type JsonObject, methodOwner, nearest } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  failure,
+  type JsonObject,
+  methodOwner,
+  nearest,
+} from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Layer } from '../handler.ts';
 import type { Clock, Ids } from '../ports.ts';
@@ -32,28 +39,26 @@ export type GatewayMethod = (
  * is an error of its own: silence would leave the caller waiting for its timeout.
  */
 export function gateway(context: GatewayContext): Layer {
-  return (next) =>
-    async function* answer(envelope, call) {
-      if (isForAgent(envelope.method)) {
-        yield* next(envelope, call);
-        return;
-      }
-      const maker = new FrameMaker({ envelope, clock: context.clock, ids: context.ids });
-      const method = METHODS[envelope.method ?? ''];
-      if (method === undefined) {
-        yield maker.error(unknownMethod(envelope.method ?? ''));
-        return;
-      }
-      const answers = method(envelope, call, context);
-      for (;;) {
-        const item = await answers.next();
-        if (item.done === true) {
-          yield maker.complete(item.value);
-          return;
-        }
-        yield maker.chunk(item.value);
-      }
-    };
+  return (next) => (envelope, call) =>
+    isForAgent(envelope.method) ? next(envelope, call) : answer(envelope, call, context);
+}
+
+async function* answer(envelope: E2AEnvelope, call: Call, context: GatewayContext): AsyncGenerator<E2AResponse> {
+  const maker = new FrameMaker({ envelope, clock: context.clock, ids: context.ids });
+  const method = METHODS[envelope.method ?? ''];
+  if (method === undefined) {
+    yield maker.error(unknownMethod(envelope.method ?? ''));
+    return;
+  }
+  const answers = method(envelope, call, context);
+  for (;;) {
+    const item = await answers.next();
+    if (item.done === true) {
+      yield maker.complete(item.value);
+      return;
+    }
+    yield maker.chunk(item.value);
+  }
 }
 
 /** Whether the method is an agent's to answer. Heartbeats have no name and are the agent's too. */

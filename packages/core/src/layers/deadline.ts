@@ -5,17 +5,13 @@ import { Refused } from '../refused.ts';
 
 /** Ends a call that takes longer than this. Whoever runs the call sees to it that ending it does not need the agent's help. */
 export function deadline({ clock, milliseconds }: { clock: Clock; milliseconds: number }): Layer {
-  return (next) =>
-    async function* timed(envelope, call) {
-      const { end } = call;
-      if (end === undefined) throw new Error('a call that is not running yet has a deadline');
-      const cancel = clock.after(milliseconds, () => {
-        end(new Refused(failure('timeout', {}, `No answer within ${milliseconds} ms.`)));
-      });
-      try {
-        yield* next(envelope, call);
-      } finally {
-        cancel();
-      }
-    };
+  return (next) => (envelope, call) => {
+    const { running } = call;
+    if (running === undefined) throw new Error('a call that is not running yet has a deadline');
+    const cancel = clock.after(milliseconds, () => {
+      running.end(new Refused(failure('timeout', {}, `No answer within ${milliseconds} ms.`)));
+    });
+    running.onOver(cancel);
+    return next(envelope, call);
+  };
 }

@@ -3,9 +3,8 @@ import type { Limiter } from '../limits/limiter.ts';
 
 /** Counts every request that starts work, unless the door it came by has done so. */
 export function limit(limiter: Limiter): Layer {
-  return (next) =>
-    async function* limited(envelope, call) {
-      if (call.counted !== true) limiter.request(call.principal);
-      yield* next(envelope, call);
-    };
+  return (next) => (envelope, call) => {
+    if (call.counted !== true) limiter.request(call.principal);
+    return next(envelope, call);
+  };
 }

@@ -15,18 +15,17 @@ export class Limiter {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
-  /** Counts one request, or refuses it with the wait. */
-  request(principal: Principal): WindowState {
-    const { allowed, state } = this.#windows.take(principal.id, requestWindows(this.limitsOf(principal)));
-    if (!allowed) {
-      const { limit, seconds } = state.window;
-      refuse(
-        'rate_limited',
-        { retry_after: state.retryAfter, limit, window_seconds: seconds },
-        `Rate limit exceeded: ${limit} requests per ${PERIODS[seconds]}.`,
-      );
-    }
-    return state;
+  /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */
+  request(principal: Principal): readonly WindowState[] {
+    const { allowed, states } = this.#windows.take(principal.id, requestWindows(this.limitsOf(principal)));
+    if (allowed) return states;
+    const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
+    const { limit, seconds } = full.window;
+    refuse(
+      'rate_limited',
+      { retry_after: full.retryAfter, limit, window_seconds: seconds },
+      `Rate limit exceeded: ${limit} requests per ${PERIODS[seconds]}.`,
+    );
   }
 
   /** Every window of the principal, taking nothing. */

@@ -10,19 +10,28 @@ test('lets through up to the limit and then tells how long to wait', () => {
   const windows = new SlidingWindows({ clock: new TestClock() });
   const taken = [1, 2, 3].map(() => windows.take('p', [minute]));
   expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true]);
-  expect(taken.map(({ state }) => state.remaining)).toEqual([2, 1, 0]);
+  expect(taken.map(({ states }) => states[0]?.remaining)).toEqual([2, 1, 0]);
   const refused = windows.take('p', [minute]);
   expect(refused.allowed).toBe(false);
-  expect(refused.state.retryAfter).toBeGreaterThan(0);
-  expect(refused.state.retryAfter).toBeLessThanOrEqual(61);
+  expect(refused.states[0]?.retryAfter).toBeGreaterThan(0);
+  expect(refused.states[0]?.retryAfter).toBeLessThanOrEqual(61);
 });
 
 test('after the wait it told, something is free', () => {
   const clock = new TestClock();
   const windows = new SlidingWindows({ clock });
   while (windows.take('p', [minute]).allowed);
-  clock.pass(windows.take('p', [minute]).state.retryAfter * 1000);
+  clock.pass((windows.take('p', [minute]).states[0]?.retryAfter ?? 0) * 1000);
   expect(windows.take('p', [minute]).allowed).toBe(true);
+});
+
+test('what is told after taking is what is found by looking', () => {
+  const clock = new TestClock();
+  const windows = new SlidingWindows({ clock });
+  for (let count = 0; count < 2; count++) {
+    expect(windows.take('p', [minute, hour]).states).toEqual(windows.states('p', [minute, hour]));
+    clock.pass(700);
+  }
 });
 
 test('a full window takes nothing from the others', () => {

@@ -18,6 +18,12 @@ export interface WindowState {
   readonly resetAt: number;
 }
 
+/** What came of taking one. */
+export interface Taken {
+  readonly allowed: boolean;
+  readonly states: readonly WindowState[];
+}
+
 /**
  * Counts by principal over sliding windows. A window is sixty slices: the slice that is sliding out counts for the part
  * of it still inside, so a burst at the seam of two minutes is not let through twice.
@@ -31,14 +37,13 @@ export class SlidingWindows {
     this.#clock = clock;
   }
 
-  /** Takes one from every window, or none when one is full. Returns the tightest window as it stands afterwards. */
-  take(principal: string, windows: readonly Window[]): { allowed: boolean; state: WindowState } {
+  /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
+  take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#clock.now().getTime();
     const before = windows.map((window) => this.#state(principal, window, now));
-    const full = before.filter((state) => state.remaining < 1);
-    if (full.length > 0) return { allowed: false, state: longestWait(full) };
+    if (before.some((state) => state.remaining < 1)) return { allowed: false, states: before };
     for (const window of windows) this.#add(principal, window, now);
-    return { allowed: true, state: tightest(windows.map((window) => this.#state(principal, window, now))) };
+    return { allowed: true, states: before.map((state) => withOneLess(state, now)) };
   }
 
   /** Where the principal stands in each window, taking nothing. */
@@ -59,7 +64,7 @@ export class SlidingWindows {
   async save(store: CounterStore): Promise<void> {
     const rows: CounterRow[] = [];
     for (const key of this.#changed) {
-      const [principal = '', name = ''] = JSON.parse(key) as string[];
+      const [name = '', principal = ''] = key.split('\n');
       for (const [slice, count] of this.#counts.get(key) ?? []) rows.push({ principal, name, slice, count });
     }
     this.#changed.clear();
@@ -108,7 +113,8 @@ export class SlidingWindows {
 }
 
 function keyOf(principal: string, name: string): string {
-  return JSON.stringify([principal, name]);
+  // Neither has a line break in it.
+  return `${name}\n${principal}`;
 }
 
 function sliceWidth(window: Window): number {
@@ -119,12 +125,10 @@ function sliceAt(window: Window, now: number): number {
   return Math.floor(now / sliceWidth(window)) * sliceWidth(window);
 }
 
-function tightest(states: readonly WindowState[]): WindowState {
-  return states.reduce((a, b) => (b.remaining / b.window.limit < a.remaining / a.window.limit ? b : a));
-}
-
-function longestWait(states: readonly WindowState[]): WindowState {
-  return states.reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
+/** Working it out again would cost as much as the first time. */
+function withOneLess({ window, remaining, resetAt }: WindowState, now: number): WindowState {
+  const over = sliceAt(window, now) + sliceWidth(window) + window.seconds * 1000;
+  return { window, remaining: remaining - 1, retryAfter: 0, resetAt: Math.max(resetAt, Math.ceil(over / 1000)) };
 }
 
 const SLICES = 60;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type E2AEnvelope, encodeEnvelope, type JsonObject } from '@dragoman/protocols';
 
 /**
@@ -6,9 +6,7 @@ import { canonicalJson, type E2AEnvelope, encodeEnvelope, type JsonObject } from
  * `timestamp` and `provenance` and is still the same request. So are secrets, which are not kept to compare with.
  */
 export function digestOf(recorded: JsonObject): string {
-  return createHash('sha256')
-    .update(JSON.stringify(compared(recorded)))
-    .digest('base64url');
+  return hash('sha256', JSON.stringify(compared(recorded)), 'base64url');
 }
 
 /** Whether a recorded envelope asks the same, also when its members come in another order, which the digest cannot see. */

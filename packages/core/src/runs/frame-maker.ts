@@ -4,7 +4,6 @@ import {
   e2aDialect,
   type Failure,
   newProvenance,
-  newResponse,
   projectionsFor,
 } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports.ts';
@@ -37,17 +36,20 @@ export class FrameMaker {
     return this.frame({ response_kind: 'e2a.error', is_final: true, status: 'failed', body });
   }
 
-  /** Any frame: the caller's kind, body and end; our number, time and echo. */
+  /** Any frame: the caller's kind, body and end; our number, time and echo. Written out, because every frame comes by here. */
   frame(given: Partial<E2AResponse>): E2AResponse {
     const envelope = this.#envelope;
-    const frame = newResponse({
-      ...given,
+    const frame: E2AResponse = {
       protocol_version: envelope.protocol_version,
       response_id: this.#ids.uuid(),
       request_id: envelope.request_id,
       sequence: this.#sequence++,
+      is_final: given.is_final ?? false,
+      status: given.status ?? 'in_progress',
+      response_kind: given.response_kind ?? '',
       timestamp: this.#clock.now().toISOString(),
-      provenance: given.provenance ?? newProvenance({ converter: 'dragoman' }),
+      provenance: given.provenance ?? OURS,
+      body: given.body ?? {},
       jsonrpc_id: envelope.jsonrpc_id,
       correlation_id: envelope.correlation_id,
       task_id: given.task_id ?? envelope.task_id,
@@ -55,15 +57,22 @@ export class FrameMaker {
       session_id: envelope.session_id,
       message_id: given.message_id ?? envelope.message_id,
       is_stream: envelope.is_stream,
+      identity_origin: given.identity_origin ?? 'agent',
       channel: envelope.channel,
       user_id: envelope.user_id,
       agent_ref: envelope.agent_ref,
       source_agent_id: given.source_agent_id ?? null,
       method: envelope.method,
-    });
+      projections: given.projections ?? {},
+      channel_context: given.channel_context ?? {},
+      metadata: given.metadata ?? {},
+      a2a_metadata: given.a2a_metadata ?? {},
+      acp_meta: given.acp_meta ?? {},
+      extras: given.extras ?? {},
+    };
     const projections = projectionsFor(frame, envelope);
-    return Object.keys(projections).length === 0
-      ? frame
-      : { ...frame, projections: { ...projections, ...frame.projections } };
+    return projections === frame.projections ? frame : { ...frame, projections };
   }
 }
+
+const OURS = newProvenance({ converter: 'dragoman' });

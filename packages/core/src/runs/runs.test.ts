@@ -224,9 +224,8 @@ describe('after a restart', () => {
       },
       { maxParallel: 1 },
     );
-    const started = first.open(ask('started'));
-    await started.next();
-    void first.open(ask('waiting')).next();
+    await first.open(ask('started'))[Symbol.asyncIterator]().next();
+    void first.open(ask('waiting'))[Symbol.asyncIterator]().next();
     await expect.poll(async () => (await first.store.requests.unfinished()).length).toBe(2);
 
     const second = setUp(

@@ -4,12 +4,13 @@ import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { RequestKey, RequestRow, Store } from '../store/store.ts';
+import { deferred } from './deferred.ts';
 import { asksTheSame, digestOf } from './digest.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
 import { Run } from './run.ts';
 import type { Slot, Slots } from './slots.ts';
-import { untilAborted } from './until-aborted.ts';
+import { unlessAborted, untilAborted } from './until-aborted.ts';
 
 /** What a request was accepted with, beyond the envelope. */
 export interface Admission {
@@ -44,7 +45,16 @@ export class Runs {
    * Records the request and starts answering it, whoever reads along. A repeat (same id or key, same body) gets the
    * answer already given or under way; the same id with another body is a conflict.
    */
-  async *open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): AsyncGenerator<E2AResponse> {
+  open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): AsyncIterable<E2AResponse> {
+    return deferred(() => this.#open(envelope, call, admission, answer));
+  }
+
+  async #open(
+    envelope: E2AEnvelope,
+    call: Call,
+    admission: Admission,
+    answer: Handler,
+  ): Promise<AsyncIterable<E2AResponse>> {
     const requestId =
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
     if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
@@ -67,11 +77,9 @@ export class Runs {
       slot?.release();
       const isSame = accepted.row.digest === row.digest || asksTheSame(accepted.row.envelope, recorded);
       if (!isSame) refuse('conflict', { request_id: accepted.row.requestId });
-      yield* this.read(accepted.row, call.after ?? -1);
-      return;
+      return this.read(accepted.row, call.after ?? -1);
     }
-    const live = this.#begin(row, envelope, call, answer, slot);
-    yield* live.run.read(call.after ?? -1);
+    return this.#begin(row, envelope, call, answer, slot).run.read(call.after ?? -1);
   }
 
   /** The frames of a request after a sequence, to the final one; follows it while it is being answered. */
@@ -171,10 +179,14 @@ export class Runs {
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
     const run = new Run({ key: row, store: this.#store.requests });
     const controller = new AbortController();
-    const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined };
+    const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined, over: [] };
     this.#live.set(keyText(row), live);
     // The work is not the reader's: it goes on when the reader that started it goes away.
-    const own: Call = { ...call, signal: controller.signal, end: (reason) => controller.abort(reason) };
+    const running = {
+      end: (reason: Error) => controller.abort(reason),
+      onOver: (callback: () => void) => live.over.push(callback),
+    };
+    const own: Call = { ...call, signal: controller.signal, running };
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
@@ -197,8 +209,10 @@ export class Runs {
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
         await this.#store.requests.start(row);
       }
-      for await (const frame of untilAborted(heldBack(answer(envelope, call), live), call.signal))
+      for await (const frame of untilAborted(answer(envelope, call), call.signal)) {
+        while (live.held !== undefined) await unlessAborted(live.held.released, call.signal);
         await run.give(frame);
+      }
       if (!run.answered) refuse('agent_failed', {}, 'The agent ended without an answer.');
     } catch (error) {
       if (run.answered) throw error;
@@ -206,6 +220,7 @@ export class Runs {
       if (known === undefined) this.#log.error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
       await run.give(this.#maker(envelope, run.next).error(known ?? failure('agent_failed')));
     } finally {
+      for (const callback of live.over) callback();
       slot?.release();
       this.#live.delete(keyText(row));
     }
@@ -240,6 +255,8 @@ interface LiveRun {
   readonly controller: AbortController;
   done: Promise<void>;
   held: Hold | undefined;
+  /** To be told when it is over. */
+  readonly over: (() => void)[];
 }
 
 /** A door that stays shut until it is released. */
@@ -256,14 +273,7 @@ function holding(): Hold {
   return { released, release };
 }
 
-/** The frames of `source`, one by one, each waiting while the run is held. */
-async function* heldBack(source: AsyncIterable<E2AResponse>, live: LiveRun): AsyncGenerator<E2AResponse> {
-  for await (const frame of source) {
-    while (live.held !== undefined) await live.held.released;
-    yield frame;
-  }
-}
-
 function keyText({ owner, requestId }: RequestKey): string {
-  return JSON.stringify([owner, requestId]);
+  // An agent id has no line break in it.
+  return `${owner}\n${requestId}`;
 }

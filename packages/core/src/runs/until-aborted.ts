@@ -30,3 +30,13 @@ export async function* untilAborted<T>(
     if (!ended) Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }
+
+/** What the promise gives, or the reason of the signal as an error when that comes first. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

@@ -1,0 +1,16 @@
+/** An iterable that is still being found: `find` runs when the first item is asked for, and every item is its own. */
+export function deferred<T>(find: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      let found: AsyncIterator<T> | undefined;
+      const next = async (): Promise<IteratorResult<T>> => {
+        found = (await find())[Symbol.asyncIterator]();
+        return found.next();
+      };
+      return {
+        next: () => (found === undefined ? next() : found.next()),
+        return: async () => (await found?.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
