@@ -25,6 +25,11 @@ export interface JsonFault {
 export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
   let at = 0;
   while (at < bytes.length) {
+    // ASCII, most often, and nothing to look into.
+    if ((bytes[at] ?? 0) < 0x80) {
+      at++;
+      continue;
+    }
     const length = sequenceLength(bytes, at);
     if (length === 0) {
       const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
@@ -304,7 +309,6 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
     const byte = bytes[at + offset] ?? 0;
     return byte >= low && byte <= high;
   };
-  if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
   if (first >= 0xe0 && first <= 0xef) {
     return follows(1, first === 0xe0 ? 0xa0 : 0x80, first === 0xed ? 0x9f : 0xbf) && follows(2) ? 3 : 0;

@@ -6,8 +6,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   // With every letter changed it is another word.
   let bestDistance = Math.min(Math.max(1, Math.floor(word.length / 3)) + 1, wanted.length);
+  let compared = 0;
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
+    // The names may be a stranger's too, and as many as fit into a message.
+    if (++compared > MOST_COMPARED) break;
     const distance = editDistance(wanted, fold(candidate), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
@@ -41,10 +44,19 @@ function editDistance(a: string, b: string, limit: number): number {
       }
       current.push(cost);
     }
+    // No later row comes below both of the last two.
+    if (row > 1 && lowest(previous) >= limit && lowest(current) >= limit) return limit;
     beforePrevious = previous;
     previous = current;
   }
   return Math.min(previous[b.length] ?? limit, limit);
 }
 
+function lowest(row: readonly number[]): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (const cost of row) if (cost < least) least = cost;
+  return least;
+}
+
 const LONGEST = 64;
+const MOST_COMPARED = 256;

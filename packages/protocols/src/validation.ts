@@ -158,12 +158,14 @@ export function show(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${plural(value.length, 'item')}`;
   if (typeof value === 'object' && value !== null)
     return `an object with ${plural(Object.keys(value).length, 'member')}`;
-  return clip(JSON.stringify(value));
+  // Of a long text only what can be shown is looked at.
+  return clip(JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN + 1) : value));
 }
 
 /** What a stranger wrote, short enough to repeat, and never half of a character. */
-function clip(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 79).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
+export function clip(text: string): string {
+  if (text.length <= LONGEST_SHOWN) return text;
+  return `${text.slice(0, LONGEST_SHOWN - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The properties beside the `additionalProperties` that complained; `undefined` when another file has them. */
@@ -195,6 +197,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Keywords whose failure only says that something below them failed. */
 const ENVELOPING: ReadonlySet<string> = new Set(['if', 'allOf', 'anyOf', 'oneOf']);
 const NONE: readonly Issue[] = [];
+const LONGEST_SHOWN = 80;
 
 /** What a stranger can make us say about one message is bounded: a megabyte can hold a million problems. */
 export const MOST_PROBLEMS = 100;

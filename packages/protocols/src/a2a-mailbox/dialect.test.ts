@@ -90,3 +90,21 @@ describe('decoding', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
+
+describe('a message of fields nobody knows', () => {
+  const strangers = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`mesage${index}`, 1]));
+
+  test('is refused with the first hundred of them named', () => {
+    const outcome = mailboxDialect.decode({ from: 'a', message: 'b', ...strangers }, now);
+    if (outcome.ok) expect.unreachable();
+    expect(outcome.issues).toHaveLength(101);
+    expect(outcome.issues.at(-1)).toMatchObject({ code: 'more_problems' });
+  });
+
+  test('is taken by a lenient reader, unless one of them reaches a prototype', () => {
+    const lenient = (json: Json) => mailboxDialect.decode(json, now, { lenient: true });
+    expect(lenient({ from: 'a', message: 'b', ...strangers })).toMatchObject({ ok: true });
+    const hidden = { from: 'a', message: 'b', ...strangers, ...(JSON.parse('{"__proto__": {}}') as object) } as Json;
+    expect(lenient(hidden)).toMatchObject({ ok: false, issues: [{ pointer: '/__proto__', code: 'forbidden_key' }] });
+  });
+});

@@ -1,7 +1,9 @@
+import { FORBIDDEN_KEYS, forbiddenKey } from '../forbidden-key.ts';
 import type { JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
+import { clip, MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { MailboxMessage } from './message.ts';
 
 /** A part of a message whose field names we look at. */
@@ -10,19 +12,15 @@ export type Part = keyof typeof FIELDS;
 /** What is wrong with the names of one part's fields, and which of them are there only to say "none". */
 export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void {
   const known = FIELDS[part];
+  let unknown = 0;
   for (const key in members) {
     if (known.has(key)) {
       if (members[key] === '') found.push(emptyText(pointerTo(part, key), key));
-    } else if (FORBIDDEN.has(key)) found.push(forbiddenKey(part, key));
+    } else if (FORBIDDEN_KEYS.has(key)) found.push(forbiddenKey(pointerTo(part, key)));
     // "Custom fields allowed", in metadata.
-    else if (part !== '/metadata') found.push(unknownField(part, key));
+    else if (part !== '/metadata' && ++unknown <= MOST_PROBLEMS) found.push(unknownField(part, key));
   }
-}
-
-/** A name that would reach an object's prototype, where the protocol itself looks into the object. */
-export function forbiddenKey(parent: string, key: string): Issue {
-  const message = `${key} is not allowed as a field name`;
-  return { pointer: pointerTo(parent, key), code: 'forbidden_key', message };
+  if (unknown > MOST_PROBLEMS) found.push(MORE_PROBLEMS);
 }
 
 function emptyText(pointer: string, key: string): Issue {
@@ -32,7 +30,7 @@ function emptyText(pointer: string, key: string): Issue {
 
 function unknownField(part: Part, key: string): Issue {
   const where = part === '' ? 'a message' : part.slice(1);
-  const message = `${key} is not a field of ${where}; expected ${[...FIELDS[part]].join(', ')}`;
+  const message = `${clip(key)} is not a field of ${where}; expected ${[...FIELDS[part]].join(', ')}`;
   return { pointer: pointerTo(part, key), code: 'unknown_field', message, suggestion: mending(part, key) };
 }
 
@@ -43,7 +41,7 @@ function mending(part: Part, key: string): string {
     const field = nearest(key, FIELDS[home]);
     if (field !== undefined) return `move it to ${home.slice(1)}.${field}`;
   }
-  return `put ${key} into metadata, or leave it out`;
+  return `put ${clip(key)} into metadata, or leave it out`;
 }
 
 const { from, to, message, metadata } = MailboxMessage.properties;
@@ -57,8 +55,6 @@ const FIELDS = {
 
 /** Where a field that strayed most likely belongs. */
 const HOMES = ['/metadata', '/message', '/from'] as const;
-
-export const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function namesIn(properties: object): ReadonlySet<string> {
   return new Set(Object.keys(properties));

@@ -1,8 +1,8 @@
+import { hasForbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { excessiveSize } from './content-size.ts';
-import { FORBIDDEN } from './fields.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
@@ -35,7 +35,7 @@ function hasContent(message: MailboxInput['message']): boolean {
 }
 
 function isFlawlessMetadata(metadata: JsonObject, now: Date): boolean {
-  for (const key in metadata) if (FORBIDDEN.has(key)) return false;
+  if (hasForbiddenKey(metadata)) return false;
   const { expiresAt } = metadata;
   return typeof expiresAt !== 'string' || (parseTimestamp(expiresAt) ?? 0) > now.getTime();
 }

@@ -1,8 +1,8 @@
+import { forbiddenKeysIn } from '../forbidden-key.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { issuesOf, show } from '../validation.ts';
-import { FORBIDDEN, forbiddenKey } from './fields.ts';
 import { MAILBOX_VERSION, MailboxError, MailboxResponse } from './message.ts';
 import { contentTypeFor, supportedContentType, textIn } from './shorthand.ts';
 import { isTolerated, versionIssue } from './validate.ts';
@@ -115,12 +115,8 @@ function mended(message: Json | undefined): Issue[] {
 }
 
 function forbiddenIn(json: JsonObject): Issue[] {
-  const places = ['from', 'to', 'message', 'metadata'].map((part) => [`/${part}`, membersOf(json[part])] as const);
-  return [['', json] as const, ...places].flatMap(([parent, members]) =>
-    Object.keys(members)
-      .filter((key) => FORBIDDEN.has(key))
-      .map((key) => forbiddenKey(parent, key)),
-  );
+  const parts = ['from', 'to', 'message', 'metadata'];
+  return [...forbiddenKeysIn(json, ''), ...parts.flatMap((part) => forbiddenKeysIn(membersOf(json[part]), `/${part}`))];
 }
 
 function membersOf(value: Json | undefined): JsonObject {

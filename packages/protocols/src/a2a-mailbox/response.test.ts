@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { newEnvelope } from '../e2a/envelope.ts';
 import { newResponse } from '../e2a/response.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import type { JsonObject } from '../json.ts';
+import { mailboxDialect } from './dialect.ts';
 import { toEnvelope } from './envelope.ts';
 import { completed } from './message-id.ts';
 import { acknowledgement, answer, errorAnswer, fromResponse } from './response.ts';
@@ -158,3 +160,20 @@ describe('a frame told to a mailbox', () => {
     expect(told({ metadata: { processingTime: -1 } })?.metadata.processingTime).toBeNull();
   });
 });
+
+test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
+  'an agent that calls itself %j answers under a name that can be read',
+  (name) => {
+    const frame = newResponse({
+      source_agent_id: name,
+      response_kind: 'e2a.complete',
+      status: 'succeeded',
+      is_final: true,
+      body: { result: 'hello' },
+    });
+    const [told] = fromResponse(frame, newEnvelope({ request_id: 'r' }));
+    if (told === undefined) expect.unreachable();
+    expect(told.from.name).toBe('agent');
+    expect(mailboxDialect.decode(told, new Date(0))).toMatchObject({ ok: true });
+  },
+);

@@ -6,6 +6,7 @@ import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { digitsOf, mailboxMessageId } from './message-id.ts';
 import { supportedContentType, textIn } from './shorthand.ts';
+import { isPlainLine } from './validate.ts';
 
 /** Who answers a message, and the id and time the answer gets. */
 export interface Answering {
@@ -127,8 +128,10 @@ function frameName({ response_id: id, request_id: request, sequence }: E2ARespon
   return id ?? `${request}:${sequence}`;
 }
 
+/** The first name that a mailbox can read: an agent may call itself anything. */
 function answererOf(response: E2AResponse, request: E2AEnvelope): string {
-  return response.source_agent_id ?? idIn(response.agent_ref) ?? idIn(request.agent_ref) ?? 'agent';
+  const names = [textIn(response.source_agent_id ?? undefined), idIn(response.agent_ref), idIn(request.agent_ref)];
+  return names.find((name) => typeof name === 'string' && isPlainLine(name)) ?? 'agent';
 }
 
 function idIn(reference: JsonObject | null): string | undefined {

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
 import { isTimestamp, parseTimestamp } from '../time.ts';
-import { show } from '../validation.ts';
+import { MORE_PROBLEMS, show } from '../validation.ts';
 import { isAgentId } from './agent-id.ts';
 import { faultOfCallbackUrl } from './callback-url.ts';
 import { excessiveSize } from './content-size.ts';
@@ -235,9 +235,7 @@ function namesAndIdsArePlain({ input, from, metadata }: Parts, found: Issue[]): 
 
 /** Refused, not trimmed or cut: a changed id no longer finds its message, a changed name may be somebody else's. */
 function lineIsPlain(value: Json, pointer: string, found: Issue[]): void {
-  if (value === null || (typeof value === 'string' && !isTooLong(value) && isPrintable(value))) {
-    return;
-  }
+  if (value === null || (typeof value === 'string' && isPlainLine(value))) return;
   const name = pointer.slice(pointer.lastIndexOf('/') + 1);
   if (typeof value !== 'string') found.push(wrongType(pointer, 'a string', value));
   else if (isTooLong(value)) {
@@ -247,6 +245,11 @@ function lineIsPlain(value: Json, pointer: string, found: Issue[]): void {
     const message = `${name} must be one line without control characters; got ${show(value)}`;
     found.push({ pointer, code: 'control_character', message });
   }
+}
+
+/** One line of printable characters, no longer than a name or an id may be. */
+export function isPlainLine(text: string): boolean {
+  return !isTooLong(text) && isPrintable(text);
 }
 
 /** In characters, as the published schema counts. */
@@ -322,7 +325,7 @@ const RULES: readonly Rule[] = [
   fieldsAreKnown,
 ];
 
-const LENIENT: ReadonlySet<string> = new Set(['enum', 'version', 'unknown_field']);
+const LENIENT: ReadonlySet<string> = new Set(['enum', 'version', 'unknown_field', MORE_PROBLEMS.code]);
 const NO_MEMBERS: JsonObject = {};
 const NONE: readonly Issue[] = [];
 const WALLET = /^0x[a-fA-F0-9]{40}$/;

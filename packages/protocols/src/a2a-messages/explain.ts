@@ -1,3 +1,4 @@
+import { FORBIDDEN_KEYS, forbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2a-messages.js';
 import { isObject, type Json } from '../json.ts';
 import { nearest } from '../nearest.ts';
@@ -5,7 +6,6 @@ import type { Issue } from '../outcome.ts';
 import { segmentsOf, valueAt } from '../pointer.ts';
 import type { JsonSchema } from '../schema.ts';
 import { errorsOf, issuesFrom, MORE_PROBLEMS, MOST_PROBLEMS, show, type ValidatorError } from '../validation.ts';
-import { FORBIDDEN_KEYS, forbiddenKey } from './forbidden-key.ts';
 import { suggestionFor } from './hints.ts';
 import { kindOf } from './kinds.ts';
 import { BaseMessage } from './message.ts';
@@ -77,7 +77,7 @@ function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
 function pointed(issue: Issue, json: Json): Issue {
   if (issue.code === 'unknown_field') {
     const name = segmentsOf(issue.pointer).at(-1) ?? '';
-    if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(issue.pointer, name);
+    if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(issue.pointer);
     if (isContradiction(issue.pointer, json)) return contradiction(issue, name, json);
   }
   const suggestion = suggestionFor(issue, valueAt(json, issue.pointer));

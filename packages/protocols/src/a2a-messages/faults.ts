@@ -1,9 +1,8 @@
+import { forbiddenKeysIn } from '../forbidden-key.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
-import { pointerTo } from '../pointer.ts';
 import { MOST_PROBLEMS, show } from '../validation.ts';
 import { capabilityWarnings } from './agent-card.ts';
-import { FORBIDDEN_KEYS, forbiddenKey } from './forbidden-key.ts';
 import type { A2AMessage } from './message.ts';
 import { FINGERPRINT, isStrictBase64 } from './signature.ts';
 
@@ -77,10 +76,7 @@ function collectForbiddenKeys({ error, agents }: JsonObject, faults: Issue[]): v
 }
 
 function collectForbidden(record: Json, pointer: string, faults: Issue[]): void {
-  if (!isObject(record)) return;
-  for (const name of FORBIDDEN_KEYS) {
-    if (Object.hasOwn(record, name)) faults.push(forbiddenKey(pointerTo(pointer, name), name));
-  }
+  if (isObject(record)) faults.push(...forbiddenKeysIn(record, pointer));
 }
 
 /** The types whose payload has a record the spec leaves open: the error of a response, an announced agent. */

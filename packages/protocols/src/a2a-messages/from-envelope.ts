@@ -23,7 +23,6 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
   const sender = fitted(envelope.source_agent_id ?? DRAGOMAN, '/source_agent_id', lost);
   const target = targetOf(envelope) ?? NOBODY_NAMED;
   const recipient = target === EVERYBODY ? EVERYBODY : fitted(target, '/agent_ref/id', lost);
-  lost.push(...lossesOf(envelope, target));
   const parameters = envelope.params;
   const message: RequestMessage = {
     message_id: messageIdOf(envelope) ?? messageIdFrom(stamp.id),
@@ -34,7 +33,7 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
     payload: { method, ...(Object.keys(parameters).length > 0 && { parameters }) },
     correlation_id: null,
   };
-  return accept(message, lost);
+  return accept(message, [...lost, ...lossesOf(envelope, target)]);
 }
 
 function fitted(id: string, pointer: string, lost: Issue[]): string {

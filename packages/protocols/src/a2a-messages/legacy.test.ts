@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { edited } from '../edit.ts';
 import type { Json } from '../json.ts';
-import { edited } from './edit.ts';
 import { readLegacy } from './legacy.ts';
 import { tolerate } from './lenient.ts';
 

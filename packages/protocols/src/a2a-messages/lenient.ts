@@ -1,9 +1,9 @@
+import { edited } from '../edit.ts';
 import type { Json } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { segmentsOf, valueAt } from '../pointer.ts';
 import { parseTimestamp } from '../time.ts';
 import { show } from '../validation.ts';
-import { edited } from './edit.ts';
 import { explain } from './explain.ts';
 import { readLegacy } from './legacy.ts';
 

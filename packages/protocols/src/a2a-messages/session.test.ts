@@ -161,6 +161,18 @@ describe('a handshake that goes out', () => {
     });
   });
 
+  test('that is acknowledged with a version we did not offer closes', () => {
+    for (const agreed of [{ negotiated_protocol: 'A2A/9.9' }, { negotiated_schema_version: '9.0.0' }]) {
+      const payload = { agent_card: cardOf('server-agent'), ...agreed };
+      const ack = from('server-agent', 'handshake_ack', { correlation_id: send[0].message_id, payload });
+      expect(step(handshaking, ack, client)).toMatchObject({
+        verdict: 'refused',
+        session: { state: 'closed' },
+        issue: { pointer: `/payload/${Object.keys(agreed)[0]}`, code: 'version_mismatch' },
+      });
+    }
+  });
+
   test('that is answered by an error closes', () => {
     const error = from('server-agent', 'error', { correlation_id: send[0].message_id });
     expect(step(handshaking, error, client)).toMatchObject({

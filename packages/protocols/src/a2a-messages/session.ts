@@ -2,13 +2,13 @@ import type { Stamp } from '../dialect.ts';
 import { failure } from '../failure.ts';
 import type { Issue } from '../outcome.ts';
 import { show } from '../validation.ts';
-import type { AgentCard } from './agent-card.ts';
+import { type AgentCard, schemaVersionsOf } from './agent-card.ts';
 import type { StandardErrorCode } from './errors.ts';
 import { errorFrom } from './hub.ts';
 import type { A2AMessage, ErrorMessage, GoodbyeMessage, HandshakeAckMessage, HandshakeMessage } from './message.ts';
 import { messageIdFrom } from './message-id.ts';
 import { negotiate } from './negotiation.ts';
-import type { ErrorMessagePayload } from './payloads.ts';
+import type { ErrorMessagePayload, HandshakeAckPayload } from './payloads.ts';
 
 // One connection between two agents. Either side may start; by convention the client does.
 //
@@ -19,7 +19,8 @@ import type { ErrorMessagePayload } from './payloads.ts';
 //
 //    new, handshaking or ready  ── goodbye ──────────────────────────────────────────▶ closed
 //                               ── handshake, no common version → error ─────────────▶ closed
-//    handshaking                ── handshake_ack, refused; error about our handshake ─▶ closed
+//    handshaking                ── handshake_ack, refused or of a version we do not speak ─▶ closed
+//                               ── error about our handshake ────────────────────────▶ closed
 //
 // Once closed, nothing is taken and nothing is sent.
 
@@ -65,7 +66,7 @@ export function receive(session: Session, message: A2AMessage, context: SessionC
     case 'handshake':
       return shakeHands(session, message, context);
     case 'handshake_ack':
-      return handshakeAnswered(session, message);
+      return handshakeAnswered(session, message, context);
     case 'goodbye':
       return isImpostor(session, message) ? impostor(session, message, context) : closed(session);
     case 'error':
@@ -139,7 +140,7 @@ function shakeHands(session: Session, handshake: HandshakeMessage, context: Sess
   return { session: ready, send: [ack], verdict: 'answered' };
 }
 
-function handshakeAnswered(session: Session, ack: HandshakeAckMessage): SessionStep {
+function handshakeAnswered(session: Session, ack: HandshakeAckMessage, { card }: SessionContext): SessionStep {
   if (session.asked === undefined || ack.correlation_id !== session.asked) {
     const message = `correlation_id must be the id of our handshake; got ${show(ack.correlation_id)}`;
     return refused(session, { pointer: '/correlation_id', code: 'not_asked', message });
@@ -150,6 +151,8 @@ function handshakeAnswered(session: Session, ack: HandshakeAckMessage): SessionS
     const message = `the other side refused the handshake${reason === undefined ? '' : `: ${show(reason)}`}`;
     return refused({ ...rest, state: 'closed', peer }, { pointer: '/payload/accepted', code: 'refused', message });
   }
+  const alien = notOffered(ack.payload, card);
+  if (alien !== undefined) return refused({ ...rest, state: 'closed', peer }, alien);
   const ready: Session = {
     ...rest,
     state: 'ready',
@@ -158,6 +161,19 @@ function handshakeAnswered(session: Session, ack: HandshakeAckMessage): SessionS
     ...(negotiated_schema_version !== undefined && { schemaVersion: negotiated_schema_version }),
   };
   return { session: ready, send: [], verdict: 'answered' };
+}
+
+/** Nobody agrees on our behalf to what our card does not name. */
+function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undefined {
+  const { negotiated_protocol: protocol, negotiated_schema_version: version } = agreed;
+  if (protocol !== undefined && !card.supported_protocols.includes(protocol)) {
+    const message = `negotiated_protocol must be one of ${card.supported_protocols.join(', ')}; got ${show(protocol)}`;
+    return { pointer: '/payload/negotiated_protocol', code: 'version_mismatch', message };
+  }
+  const versions = schemaVersionsOf(card);
+  if (version === undefined || versions.includes(version)) return undefined;
+  const message = `negotiated_schema_version must be one of ${versions.join(', ')}; got ${show(version)}`;
+  return { pointer: '/payload/negotiated_schema_version', code: 'version_mismatch', message };
 }
 
 function errorCame(session: Session, error: ErrorMessage): SessionStep {

@@ -1,4 +1,5 @@
 import type { DecodeOptions } from '../dialect.ts';
+import { forbiddenKeysIn } from '../forbidden-key.ts';
 import * as validators from '../generated/a2e-wire.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
@@ -55,7 +56,7 @@ function isFlawless(json: JsonObject, reader: Reader): boolean {
 function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOptions): Outcome<WireMessage> {
   const { json, warnings } = withOurType(given);
   const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
-  const issues: Issue[] = [...forbiddenKeys(json)];
+  const issues: Issue[] = forbiddenKeysIn(json, '');
   const stamps = stampIssues(json, reader);
   const wrong = reader === undefined ? baseIssues(json) : fieldIssues(json, reader);
   for (const issue of [...stamps, ...wrong]) (isTolerated(issue, lenient) ? warnings : issues).push(issue);
@@ -78,15 +79,6 @@ function withOurType(json: JsonObject): { json: JsonObject; warnings: Issue[] } 
   const message = `type ${show(type)} is read as ${show(ours)}`;
   const warning = { pointer: '/type', code: 'legacy_type', message, suggestion: `send ${show(ours)}` };
   return { json: { ...json, type: ours }, warnings: [warning] };
-}
-
-function forbiddenKeys(json: JsonObject): Issue[] {
-  return FORBIDDEN.filter((key) => Object.hasOwn(json, key)).map((key) => ({
-    pointer: pointerTo('', key),
-    code: 'forbidden_key',
-    message: `${key} must not be the name of a field`,
-    suggestion: `remove ${key}`,
-  }));
 }
 
 /** At least one stamp, and none of another major version. */
@@ -185,7 +177,6 @@ function isTolerated({ code, pointer }: Issue, lenient: boolean): boolean {
 
 const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
-const FORBIDDEN = ['__proto__', 'constructor', 'prototype'] as const;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
 const OUR_MAJOR = /^1(?:\.\d{1,9}){0,2}$/;
 const LEGACY_TYPE = /^SUBAGENT_[A-Z0-9_]{1,64}$/;

@@ -474,6 +474,11 @@ function newSession(policy: Partial<HostPolicy<string>> = {}): HostSession<strin
   });
 }
 
+test('a type under its other name is still a known one', () => {
+  const { send } = ready().receive(message('env/spaces/req', { id: 'x' }), NOW);
+  expect(send).toMatchObject([{ code: 'schema_violation', req_id: 'x', capability_name: 'env' }]);
+});
+
 function ready(policy: Partial<HostPolicy<string>> = {}): HostSession<string> {
   const session = newSession(policy);
   session.receive(message('handshake/req', { auth_token: 'key' }), NOW);

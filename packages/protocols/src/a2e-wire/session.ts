@@ -9,7 +9,7 @@ import { failureMessage } from './failure-message.ts';
 import { grant, type HostPolicy } from './host-policy.ts';
 import type { EventKind, RejectionReason } from './message.ts';
 import { type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
-import { isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
+import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
 
 /** What is to be done about something that happened on the connection. */
 export interface Reaction {
@@ -172,8 +172,9 @@ export class HostSession<Principal> {
   }
 
   #refuseInvalid(json: Json, issues: readonly Issue[], now: Date): Reaction {
-    const type = isObject(json) && typeof json['type'] === 'string' ? json['type'] : undefined;
-    if (type === 'error') return NOTHING;
+    const given = isObject(json) && typeof json['type'] === 'string' ? json['type'] : undefined;
+    if (given === 'error') return NOTHING;
+    const type = given === undefined ? undefined : (aliasOf(given) ?? given);
     const [first, ...others] = issues;
     const message = `${first?.message ?? ''}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
     return this.#refuse(

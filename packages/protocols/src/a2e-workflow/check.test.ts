@@ -158,3 +158,36 @@ function workflowOf(lines: readonly Json[]): Workflow {
   if (!outcome.ok) expect.unreachable(JSON.stringify(outcome.issues));
   return outcome.value;
 }
+
+describe('a workflow with more findings than anybody reads', () => {
+  const now = (id: string, name: string) => ({
+    type: 'operationUpdate',
+    operationId: id,
+    operation: { GetCurrentDateTime: { outputPath: `/workflow/${name}` } },
+  });
+  const call = (paths: readonly string[]) => ({
+    type: 'operationUpdate',
+    operationId: 'call',
+    operation: {
+      ApiCall: { method: 'POST', url: 'https://api.example/', body: paths, outputPath: '/workflow/answer' },
+    },
+  });
+  const begin = { type: 'beginExecution', executionId: 'e', operationOrder: ['call'] };
+  const idle = Array.from({ length: 5000 }, (_, index) => now(`n${index}`, `n${index}`));
+
+  test('has a hundred errors and a hundred warnings listed', () => {
+    const paths = Array.from({ length: 20_000 }, (_, index) => `{/workflow/m${index}}`);
+    const findings = checkWorkflow(workflowOf([...idle, call(paths), begin]));
+    expect(findings.filter(({ severity }) => severity === 'error')).toHaveLength(101);
+    expect(findings.filter(({ severity }) => severity === 'warning')).toHaveLength(101);
+    expect(findings.filter(({ code }) => code === 'more_problems')).toHaveLength(2);
+  });
+
+  test('is still refused for the one error behind a thousand doubts', () => {
+    const paths = Array.from({ length: 20_000 }, (_, index) => `{/store/m${index}}`);
+    const findings = checkWorkflow(workflowOf([...idle, call([...paths, '{/workflow/nowhere}']), begin]), {
+      limits: { operations: 10_000 },
+    });
+    expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([{ code: 'path_not_produced' }]);
+  });
+});

@@ -1,4 +1,5 @@
 import type { Issue } from '../outcome.ts';
+import { MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { dataFlow } from './check/flow.ts';
 import { deadline, loopCost, size } from './check/limit.ts';
 import { allowedOperations, usableCredentials } from './check/permission.ts';
@@ -17,20 +18,27 @@ export interface Finding extends Issue {
 
 /**
  * Everything that can be known to go wrong with a workflow before it runs. Nothing is executed, nothing is asked of
- * the network, and there is no level at which a rule is left out.
+ * the network, and there is no level at which a rule is left out. Of a hundred errors, and of a hundred warnings, the
+ * rest is not listed.
  */
 export function checkWorkflow(workflow: Workflow, context: CheckContext = {}): readonly Finding[] {
   const subject = examine(workflow, context);
   const level = context.level ?? 'moderate';
   const findings = new Map<string, Finding>();
+  const counts = { error: 0, warning: 0 };
   for (const rule of RULES) {
     for (const draft of rule(subject)) {
+      const severity = severityOf(draft.code, level);
+      if (counts[severity] >= MOST_PROBLEMS) continue;
       // An operation that is reached on two ways is looked at twice; once is enough to say so.
       const key = JSON.stringify([draft.operationId, draft.pointer, draft.code, draft.message]);
-      if (!findings.has(key)) findings.set(key, asFinding(draft, severityOf(draft.code, level)));
+      if (findings.has(key)) continue;
+      counts[severity]++;
+      findings.set(key, asFinding(draft, severity));
     }
   }
-  return [...findings.values()];
+  const full = (['error', 'warning'] as const).filter((severity) => counts[severity] >= MOST_PROBLEMS);
+  return [...findings.values(), ...full.map((severity): Finding => ({ severity, ...MORE_PROBLEMS }))];
 }
 
 function asFinding({ operationId, ...issue }: Draft, severity: Severity): Finding {

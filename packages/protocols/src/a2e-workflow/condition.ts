@@ -2,7 +2,7 @@ import { isObject, type Json } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { Opaque } from '../schema.ts';
-import { show } from '../validation.ts';
+import { clip, show } from '../validation.ts';
 import { renamed } from './operations/description.ts';
 import { FieldText, isPathReference, PathText } from './value.ts';
 
@@ -52,7 +52,7 @@ export function conditionIssue(
   if (presentIn(condition) !== undefined) return undefined;
   const { operator, value } = condition;
   if (value === undefined) {
-    const message = `value is required for ${operator}; nothing came`;
+    const message = `value is required for ${clip(operator)}; nothing came`;
     return { pointer: pointerTo('', ...pointer, 'value'), code: 'required', message };
   }
   const needs = NEEDS.get(operator);

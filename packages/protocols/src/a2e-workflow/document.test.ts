@@ -98,6 +98,44 @@ describe('reading JSON lines', () => {
   });
 });
 
+describe('a document that is all wrong', () => {
+  test('is read up to its hundredth problem', () => {
+    const outcome = parseWorkflow('}\n'.repeat(100_000));
+    if (outcome.ok) expect.unreachable();
+    expect(outcome.issues).toHaveLength(101);
+    expect(outcome.issues.at(-1)?.code).toBe('more_problems');
+  });
+
+  test('warnings are bounded too', () => {
+    const lines = Array.from({ length: 1000 }, () => wait('a'));
+    expect(parseWorkflow(text(...lines, begin('a')))).toMatchObject({ ok: true, warnings: { length: 101 } });
+  });
+
+  test('a bundled beginning that comes again and again has its order worked out once', () => {
+    const operations = Array.from({ length: 5000 }, (_, index) => ({
+      id: `w${index}`,
+      operation: { Wait: { duration: 1 } },
+    }));
+    const again = Array.from({ length: 8000 }, () => ({ beginExecution: { workflowId: 'w', root: 'w1' } }));
+    const outcome = parseWorkflow(text({ operationUpdate: { workflowId: 'w', operations } }, ...again));
+    if (outcome.ok) expect.unreachable();
+    expect(outcome.issues.slice(0, 2).map(({ code }) => code)).toEqual(['too_many', 'after_begin']);
+  });
+
+  test('aliases in a list of any length are put in at once', () => {
+    const conditions = Array.from({ length: 20_000 }, () => ({ field: 'f', operator: 'isEmpty' }));
+    const filter = { FilterData: { inputPath: '/workflow/a', conditions, outputPath: '/workflow/b' } };
+    const outcome = parseWorkflow(text({ type: 'operationUpdate', operationId: 'f', operation: filter }));
+    expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'too_many' }] });
+  });
+
+  test('a megabyte of templates that never close is a hundred problems', () => {
+    const call = { method: 'POST', url: 'https://api.example/', body: '{/'.repeat(524_288), outputPath: '/workflow/a' };
+    const line = { type: 'operationUpdate', operationId: 'a', operation: { ApiCall: call } };
+    expect(parseWorkflow(text(line))).toMatchObject({ ok: false, issues: { length: 101 } });
+  });
+});
+
 function read(lines: string, options: ReadOptions = {}) {
   const outcome = parseWorkflow(lines, options);
   if (!outcome.ok) expect.unreachable(JSON.stringify(outcome.issues));

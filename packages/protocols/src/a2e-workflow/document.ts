@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, parseJson } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
-import { show } from '../validation.ts';
+import { MORE_PROBLEMS, MOST_PROBLEMS, show } from '../validation.ts';
 import {
   dataModelIgnored,
   isBundledLine,
@@ -47,6 +47,7 @@ export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<
   const reader = new DocumentReader(options);
   let offset = 0;
   for (const [index, raw] of text.split('\n').entries()) {
+    if (reader.isFull) break;
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
     if (line.trim() !== '') {
       const parsed = parseJson(line);
@@ -62,7 +63,10 @@ export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<
 export function readWorkflow(lines: readonly Json[], options: ReadOptions = {}): Outcome<Workflow> {
   const { at = '' } = options;
   const reader = new DocumentReader(options);
-  for (const [index, line] of lines.entries()) reader.add(line, pointerTo(at, index), '');
+  for (const [index, line] of lines.entries()) {
+    if (reader.isFull) break;
+    reader.add(line, pointerTo(at, index), '');
+  }
   return reader.finish();
 }
 
@@ -114,12 +118,19 @@ class DocumentReader {
     const reading: Reading = { at, lenient: this.#options.lenient ?? false, issues: [], warnings: [] };
     this.#read(json, reading, prefix);
     for (const issue of reading.issues) this.refuse({ ...issue, message: prefix + issue.message });
-    for (const issue of reading.warnings) this.#warnings.push({ ...issue, message: prefix + issue.message });
+    for (const issue of reading.warnings) {
+      if (this.#warnings.length < MOST_PROBLEMS) this.#warnings.push({ ...issue, message: prefix + issue.message });
+    }
   }
 
   refuse(issue: Issue): void {
-    this.#issues.push(issue);
+    if (!this.isFull) this.#issues.push(issue);
     this.#broken = true;
+  }
+
+  /** It has as many problems as are worth words: the lines that follow need not be read. */
+  get isFull(): boolean {
+    return this.#issues.length >= MOST_PROBLEMS;
   }
 
   finish(): Outcome<Workflow> {
@@ -128,11 +139,11 @@ class DocumentReader {
     if (!this.#broken) {
       if (this.#begin === undefined) this.#warnings.push(noBegin(at));
       if (this.#operations.size === 0) this.#issues.push(empty(at));
-      else for (const issue of this.#undefinedReferences()) this.#issues.push(issue);
+      else for (const issue of this.#undefinedReferences()) this.refuse(issue);
     }
-    if (this.#issues.length > 0) return { ok: false, issues: this.#issues };
+    if (this.#issues.length > 0) return { ok: false, issues: listed(this.#issues) };
     const { executionId = null, order = this.#impliedOrder() } = this.#begin ?? {};
-    return accept({ executionId, operations: this.#operations, order }, this.#warnings);
+    return accept({ executionId, operations: this.#operations, order }, listed(this.#warnings));
   }
 
   #read(json: Json, reading: Reading, prefix: string): void {
@@ -173,10 +184,11 @@ class DocumentReader {
     } else {
       const begin = readBundledBegin(json, reading);
       if (begin === undefined) return;
-      const order = [begin.root, ...this.#impliedOrder().filter((id) => id !== begin.root)];
+      // Working the order out takes a look at every operation; a second line would have it done for nothing.
+      const order = this.#begin === undefined ? this.#orderFrom(begin.root) : [];
       const root = pointerTo(reading.at, 'beginExecution', 'root');
       if (order.length > LONGEST_ORDER) reading.issues.push(tooLong(root, order.length));
-      else this.#start({ executionId: begin.workflowId, order, prefix, pointerOf: () => root }, reading);
+      this.#start({ executionId: begin.workflowId, order, prefix, pointerOf: () => root }, reading);
     }
   }
 
@@ -207,6 +219,10 @@ class DocumentReader {
     else this.#begin = begin;
   }
 
+  #orderFrom(root: string): readonly string[] {
+    return [root, ...this.#impliedOrder().filter((id) => id !== root)];
+  }
+
   /** As defined, without what a Conditional or a Loop runs: that runs when it is reached, not for being defined. */
   #impliedOrder(): readonly string[] {
     const targets = new Set([...this.#operations.values()].flatMap(targetsOf).map(({ id }) => id));
@@ -221,15 +237,22 @@ class DocumentReader {
       const { at, prefix } = this.#definitions.get(operation.id) ?? { at: '', prefix: '' };
       return targetsOf(operation)
         .filter(({ id }) => !known.has(id))
-        .map(({ id, pointer }) => undefinedOperation(id, at + pointer, prefix + nameOf(pointer), known));
+        .map(({ id, pointer }) => ({ id, pointer: at + pointer, name: prefix + nameOf(pointer) }));
     });
     const { order = [], pointerOf = String, prefix = '' } = this.#begin ?? {};
     const inOrder = order.flatMap((id, index) => {
       const name = `${prefix}operationOrder[${index}]`;
-      return known.has(id) ? [] : [undefinedOperation(id, pointerOf(index), name, known)];
+      return known.has(id) ? [] : [{ id, pointer: pointerOf(index), name }];
     });
-    return [...inBranches, ...inOrder];
+    // Each is compared with every id there is, so not more of them than are told.
+    const told = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
+    return told.map(({ id, pointer, name }) => undefinedOperation(id, pointer, name, known));
   }
+}
+
+/** A full list says that it is one. */
+function listed(issues: readonly Issue[]): readonly Issue[] {
+  return issues.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
 }
 
 /** The operations this one runs. */

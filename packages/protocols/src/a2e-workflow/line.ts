@@ -1,3 +1,4 @@
+import { FORBIDDEN_KEYS, forbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2e-workflow.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
@@ -7,7 +8,6 @@ import { issuesOf, show, type Validator } from '../validation.ts';
 import { canonicalConfig, memberIssues } from './member.ts';
 import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
 import { OPERATION_NAMES, type OperationName, operationNamed } from './operation.ts';
-import { FORBIDDEN_KEYS } from './path.ts';
 import { isPlainConfig } from './plain.ts';
 
 /** One line of a workflow, in the spec's form. */
@@ -166,7 +166,7 @@ function idIssues(id: Json | undefined, pointer: string): readonly Issue[] {
 }
 
 function unknownOperation(name: string, pointer: string): Issue {
-  if (FORBIDDEN_KEYS.has(name)) return { pointer, code: 'forbidden_key', message: `${name} must not be a key` };
+  if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(pointer);
   const close = nearest(name, OPERATION_NAMES);
   return {
     pointer,
@@ -185,7 +185,7 @@ function countIssue(count: number, pointer: string): Issue {
 export function forbidden(issue: Issue): Issue {
   const name = issue.code === 'unknown_field' ? segmentsOf(issue.pointer).at(-1) : undefined;
   if (name === undefined || !FORBIDDEN_KEYS.has(name)) return issue;
-  return { pointer: issue.pointer, code: 'forbidden_key', message: `${name} must not be a key` };
+  return forbiddenKey(issue.pointer);
 }
 
 /** What a lenient reader takes with a warning. */

@@ -1,7 +1,8 @@
+import { edited } from '../edit.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
-import { show } from '../validation.ts';
+import { MOST_PROBLEMS, show } from '../validation.ts';
 import type {
   Alias,
   CredentialPlace,
@@ -102,12 +103,13 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   return { reads, writes, targets, credentials, urls, durations, itemPath };
 }
 
-/** Every path, template and field name in a configuration that is not written as one. */
+/** The paths, templates and field names in a configuration that are not written as one; a hundred are enough. */
 export function memberIssues(description: OperationDescription, config: JsonObject): Issue[] {
   const issues: Issue[] = [];
   for (const member of description.members) {
     for (const { pointer, value } of membersAt(config, member.at)) {
       for (const issue of issuesOfMember(member, value, pointer)) issues.push(issue);
+      if (issues.length >= MOST_PROBLEMS) return issues;
     }
   }
   return issues;
@@ -219,14 +221,17 @@ export function canonicalConfig(
   const warnings: Issue[] = [];
   let current = config;
   for (const { at, canonical } of aliases) {
-    for (const { pointer, value, segments } of membersAt(current, at)) {
+    // Put in all at once: a list may have any number of them, and each change copies what it lies in.
+    const edits = new Map<string, Json>();
+    for (const { pointer, value } of membersAt(current, at)) {
       const replacement = canonical(value);
       if (replacement === undefined || replacement === value) continue;
       const written = Array.isArray(replacement) ? JSON.stringify(replacement) : wordOf(replacement);
       const message = `${nameOf(pointer)} ${show(value)} is read as ${written}`;
       warnings.push({ pointer, code: 'coerced', message, suggestion: `write ${written}` });
-      current = replaced(current, segments, replacement) as JsonObject;
+      edits.set(pointer, replacement);
     }
+    if (edits.size > 0) current = edited(current, edits) as JsonObject;
   }
   return { config: current, warnings };
 }
@@ -235,24 +240,9 @@ function wordOf(value: Json): string {
   return typeof value === 'object' ? JSON.stringify(value) : show(value);
 }
 
-function replaced(value: Json, segments: readonly string[], replacement: Json): Json {
-  const [first, ...rest] = segments;
-  if (first === undefined) return replacement;
-  if (Array.isArray(value)) {
-    return value.map((item, index) => (String(index) === first ? replaced(item, rest, replacement) : item));
-  }
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([key, item]) => [
-    key,
-    key === first ? replaced(item, rest, replacement) : item,
-  ]);
-  return Object.fromEntries(members) as JsonObject;
-}
-
 interface Found {
   readonly pointer: string;
   readonly value: Json;
-  readonly segments: readonly string[];
   /** The first step. */
   readonly list: string;
 }
@@ -263,12 +253,12 @@ function membersAt(config: JsonObject, at: string): readonly Found[] {
   const [first = ''] = steps;
   if (!Object.hasOwn(config, first)) return NO_MEMBERS;
   const value = config[first] as Json;
-  if (steps.length === 1) return [{ pointer: at, value, segments: steps, list: first }];
+  if (steps.length === 1) return [{ pointer: at, value, list: first }];
   const found: Found[] = [];
   const visit = (current: Json, segments: readonly string[]): void => {
     const step = steps[segments.length];
     if (step === undefined) {
-      found.push({ pointer: pointerTo('', ...segments), value: current, segments, list: first });
+      found.push({ pointer: pointerTo('', ...segments), value: current, list: first });
     } else if (typeof current === 'object' && current !== null) {
       const keys = step === '*' ? Object.keys(current) : Object.hasOwn(current, step) ? [step] : [];
       for (const key of keys) visit((current as JsonObject)[key] as Json, [...segments, key]);

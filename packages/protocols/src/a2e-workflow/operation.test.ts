@@ -3,9 +3,11 @@ import { loadFixtures } from '../../../../scripts/conformance.ts';
 import * as validators from '../generated/a2e-workflow.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Validator } from '../validation.ts';
+import { a2eWorkflowDialect } from './dialect.ts';
 import { memberIssues, usesOf } from './member.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName, operationNamed } from './operation.ts';
 import { isPlainConfig } from './plain.ts';
+import { validateWorkflow } from './report.ts';
 
 /** Every operation written in the conformance data, valid or not, lines and documents alike. */
 const written = [...loadFixtures('a2e-workflow', 'accept'), ...loadFixtures('a2e-workflow', 'reject')].flatMap(
@@ -122,3 +124,21 @@ function linesOf(input: JsonObject): Json[] {
     }
   });
 }
+
+describe('a name that every object inherits', () => {
+  const line = (transform: string) => ({
+    type: 'operationUpdate',
+    operationId: 'a',
+    operation: {
+      TransformData: { inputPath: '/workflow/a', transform, config: {}, outputPath: '/workflow/b' },
+    },
+  });
+
+  test.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__proto__'])('%s is no transform', (name) => {
+    expect(a2eWorkflowDialect.decode(line(name), new Date(0))).toMatchObject({
+      ok: false,
+      issues: [{ pointer: '/operation/TransformData/transform', code: 'enum' }],
+    });
+    expect(validateWorkflow(JSON.stringify(line(name)), { level: 'lenient' })).toMatchObject({ valid: false });
+  });
+});

@@ -1,3 +1,4 @@
+import { FORBIDDEN_KEYS } from '../forbidden-key.ts';
 import { show } from '../validation.ts';
 
 /**
@@ -143,9 +144,6 @@ function refuse(code: PathFault['code'], expected: string, suggestion?: string):
 function fault(code: PathFault['code'], expected: string, suggestion?: string): PathFault {
   return { code, expected, ...(suggestion !== undefined && { suggestion }) };
 }
-
-/** Keys through which JavaScript objects reach their prototype: never a step of a path, never a field. */
-export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 const HIGHEST_INDEX = 100_000;
 const LONGEST_PATH = 512;

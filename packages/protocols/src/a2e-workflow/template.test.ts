@@ -125,3 +125,8 @@ function told(parts: readonly TemplatePart[]): string[] {
     return part.is === 'field' ? `[${part.name}]` : part.text;
   });
 }
+
+test('a row of open braces in a URL is gone through once', () => {
+  expect(parseUrlTemplate(`https://api.example/${'{'.repeat(500_000)}`)).toMatchObject({ ok: true });
+  expect(parseUrlTemplate(`https://api.example/${'{/'.repeat(250_000)}`)).toMatchObject({ ok: true });
+});

@@ -1,6 +1,7 @@
+import { FORBIDDEN_KEYS } from '../forbidden-key.ts';
 import { parseUrl } from '../platform.ts';
-import { show } from '../validation.ts';
-import { FORBIDDEN_KEYS, mayPassPrototype, type Path, parsePath } from './path.ts';
+import { MOST_PROBLEMS, show } from '../validation.ts';
+import { mayPassPrototype, type Path, parsePath } from './path.ts';
 
 /** A text with places to fill: `Hello {/workflow/user/name}`. Filling is replacing; nothing is ever evaluated. */
 export interface Template {
@@ -44,6 +45,7 @@ export function parseTemplate(text: string, { fields = false } = {}): Template {
     if (to > from) parts.push({ is: 'text', text: text.slice(from, to) });
   };
   for (const found of text.matchAll(place)) {
+    if (faults.length >= MOST_PROBLEMS) break;
     const [whole, inside = '', close] = found;
     if (close === '') {
       faults.push({ code: 'template_syntax', expected: `must close the ${show(whole.slice(0, 24))} it opens with }` });
@@ -91,10 +93,10 @@ export function parseUrlTemplate(text: string): UrlOutcome {
     return refuse({ code: 'url', expected: 'must be an absolute http or https URL', ...(fix && { suggestion: fix }) });
   }
   if (/[{}]/.test(authority[2] ?? '')) return refuse(HOST_FROM_DATA);
-  if (/[\s\\]/.test(text.replaceAll(/\{[^}]*\}/g, ''))) {
+  if (/[\s\\]/.test(text.replaceAll(IN_BRACES, ''))) {
     return refuse({ code: 'url', expected: 'must not hold spaces or backslashes', suggestion: 'percent-encode them' });
   }
-  const parsed = parseUrl(text.replaceAll(/\{[^}]*\}/g, '*'));
+  const parsed = parseUrl(text.replaceAll(IN_BRACES, '*'));
   if (parsed === undefined) return refuse({ code: 'url', expected: 'must be an absolute http or https URL' });
   if (parsed.username !== '' || parsed.password !== '') {
     const suggestion = 'put a credentialRef into the Authorization header';
@@ -131,7 +133,7 @@ function partsOf(href: string, rest: string): UrlParts {
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     secure,
     fixedPath: path.slice(0, path.includes('{/') ? path.indexOf('{/') : path.length),
-    pathPattern: path.replaceAll(/\{\/[^}]*\}/g, '*'),
+    pathPattern: path.replaceAll(/\{\/[^{}]*\}/g, '*'),
   };
 }
 
@@ -153,6 +155,8 @@ const FORBIDDEN_FIELD: TemplateFault = {
   code: 'forbidden_key',
   expected: 'must not pass through __proto__, constructor or prototype',
 };
+// Stops at the next brace of either kind: else a row of open ones is gone through again from each of them.
+const IN_BRACES = /\{[^{}]*\}/g;
 const PATH_ONLY = /\{(\/[^{}]*)(\}|$|(?=\{))/g;
 const PATH_OR_FIELD = /\{(\/[^{}]*|[A-Za-z0-9_][A-Za-z0-9_.-]*)(\}|$|(?=\{))/g;
 const PLAIN_TEMPLATE = /^[^{}]*(?:\{\/(?:workflow|store|loop)(?:\/[A-Za-z0-9_-]{1,40}){1,8}\}[^{}]*)+$/;

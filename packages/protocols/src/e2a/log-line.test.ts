@@ -61,6 +61,10 @@ describe('a line of log', () => {
     expect(JSON.parse(line)['request_id']).toBe(hostile);
   });
 
+  test('an id of megabytes does not fill the log', () => {
+    expect(logLine(newEnvelope({ request_id: 'r'.repeat(1_000_000) })).length).toBeLessThan(4096);
+  });
+
   test('any record is one line of JSON', () => {
     fc.assert(
       fc.property(fc.oneof(anyEnvelope, anyResponse), (record) => {

@@ -75,7 +75,13 @@ function bounded(value: Json, largest: number): Json {
 
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isBlank(value)));
+  const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isBlank(value));
+  return Object.fromEntries(telling.map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]));
+}
+
+/** An id or a name that is no longer one must not fill the log. */
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }
 
 function isBlank(value: Json): boolean {
@@ -96,5 +102,6 @@ const MINIMUM: ReadonlySet<string> = new Set([
 ]);
 const MOST_NAMES = 16;
 const LONGEST_NAME = 64;
+const LONGEST_TEXT = 1024;
 /** What JSON leaves as it is and a terminal does not: DEL and C1 controls, line separators, direction overrides. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

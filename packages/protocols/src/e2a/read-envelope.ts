@@ -1,4 +1,5 @@
 import type { DecodeOptions } from '../dialect.ts';
+import { hasForbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/e2a.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Outcome, reject } from '../outcome.ts';
@@ -8,7 +9,6 @@ import { dropReservedKeys, LEGACY_ENVELOPE_KEYS, migrateEnvelopeKeys } from './l
 import { type E2AProvenance, newProvenance } from './provenance.ts';
 import {
   checkVersion,
-  hasForbiddenKey,
   isKnownVersion,
   keyRoles,
   misspelt,
@@ -75,8 +75,8 @@ function needsNoRepair(input: EnvelopeInput): boolean {
     isTrimmedOrNone(input.agent_id) &&
     isTrimmedOrNone(input.service_id) &&
     isTrimmedOrNone(input.workspace_key) &&
-    !hasForbiddenKey(input.provenance) &&
-    !hasForbiddenKey(input.auth) &&
+    !(input.provenance !== undefined && hasForbiddenKey(input.provenance)) &&
+    !(input.auth && hasForbiddenKey(input.auth)) &&
     !(input.channel_context !== undefined && hasReservedKey(input.channel_context))
   );
 }

@@ -1,3 +1,4 @@
+import { FORBIDDEN_KEYS, forbiddenKeysIn } from '../forbidden-key.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
@@ -37,7 +38,7 @@ export type KeyRoles = ReadonlyMap<string, 'field' | 'legacy' | 'forbidden'>;
 export function keyRoles(fields: readonly string[], legacy: readonly string[]): KeyRoles {
   return new Map([
     ...legacy.map((key) => [key, 'legacy'] as const),
-    ...FORBIDDEN_KEYS.map((key) => [key, 'forbidden'] as const),
+    ...[...FORBIDDEN_KEYS].map((key) => [key, 'forbidden'] as const),
     ...fields.map((key) => [key, 'field'] as const),
   ]);
 }
@@ -76,18 +77,9 @@ export function misspelt(json: JsonObject, unknown: readonly string[], roles: Ke
   });
 }
 
-/** Whether a nested record of ours carries a key that could reach a prototype. */
-export function hasForbiddenKey(value: unknown): boolean {
-  return isObject(value) && FORBIDDEN_KEYS.some((key) => Object.hasOwn(value, key));
-}
-
 export function refuseForbiddenKeys(value: Json | undefined, pointer: string, notes: Notes): void {
   if (!isObject(value)) return;
-  for (const key of FORBIDDEN_KEYS) {
-    if (!Object.hasOwn(value, key)) continue;
-    const message = `${key} must not be a key here: it names a part of every JavaScript object`;
-    notes.refuse({ pointer: pointerTo(pointer, key), code: 'forbidden_key', message, suggestion: `remove ${key}` });
-  }
+  for (const issue of forbiddenKeysIn(value, pointer)) notes.refuse(issue);
 }
 
 /** E2A 1.x is one protocol; another major version may mean something else by the same fields. */
@@ -121,6 +113,5 @@ export function notE2A(json: Json): Issue {
   };
 }
 
-const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'] as const;
 const MOST_COMPARED = 16;
 const NO_KEYS: readonly string[] = [];

@@ -1,4 +1,5 @@
 import type { DecodeOptions } from '../dialect.ts';
+import { hasForbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/e2a.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
@@ -18,7 +19,6 @@ import type { E2AProvenance } from './provenance.ts';
 import { provenanceOf } from './read-envelope.ts';
 import {
   checkVersion,
-  hasForbiddenKey,
   isKnownVersion,
   keyRoles,
   misspelt,
@@ -156,7 +156,7 @@ function needsNoRepair(input: ResponseInput): boolean {
   const { response_kind: kind, metadata } = input;
   return (
     isKnownVersion(input.protocol_version) &&
-    !hasForbiddenKey(input.provenance) &&
+    !(input.provenance !== undefined && hasForbiddenKey(input.provenance)) &&
     (metadata === undefined || STASHES.every(([key]) => !Object.hasOwn(metadata, key))) &&
     (kind === undefined || !isKnownKind(kind) || BODY_VALIDATORS[kind](input.body ?? {}))
   );

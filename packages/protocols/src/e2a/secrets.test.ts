@@ -59,6 +59,8 @@ describe('what may be logged', () => {
 
   test('a bearer credential inside a text is marked', () => {
     expect(redacted('curl -H "Authorization: Bearer eyJ.a-b_c.0"')).toBe('curl -H "Authorization: Bearer [redacted]"');
+    expect(redacted('AUTHORIZATION: BEARER eyJ.a-b_c.0')).toBe('AUTHORIZATION: BEARER [redacted]');
+    expect(redacted('bearer\teyJ.a-b_c.0')).toBe('bearer [redacted]');
     expect(redacted('a bearer of news')).toBe('a bearer of news');
   });
 

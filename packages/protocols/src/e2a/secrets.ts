@@ -20,7 +20,7 @@ export function redactedAuth(auth: E2AAuth | null): JsonObject | null {
 
 /** The value with what looks like a secret, by its key or as a bearer credential, replaced by a marker. */
 export function redacted(value: Json): Json {
-  if (typeof value === 'string') return value.includes('earer ') ? value.replace(BEARER, `$1 ${REDACTED}`) : value;
+  if (typeof value === 'string') return value.replace(BEARER, `$1 ${REDACTED}`);
   if (Array.isArray(value)) return value.map(redacted);
   if (!isObject(value)) return value;
   return Object.fromEntries(
@@ -40,4 +40,4 @@ function isSecret(key: string, value: Json): boolean {
 export const REDACTED = '[redacted]';
 const SAFE_AUTH: ReadonlySet<string> = new Set(['method_id', 'api_key_ref', 'credential_ref']);
 const SECRET_WORDS = ['password', 'passwd', 'passphrase', 'secret', 'authorization', 'apikey', 'privatekey', 'cookie'];
-const BEARER = /\b(bearer) +[A-Za-z0-9._~+/=-]{8,}/gi;
+const BEARER = /\b(bearer)\s+[A-Za-z0-9._~+/=-]{8,}/gi;

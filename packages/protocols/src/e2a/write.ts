@@ -1,3 +1,4 @@
+import { FORBIDDEN_KEYS } from '../forbidden-key.ts';
 import type { JsonObject } from '../json.ts';
 import { type E2AEnvelope, E2AEnvelopeShape } from './envelope.ts';
 import { LEGACY_ENVELOPE_KEYS, LEGACY_RESPONSE_KEYS } from './legacy-keys.ts';
@@ -20,17 +21,15 @@ function withExtras(record: E2AEnvelope | E2AResponse, taken: ReadonlySet<string
 }
 
 // An extra under an old or forbidden name would be read as something else than it was.
-const NEVER_EXTRAS = ['__proto__', 'constructor', 'prototype'];
-
 const NOT_ENVELOPE_EXTRAS: ReadonlySet<string> = new Set([
   ...Object.keys(E2AEnvelopeShape.properties),
   ...LEGACY_ENVELOPE_KEYS,
-  ...NEVER_EXTRAS,
+  ...FORBIDDEN_KEYS,
   'response_kind',
 ]);
 
 const NOT_RESPONSE_EXTRAS: ReadonlySet<string> = new Set([
   ...Object.keys(E2AResponseShape.properties),
   ...LEGACY_RESPONSE_KEYS,
-  ...NEVER_EXTRAS,
+  ...FORBIDDEN_KEYS,
 ]);

@@ -1,10 +1,11 @@
-import { show } from '../../validation.ts';
+import { MOST_PROBLEMS, show } from '../../validation.ts';
 import { nameOf, type Read } from '../member.ts';
 import type { Shape } from '../operations/description.ts';
 import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
 import { DataState, type Known } from './data-state.ts';
 import { missingRead } from './missing.ts';
 import { about, type Draft, type Examined, type Rule, type Subject } from './rule.ts';
+import { severityOf } from './severity.ts';
 
 /**
  * Follows the workflow as it would run and keeps book of what is written when. Both branches of a Conditional are
@@ -27,6 +28,8 @@ class Walk {
   readonly drafts: Draft[] = [];
   readonly #subject: Subject;
   #steps = 0;
+  /** Reads of what is surely not there. */
+  #missing = 0;
 
   constructor(subject: Subject) {
     this.#subject = subject;
@@ -84,7 +87,12 @@ class Walk {
     if (this.#isLoopItem(operation, read, scope)) return;
     const known = state.find(read.path);
     if (known === undefined) {
-      if (read.presentIn === undefined) this.drafts.push(...missingRead(this.#subject, operation, read, state));
+      // Finding out who would have written it is slow; with so many missing, the verdict stands.
+      if (read.presentIn !== undefined || this.#missing >= MOST_PROBLEMS) return;
+      for (const draft of missingRead(this.#subject, operation, read, state)) {
+        this.drafts.push(draft);
+        if (severityOf(draft.code, 'lenient') === 'error') this.#missing++;
+      }
       return;
     }
     if (!known.certain && read.presentIn === undefined) {

@@ -1,7 +1,7 @@
 import { nearest } from '../../nearest.ts';
 import { show } from '../../validation.ts';
 import { nameOf, type Read } from '../member.ts';
-import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
+import { canonicalPath, formatPath, type Path } from '../path.ts';
 import type { DataState } from './data-state.ts';
 import { about, type Draft, type Examined, type Subject } from './rule.ts';
 
@@ -10,7 +10,7 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
   const { path, pointer } = read;
   if (path.root === 'store' && isStored(subject, path)) return [];
   const what = `${nameOf(pointer)} reads ${formatPath(path)}`;
-  const writers = writersOf(subject, path);
+  const writers = subject.writersAround(path);
   const others = writers.filter(({ id }) => id !== operation.id);
   const running = others.filter(({ id }) => subject.reached.has(id));
   const [first] = running;
@@ -45,12 +45,6 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
 function isStored({ context }: Subject, path: Path): boolean {
   const below = path.keys.slice(1).join('/');
   return [...(context.stored ?? [])].some((key) => below === key || below.startsWith(`${key}/`));
-}
-
-function writersOf({ operations }: Subject, path: Path): readonly Examined[] {
-  return [...operations.values()].filter(({ uses }) =>
-    uses.writes.some((write) => covers(write.path, path) || covers(path, write.path)),
-  );
 }
 
 /** An operation's id where its output path belongs, a slip of the pen, or else what there is to read. */

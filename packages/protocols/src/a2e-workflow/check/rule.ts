@@ -5,6 +5,7 @@ import { type Uses, usesOf } from '../member.ts';
 import type { Level } from '../message.ts';
 import { operationNamed } from '../operation.ts';
 import type { CredentialPlace, OperationDescription } from '../operations/description.ts';
+import { covers, type Path } from '../path.ts';
 import type { FindingCode } from './severity.ts';
 
 /** One thing the checker looks at. How bad what it finds is, the level decides. */
@@ -71,6 +72,8 @@ export interface Subject {
   readonly operations: ReadonlyMap<string, Examined>;
   /** Ids that are reached from the order, through branches and loops. */
   readonly reached: ReadonlySet<string>;
+  /** The operations that write at a place, above it or below it. */
+  readonly writersAround: (path: Path) => readonly Examined[];
 }
 
 export interface Examined extends WorkflowOperation {
@@ -87,7 +90,27 @@ export function examine(workflow: Workflow, context: CheckContext): Subject {
     operations.set(operation.id, { ...operation, description, uses });
   }
   const limits = { ...DEFAULT_LIMITS, ...context.limits };
-  return { workflow, context, limits, operations, reached: reachedFrom(workflow.order, operations) };
+  const reached = reachedFrom(workflow.order, operations);
+  return { workflow, context, limits, operations, reached, writersAround: writersIn(operations) };
+}
+
+/** By the first step below the root, which places that lie in each other share: there may be thousands to ask about. */
+function writersIn(operations: ReadonlyMap<string, Examined>): Subject['writersAround'] {
+  const writers = new Map<string, Set<Examined>>();
+  for (const operation of operations.values()) {
+    for (const { path } of operation.uses.writes) {
+      const start = startOf(path);
+      writers.set(start, (writers.get(start) ?? new Set()).add(operation));
+    }
+  }
+  return (path) =>
+    [...(writers.get(startOf(path)) ?? [])].filter(({ uses }) =>
+      uses.writes.some((write) => covers(write.path, path) || covers(path, write.path)),
+    );
+}
+
+function startOf({ keys: [root, first] }: Path): string {
+  return `${root}/${first}`;
 }
 
 /** A draft about a place in the configuration of an operation. */

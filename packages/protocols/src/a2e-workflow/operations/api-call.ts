@@ -1,10 +1,10 @@
+import { FORBIDDEN_KEYS, forbiddenKey } from '../../forbidden-key.ts';
 import { isObject, type Json } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import { pointerTo } from '../../pointer.ts';
 import { Opaque } from '../../schema.ts';
 import type { Static } from '../../static.ts';
 import { show } from '../../validation.ts';
-import { FORBIDDEN_KEYS } from '../path.ts';
 import { HeaderValue, OutputPathText, QueryValue } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
@@ -65,7 +65,7 @@ function addHeaderIssue(name: string, value: Json | undefined, issues: Issue[]):
   if (isNamed && (typeof value !== 'string' || isOneLine(value))) return;
   const pointer = pointerTo('/headers', name);
   if (FORBIDDEN_KEYS.has(name)) {
-    issues.push({ pointer, code: 'forbidden_key', message: `${name} must not be a key` });
+    issues.push(forbiddenKey(pointer));
   } else if (!TOKEN.test(name)) {
     const message = `headers must have names of letters, digits and !#$%&'*+-.^_\`|~; got ${show(name)}`;
     issues.push({ pointer, code: 'header_name', message });

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import { pointerTo } from '../../pointer.ts';
 import type { Static } from '../../static.ts';
-import { show } from '../../validation.ts';
+import { clip, show } from '../../validation.ts';
 import { fieldFault } from '../path.ts';
 import { FieldText, OutputPathText, PathText } from '../value.ts';
 import { type OperationDescription, renamed, type Shape } from './description.ts';
@@ -54,7 +54,11 @@ export const TransformData: OperationDescription = {
     { at: '/config/fields/*', is: 'field' },
     { at: '/config/operations/*/field', is: 'field' },
     { at: '/config/operations/*/as', is: 'field' },
-    { at: '/outputPath', is: 'output', gives: (config) => (picksOne(config) ? undefined : GIVES[transformOf(config)]) },
+    {
+      at: '/outputPath',
+      is: 'output',
+      gives: (config) => (picksOne(config) ? undefined : GIVES.get(config['transform'])),
+    },
   ],
   aliases: [
     renamed('/transform', { groupBy: 'group', reduce: 'aggregate' }),
@@ -63,15 +67,11 @@ export const TransformData: OperationDescription = {
     renamed('/config/operations/*/operation', { average: 'avg' }),
   ],
   inspect: (config) => {
-    const needs = NEEDS[transformOf(config)];
+    const needs = NEEDS.get(config['transform']);
     const settings = config['config'] ?? {};
     return needs === undefined || !isObject(settings) ? [] : needs(settings);
   },
 };
-
-function transformOf(config: JsonObject): string {
-  return String(config['transform']);
-}
 
 /** `select` with `field` takes one value out of an object: {"field": "data.users"}. */
 function picksOne(config: JsonObject): boolean {
@@ -79,16 +79,17 @@ function picksOne(config: JsonObject): boolean {
   return config['transform'] === 'select' && isObject(settings) && !Object.hasOwn(settings, 'fields');
 }
 
-const GIVES: Readonly<Record<string, readonly Shape[]>> = {
-  map: ['array'],
-  sort: ['array'],
-  group: ['object'],
-  aggregate: ['object'],
-  select: ['array'],
-};
+/** By the name of the transform, as are the needs below. Maps, because the name comes from a stranger. */
+const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly Shape[]>([
+  ['map', ['array']],
+  ['sort', ['array']],
+  ['group', ['object']],
+  ['aggregate', ['object']],
+  ['select', ['array']],
+]);
 
 /** What each transform needs in `config`: one without it would hand its input on and call that a result. */
-const NEEDS: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
+const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
   map: ({ fields }) => {
     if (isObject(fields)) return forbiddenNames(Object.keys(fields));
     const suggestion = 'write {"source": "target"}';
@@ -114,6 +115,8 @@ const NEEDS: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>
   },
 };
 
+const NEEDS: ReadonlyMap<unknown, (settings: JsonObject) => readonly Issue[]> = new Map(Object.entries(NEEDS_BY_NAME));
+
 /** The sources that `map` reads are keys here; they have the rules of field names. */
 function forbiddenNames(names: readonly string[]): readonly Issue[] {
   return names.flatMap((name) => {
@@ -126,7 +129,7 @@ function forbiddenNames(names: readonly string[]): readonly Issue[] {
 
 function missing(name: string, what: string, suggestion?: string): Issue {
   const field = name.split('/').at(-1);
-  const message = `${field} is required in config for ${what}; nothing came`;
+  const message = `${field} is required in config for ${clip(what)}; nothing came`;
   return { pointer: `/config/${name}`, code: 'required', message, ...(suggestion !== undefined && { suggestion }) };
 }
 

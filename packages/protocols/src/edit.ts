@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../json.ts';
-import { segmentsOf } from '../pointer.ts';
+import { isObject, type Json } from './json.ts';
+import { segmentsOf } from './pointer.ts';
 
 /** Changes by pointer: a value to put there, or `undefined` to take it away. */
 export type Edits = ReadonlyMap<string, Json | undefined>;

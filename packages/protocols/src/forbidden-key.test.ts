@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { forbiddenKeysIn, hasForbiddenKey } from './forbidden-key.ts';
+import type { JsonObject } from './json.ts';
+
+test('each name that reaches a prototype is one problem, at its own place', () => {
+  const record = JSON.parse('{"a": 1, "__proto__": {}, "constructor": 1, "prototype": null}') as JsonObject;
+  expect(forbiddenKeysIn(record, '/auth').map(({ pointer }) => pointer)).toEqual([
+    '/auth/__proto__',
+    '/auth/constructor',
+    '/auth/prototype',
+  ]);
+});
+
+test('what every object inherits is no field of it', () => {
+  expect(hasForbiddenKey({ a: 1 })).toBe(false);
+  expect(forbiddenKeysIn({ a: 1 }, '')).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import type { JsonObject } from './json.ts';
+import type { Issue } from './outcome.ts';
+import { pointerTo, segmentsOf } from './pointer.ts';
+
+/** Names that reach an object's prototype where code is careless: no field, no id and no step of a path has one. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Asked of nearly every record, so without a loop. */
+export function hasForbiddenKey(record: object): boolean {
+  return (
+    Object.hasOwn(record, '__proto__') || Object.hasOwn(record, 'constructor') || Object.hasOwn(record, 'prototype')
+  );
+}
+
+/** One problem for each such field of a record that stands at `pointer`. */
+export function forbiddenKeysIn(record: JsonObject, pointer: string): Issue[] {
+  if (!hasForbiddenKey(record)) return [];
+  return [...FORBIDDEN_KEYS]
+    .filter((name) => Object.hasOwn(record, name))
+    .map((name) => forbiddenKey(pointerTo(pointer, name)));
+}
+
+/** The problem with the field `pointer` names. */
+export function forbiddenKey(pointer: string): Issue {
+  const name = segmentsOf(pointer).at(-1) ?? '';
+  const message = `${name} must not be the name of a field`;
+  return { pointer, code: 'forbidden_key', message, suggestion: `remove ${name}` };
+}
