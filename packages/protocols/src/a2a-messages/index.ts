@@ -26,6 +26,7 @@ export { checkFreshness, FRESHNESS_WINDOW, type FreshnessWindow } from './freshn
 export {
   type A2AMessage,
   type AgentAnnouncementMessage,
+  type AuthenticatedMessage,
   AuthenticationTag,
   type DiscoverAgentsMessage,
   type ErrorMessage,

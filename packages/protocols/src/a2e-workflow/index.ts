@@ -35,6 +35,7 @@ export {
   WorkflowRequest,
 } from './message.ts';
 export { OPERATION_NAMES, OPERATIONS, type OperationName, operationNamed } from './operation.ts';
+export { DEFAULT_TIMEOUT } from './operations/api-call.ts';
 export type { Member, OperationDescription, Shape } from './operations/description.ts';
 export {
   canonicalPath,
