@@ -165,7 +165,7 @@ describe('a workflow with more findings than anybody reads', () => {
     operationId: id,
     operation: { GetCurrentDateTime: { outputPath: `/workflow/${name}` } },
   });
-  const call = (paths: readonly string[]) => ({
+  const call = (paths: string[]) => ({
     type: 'operationUpdate',
     operationId: 'call',
     operation: {
