@@ -1,0 +1,20 @@
+/** An API that callers may be allowed to use, by id. */
+export interface Api {
+  readonly id: string;
+  readonly base_url: string;
+  readonly description: string | null;
+  readonly endpoints: readonly ApiEndpoint[];
+}
+
+export interface ApiEndpoint {
+  readonly method: string;
+  /** Below the base URL; `{name}` stands for one segment. */
+  readonly path: string;
+  readonly description: string | null;
+}
+
+/** The APIs there are: those of the configuration and those of the administration. */
+export interface ApiCatalogue {
+  list(): readonly Api[];
+  find(id: string): Api | undefined;
+}

@@ -1,0 +1,43 @@
+import type { Failure } from '@dragoman/protocols';
+
+/**
+ * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
+ * and time are bounded, and credentials are put in at the last moment, for the hosts they are bound to.
+ * What is refused or fails rejects with `Refused`, whose failure says which.
+ */
+export interface Gate {
+  request(request: OutboundRequest): Promise<InboundAnswer>;
+  /** Whether a URL could be called now, without calling it: for addresses that are kept for later. */
+  check(url: string): Promise<Failure | undefined>;
+}
+
+export interface OutboundRequest {
+  /** On whose behalf: connections are never shared between callers. */
+  readonly caller: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
+  readonly url: string;
+  readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
+  readonly headers?: Readonly<Record<string, string | CredentialUse>>;
+  /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
+  readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown };
+  /** For the whole exchange, the body included. */
+  readonly timeoutMs: number;
+  /** After inflation. */
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Where a secret goes. The vault puts it there; nobody else sees it. */
+export class CredentialUse {
+  readonly id: string;
+  constructor(id: string) {
+    this.id = id;
+  }
+}
+
+export interface InboundAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of who asks. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
