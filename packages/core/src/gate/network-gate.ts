@@ -155,7 +155,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }: { addresses: readonly string[]; released: ReleasedSecrets | undefined; bound: Deadline },
   ): Promise<InboundAnswer> {
     const { method, caller, maxBytes } = request;
-    const fill = released === undefined ? noSecret : (use: Parameters<typeof released.fill>[0]) => released.fill(use);
+    const fill = released?.fill ?? noSecret;
+    const redactor = this.#parts.secrets?.redactorFor({ host, port });
     const outbound: Outbound = {
       method,
       path: filledPath(url, request, fill),
@@ -165,7 +166,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
       try {
-        return await ask(this.#parts.pools.get(key), outbound, { maxBytes, redactor: released?.redactor, bound });
+        return await ask(this.#parts.pools.get(key), outbound, { maxBytes, redactor, bound });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
