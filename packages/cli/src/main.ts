@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
+import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -48,6 +49,7 @@ const COMMANDS = [
   watchCommand,
   agentsCommand,
   keysCommand,
+  vaultCommand,
   checkCommand,
   convertCommand,
   doctorCommand,

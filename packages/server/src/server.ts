@@ -10,6 +10,7 @@ import {
   type Ids,
   type Log,
   MemoryStore,
+  type NetworkGate,
   openAgent,
   openSqliteStore,
   type Principal,
@@ -23,12 +24,14 @@ import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminCredentialRoutes } from './routes/admin-credentials.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { VERSION } from './version.ts';
+import { openWayOut } from './way-out.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -39,6 +42,8 @@ export interface ServerOptions {
   readonly log: Log;
   /** The admin's key, when the operator brings one. Without it the first start makes one and hands it to `onAdminKey`. */
   readonly adminKey?: string;
+  /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
+  readonly vaultKey?: string;
   readonly onAdminKey?: (key: string) => void;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
@@ -50,13 +55,15 @@ export class Server implements AsyncDisposable {
   readonly url: string;
   readonly #store: Store;
   readonly #edge: HttpEdge;
+  readonly #gate: NetworkGate;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, edge, gate, url }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
     this.#edge = edge;
+    this.#gate = gate;
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
@@ -65,6 +72,7 @@ export class Server implements AsyncDisposable {
       const closed = this.#edge.close({ drainMs });
       await this.engine.stop({ drainMs });
       await closed;
+      await this.#gate[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();
     })();
     return this.#stopped;
@@ -75,10 +83,19 @@ export class Server implements AsyncDisposable {
   }
 }
 
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: HttpEdge;
+  readonly gate: NetworkGate;
+  readonly url: string;
+}
+
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
   const store = await openStore(options);
   try {
+    const { vault, gate } = await openWayOut({ config, folder, store, clock, log, vaultKey: options.vaultKey });
     const engine = new Engine({
       store,
       clock,
@@ -92,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const hub = new AgentSocketHub({ clock, ids, log });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub });
+      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate });
       engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
@@ -107,6 +124,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       healthRoute(VERSION),
       ...e2aRoutes(context),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
+      ...adminCredentialRoutes(vault),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -123,7 +141,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    return new Server({ engine, store, edge, gate, url });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

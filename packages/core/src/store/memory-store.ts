@@ -1,3 +1,4 @@
+import { memoryCredentials } from './memory/credentials.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -126,6 +127,8 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly credentials = memoryCredentials((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,3 +1,4 @@
+import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -114,4 +115,5 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (principal, name, slice)
   )
   `,
+  CREDENTIALS_MIGRATION,
 ];

@@ -11,7 +11,15 @@ import type {
   StoreStats,
   ThreadSetup,
 } from './sqlite-messages.ts';
-import type { AgentStore, CounterStore, KeyStore, RequestStore, SessionStore, Store } from './store.ts';
+import type {
+  AgentStore,
+  CounterStore,
+  CredentialStore,
+  KeyStore,
+  RequestStore,
+  SessionStore,
+  Store,
+} from './store.ts';
 import { StoreError } from './store-error.ts';
 
 export interface SqliteStoreOptions {
@@ -112,6 +120,16 @@ export class SqliteStore implements Store {
   readonly counters: CounterStore = {
     load: (since) => this.#ask('loadCounters', since),
     save: (rows, forget) => this.#ask('saveCounters', rows, forget),
+  };
+
+  readonly credentials: CredentialStore = {
+    list: () => this.#ask('listCredentials'),
+    seal: () => this.#ask('vaultSeal'),
+    put: (rows, seal) => this.#ask('putCredentials', rows, seal),
+    remove: (credentialId, seal) => this.#ask('removeCredential', credentialId, seal),
+    addReceipts: (rows) => this.#ask('addReceipts', rows),
+    receipts: (credentialId, limit) => this.#ask('listReceipts', credentialId, limit),
+    purgeReceipts: (before) => this.#ask('purgeReceipts', before),
   };
 
   stats(): Promise<StoreStats> {

@@ -1,6 +1,7 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
+import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
@@ -14,6 +15,7 @@ export function prepareOperations(database: Database) {
       ...keyReads(database),
       ...agentReads(database),
       ...counterReads(database),
+      ...credentialReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -21,6 +23,7 @@ export function prepareOperations(database: Database) {
       ...keyWrites(database),
       ...agentWrites(database),
       ...counterWrites(database),
+      ...credentialWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -28,6 +31,7 @@ export function prepareOperations(database: Database) {
       ...sessionRemovals(database),
       ...keyRemovals(database),
       ...agentRemovals(database),
+      ...credentialRemovals(database),
     },
   };
 }

@@ -1,5 +1,9 @@
-/** Why an agent could not be reached, or the way to it broke, in plain words. */
+import { failureOf } from '../refused.ts';
+
+/** Why a host could not be reached, or the way to it broke, in plain words. */
 export function connectFault(error: unknown): string {
+  const failure = failureOf(error);
+  if (failure !== undefined) return String(failure.details['reason'] ?? failure.message.replace(/\.$/, ''));
   const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown;
     message?: unknown;
@@ -9,7 +13,8 @@ export function connectFault(error: unknown): string {
   if (known !== undefined) return known;
   if (CERTIFICATE.test(name)) return `its TLS certificate is not trusted (${name})`;
   if (name === 'EPROTO' || name.startsWith('ERR_SSL')) return 'it does not speak TLS as we do';
-  if (name.startsWith('HPE_')) return 'it does not speak HTTP';
+  if (name.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError'))
+    return 'it does not speak HTTP';
   const status = typeof message === 'string' ? /^Unexpected server response: (\d{3})$/.exec(message)?.[1] : undefined;
   if (status !== undefined) return `it answered ${status} where a WebSocket was asked for`;
   return name === '' ? 'the connection failed' : `the connection failed (${name})`;
@@ -25,7 +30,11 @@ const WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
   EADDRNOTAVAIL: 'its address cannot be reached',
+  EPEER: 'the connection led to another address',
   HPE_HEADER_OVERFLOW: 'its headers are too long',
+  UND_ERR_HEADERS_OVERFLOW: 'its headers are too long',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer has not the length it told',
+  UND_ERR_SOCKET: 'it broke the connection',
 };
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/;
