@@ -42,6 +42,7 @@ const fresh = () => `fresh-${++number}`;
  */
 const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
+  'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
@@ -300,7 +301,8 @@ interface OpenApi {
 }
 
 function accessOf(security: readonly Record<string, unknown>[]): Access {
-  if (security.length === 0) return 'open';
+  if (security.length === 0) return 'public';
+  if (Object.keys(security[0] ?? {}).length === 0) return 'open';
   return Object.hasOwn(security[0] ?? {}, 'adminKey') || Object.hasOwn(security[0] ?? {}, 'adminBearer')
     ? 'admin'
     : 'agent';

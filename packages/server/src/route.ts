@@ -2,8 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '@dragoman/core';
 import type { Failure, Json, JsonSchema } from '@dragoman/protocols';
 
-/** Who may call a route. The authorisation matrix of the tests is generated from this. */
-export type Access = 'open' | 'agent' | 'admin';
+/**
+ * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
+ * good, because its holder believes to be somebody. The authorisation matrix of the tests is generated from this.
+ */
+export type Access = 'public' | 'open' | 'agent' | 'admin';
 
 /** One HTTP surface. OpenAPI, the authorisation matrix and the router are all made from the table of these. */
 export interface Route {
@@ -43,7 +46,7 @@ export interface InboundRequest {
   readonly headers: IncomingHttpHeaders;
   /** Empty when the route takes none. */
   readonly body: Uint8Array;
-  /** `undefined` only on open routes. */
+  /** `undefined` only on public and open routes. */
   readonly principal: Principal | undefined;
   /** The peer's address, after trusted proxies. */
   readonly address: string;

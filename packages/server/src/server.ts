@@ -21,12 +21,15 @@ import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
+import { RequestMeter } from './metrics/request-meter.ts';
+import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
+import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { VERSION } from './version.ts';
 
@@ -103,14 +106,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await engine.start();
     await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
+    const meter = new RequestMeter();
+    const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
       healthRoute(VERSION),
+      metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]),
       ...e2aRoutes(context),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
-    const edge = new HttpEdge({
+    const edge: HttpEdge = new HttpEdge({
       routes,
       sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
       clock,
@@ -120,6 +126,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       origins: config.allowed_origins ?? [],
       authenticate: (key) => authenticate(engine, key),
       count: (call) => count(engine, call),
+      observe: (seen) => meter.observe(seen),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });

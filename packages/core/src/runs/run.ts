@@ -1,6 +1,7 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { RequestKey, RequestStore } from '../store/store.ts';
 import { frameFrom, frameText } from './frame-text.ts';
+import type { RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
@@ -12,6 +13,7 @@ import { frameFrom, frameText } from './frame-text.ts';
 export class Run {
   readonly key: RequestKey;
   readonly #store: RequestStore;
+  readonly #counts: RunCounts | undefined;
   readonly #tailBytes: number;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   readonly #tail: E2AResponse[] = [];
@@ -28,9 +30,10 @@ export class Run {
   #flushing: Promise<void> | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, from = 0, tailBytes = 1 << 20 }: RunOptions) {
+  constructor({ key, store, counts, from = 0, tailBytes = 1 << 20 }: RunOptions) {
     this.key = key;
     this.#store = store;
+    this.#counts = counts;
     this.#tailBytes = tailBytes;
     this.#given = from;
     this.#durable = from;
@@ -98,6 +101,7 @@ export class Run {
         this.#keep(batch);
         this.#durable += batch.length;
         this.#ended = batch.at(-1)?.is_final === true;
+        this.#count(batch);
         this.#wakeReaders();
       }
     } catch (error) {
@@ -107,6 +111,13 @@ export class Run {
     } finally {
       this.#flushing = undefined;
     }
+  }
+
+  #count(batch: readonly E2AResponse[]): void {
+    if (this.#counts === undefined) return;
+    this.#counts.frames += batch.length;
+    const last = batch.at(-1);
+    if (last?.is_final === true) this.#counts.finish(last);
   }
 
   #keep(batch: readonly E2AResponse[]): void {
@@ -140,6 +151,7 @@ export class Run {
 interface RunOptions {
   readonly key: RequestKey;
   readonly store: RequestStore;
+  readonly counts?: RunCounts;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
   readonly tailBytes?: number;

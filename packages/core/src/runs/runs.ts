@@ -9,6 +9,7 @@ import { asksTheSame, digestOf } from './digest.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
 import { Run } from './run.ts';
+import { RunCounts } from './run-counts.ts';
 import type { Slot, Slots } from './slots.ts';
 import { unlessAborted, untilAborted } from './until-aborted.ts';
 
@@ -23,6 +24,7 @@ export interface Admission {
 
 /** Every request that is being answered in this process, and the way to those that were. */
 export class Runs {
+  readonly counts = new RunCounts();
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -79,6 +81,7 @@ export class Runs {
       if (!isSame) refuse('conflict', { request_id: accepted.row.requestId });
       return this.read(accepted.row, call.after ?? -1);
     }
+    this.counts.accepted++;
     return this.#begin(row, envelope, call, answer, slot).run.read(call.after ?? -1);
   }
 
@@ -126,6 +129,12 @@ export class Runs {
     return [...this.#live.values()].map((live) => live.row).filter((row) => row.owner === owner);
   }
 
+  /** How many requests an agent works on now, and how many wait until one can. */
+  get load(): { running: number; waiting: number } {
+    const { waiting } = this.#slots;
+    return { running: this.#live.size - waiting, waiting };
+  }
+
   /**
    * Deals with what an earlier process left: what was accepted but never started runs now; what was started and cannot
    * continue ends with `E2A.INTERRUPTED`. Doing it twice changes nothing.
@@ -143,7 +152,7 @@ export class Runs {
         continue;
       }
       const from = await this.#framesOf(row);
-      const run = new Run({ key: row, store: this.#store.requests, from });
+      const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, from });
       await run.give(this.#maker(envelope, from).error(failure('interrupted')));
     }
   }
@@ -177,7 +186,7 @@ export class Runs {
   }
 
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
-    const run = new Run({ key: row, store: this.#store.requests });
+    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts });
     const controller = new AbortController();
     const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined, over: [] };
     this.#live.set(keyText(row), live);

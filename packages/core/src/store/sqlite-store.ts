@@ -1,17 +1,8 @@
 import { resolve } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
-import type {
-  Answer,
-  Call,
-  EngineModule,
-  ErrorData,
-  FromThread,
-  Questions,
-  StoreStats,
-  ThreadSetup,
-} from './sqlite-messages.ts';
-import type { AgentStore, CounterStore, KeyStore, RequestStore, SessionStore, Store } from './store.ts';
+import type { Answer, Call, EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
+import type { AgentStore, CounterStore, KeyStore, RequestStore, SessionStore, Store, StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 export interface SqliteStoreOptions {

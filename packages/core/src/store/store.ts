@@ -9,6 +9,19 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly agents: AgentStore;
   readonly counters: CounterStore;
+  /** What it has done so far, where it counts. */
+  stats?(): Promise<StoreStats>;
+}
+
+/** Since the store was opened. */
+export interface StoreStats {
+  readonly driver: string;
+  /** Writes done, and the commits (each one fsync) that they shared. */
+  readonly writes: number;
+  readonly commits: number;
+  /** From the beginning of each transaction to the end of its fsync, together. */
+  readonly commitMs: number;
+  readonly checkpoints: number;
 }
 
 /** A request is known by who sent it and the id they gave it. */

@@ -66,6 +66,7 @@ export class Door {
     const { admit, authenticate } = this.#options;
     const refused = admit?.(addressGroup(address));
     if (refused !== undefined) return refused;
+    if (access === 'public') return undefined;
     const key = presentedKey(headers);
     if (key === undefined) return access === 'open' ? undefined : NO_KEY;
     if (typeof key !== 'string') return key;
@@ -92,8 +93,9 @@ export interface Caller {
 
 /** An admin key is not an agent, nor the other way round. */
 export function refuseRole(principal: Principal, access: Access): Failure | undefined {
-  if (access === 'open' || access === principal.role) return undefined;
-  return access === 'admin' ? ADMIN_ONLY : AGENT_ONLY;
+  if (access === 'admin' && principal.role !== 'admin') return ADMIN_ONLY;
+  if (access === 'agent' && principal.role !== 'agent') return AGENT_ONLY;
+  return undefined;
 }
 
 /** The key of a request, or a failure when what it presents is no key or two different ones. */

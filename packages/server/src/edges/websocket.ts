@@ -54,6 +54,11 @@ export class SocketEdge {
     } as ConstructorParameters<typeof WebSocketServer>[0]);
   }
 
+  /** How many are open. */
+  get size(): number {
+    return this.#connections.size;
+  }
+
   /** Answers an upgrade with 101 and a running route, or with why not. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // The HTTP server has let go of the socket: an error on it would be nobody's.
