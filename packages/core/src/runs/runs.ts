@@ -8,6 +8,7 @@ import { deferred } from './deferred.ts';
 import { asksTheSame, digestOf } from './digest.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
+import { type Patience, patiently } from './patiently.ts';
 import { Run } from './run.ts';
 import { RunCounts } from './run-counts.ts';
 import type { Slot, Slots } from './slots.ts';
@@ -33,6 +34,8 @@ export class Runs {
   readonly #live = new Map<string, LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
   readonly #accepting = new Set<Promise<unknown>>();
+  readonly #interrupted = new AbortController();
+  readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
   constructor({ store, clock, ids, log, slots }: RunsOptions) {
@@ -41,6 +44,7 @@ export class Runs {
     this.#ids = ids;
     this.#log = log;
     this.#slots = slots;
+    this.#patience = { clock, signal: this.#interrupted.signal };
   }
 
   /**
@@ -162,6 +166,7 @@ export class Runs {
     this.#stopping = 'draining';
     const interrupt = () => {
       this.#stopping = 'interrupting';
+      this.#interrupted.abort();
       for (const live of this.#live.values()) live.controller.abort(new Refused(failure('interrupted')));
     };
     signal.addEventListener('abort', interrupt, { once: true });
@@ -186,7 +191,7 @@ export class Runs {
   }
 
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
-    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts });
+    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience });
     const controller = new AbortController();
     const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined, over: [] };
     this.#live.set(keyText(row), live);
@@ -216,7 +221,7 @@ export class Runs {
       if (slot === undefined) {
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: call.signal });
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
-        await this.#store.requests.start(row);
+        await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       for await (const frame of untilAborted(answer(envelope, call), call.signal)) {
         while (live.held !== undefined) await unlessAborted(live.held.released, call.signal);
