@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText } from '@dragoman/core';
+import { type Call, failureOf, frameText, type RequestKey } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -6,10 +6,12 @@ import {
   encodeResponse,
   type Failure,
   failure,
+  newEnvelope,
   newResponse,
+  type Stamp,
 } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
-import { readEnvelope, withRequestId } from '../read-envelope.ts';
+import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
 import type { Connection, SocketRoute } from '../route.ts';
 import type { E2AContext } from './e2a.ts';
 
@@ -56,7 +58,7 @@ class E2ASocket {
     const { principal } = this.#connection;
     if (principal === undefined) throw new Error('an agent socket was opened without a caller');
     const read = readEnvelope(text, { principal, now: this.#context.clock.now() });
-    if (isFailure(read)) return this.#refuse(read, undefined);
+    if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
     const envelope = withRequestId(read, this.#context.ids, undefined);
     const requestId = envelope.request_id ?? '';
     if (this.#inFlight.has(requestId)) {
@@ -84,23 +86,29 @@ class E2ASocket {
         failure('invalid_message', {}, 'chat.resume needs params.request_id and, unless from the start, params.after.'),
       );
     }
-    return this.#resumed({ owner: call.principal.id, requestId }, Number(after));
+    return this.#resumed(envelope, { owner: call.principal.id, requestId }, Number(after));
   }
 
-  async *#resumed(key: { owner: string; requestId: string }, after: number): AsyncGenerator<E2AResponse> {
-    const { store, engine } = this.#context;
+  async *#resumed(envelope: E2AEnvelope, key: RequestKey, after: number): AsyncGenerator<E2AResponse> {
+    const { store, engine, ids, clock } = this.#context;
     if ((await store.requests.find(key)) === undefined)
       yield* refusing(failure('not_found', {}, 'There is no such request.'));
-    yield* engine.runs.read(key, after);
+    let hasMore = false;
+    for await (const frame of engine.runs.read(key, after)) {
+      hasMore = true;
+      yield frame;
+    }
+    // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
+    if (!hasMore) yield nothingMore(envelope, key.requestId, { id: ids.uuid(), now: clock.now() });
   }
 
   async #send(frames: AsyncIterable<E2AResponse>, envelope: E2AEnvelope): Promise<void> {
     const keepalive = this.#keepalive(envelope);
     try {
-      const wanted = envelope.is_stream || envelope.method === 'chat.resume';
       for await (const frame of frames) {
         keepalive.sent();
-        if (!wanted && !frame.is_final) continue;
+        // A request that is not for a stream gets its final frame alone, now and when it is resumed.
+        if (!frame.is_stream && !frame.is_final) continue;
         const text = frameText(frame);
         if (text.length > MAX_FRAME) {
           await this.#connection.send(tooLarge(frame, text.length));
@@ -135,7 +143,7 @@ class E2ASocket {
     };
   }
 
-  async #refuse(reason: Failure, envelope: E2AEnvelope | undefined): Promise<void> {
+  async #refuse(reason: Failure, envelope: E2AEnvelope): Promise<void> {
     const { ids, clock } = this.#context;
     const stamp = { id: ids.hex(), now: clock.now() };
     const frame = e2aDialect.fromFailure(reason, envelope, stamp);
@@ -145,6 +153,21 @@ class E2ASocket {
 
 async function* refusing(reason: Failure): AsyncGenerator<never> {
   throw Object.assign(new Error(reason.message), { failure: reason });
+}
+
+/** Answers a `chat.resume` after the final frame. */
+function nothingMore({ request_id, method, is_stream }: E2AEnvelope, resumed: string, stamp: Stamp): E2AResponse {
+  return newResponse({
+    response_id: stamp.id,
+    request_id,
+    method,
+    is_stream,
+    is_final: true,
+    status: 'succeeded',
+    response_kind: 'e2a.complete',
+    timestamp: stamp.now.toISOString(),
+    body: { result: { request_id: resumed, is_final: true } },
+  });
 }
 
 function keepaliveFrame({ request_id, session_id, method, channel }: E2AEnvelope, now: Date): E2AResponse {
