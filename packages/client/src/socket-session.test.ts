@@ -55,7 +55,7 @@ describe('a socket session', () => {
     const refused = socket.send('x', { agent: 'nobody' }).final();
     await expect(refused).rejects.toMatchObject({ code: 'E2A.NO_ROUTE', retryable: false });
     const wrong = socket.send({ identity_origin: 'nobody' as 'user' }).final();
-    await expect(wrong).rejects.toMatchObject({ code: 'invalid_message', issues: [{ pointer: '/identity_origin' }] });
+    await expect(wrong).rejects.toMatchObject({ code: 'E2A.INVALID_MESSAGE', issues: [{ pointer: '/identity_origin' }] });
     await socket.close();
   });
 
