@@ -109,8 +109,11 @@ export class Engine {
     await this.runs.drain(over.signal);
     drained.abort();
     this.#stopped.abort();
-    await this.limiter.save(this.#store.counters);
-    await this.router[Symbol.asyncDispose]();
+    try {
+      await this.limiter.save(this.#store.counters);
+    } finally {
+      await this.router[Symbol.asyncDispose]();
+    }
   }
 
   #callFor(row: RequestRow): Call | undefined {

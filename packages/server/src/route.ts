@@ -77,6 +77,11 @@ export interface SocketRoute {
    * That message stays the first of `messages`. Without this a missing key is refused before the upgrade.
    */
   readonly identify?: (firstMessage: string) => Promise<Principal | Failure>;
+  /**
+   * It brings the answers to what others have asked: when the server stops it goes on until whoever opened it ends it, as
+   * long as the server waits for anything.
+   */
+  readonly carriesAnswers?: boolean;
   /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }

@@ -31,6 +31,7 @@ import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { Started } from './started.ts';
 import { VERSION } from './version.ts';
 
 export interface ServerOptions {
@@ -53,22 +54,28 @@ export class Server implements AsyncDisposable {
   readonly url: string;
   readonly #store: Store;
   readonly #edge: HttpEdge;
+  readonly #hub: AgentSocketHub;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, edge, hub, url }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
     this.#edge = edge;
+    this.#hub = hub;
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     this.#stopped ??= (async () => {
       const closed = this.#edge.close({ drainMs });
-      await this.engine.stop({ drainMs });
-      await closed;
-      await this.#store[Symbol.asyncDispose]();
+      try {
+        // Agents that dialled in are listened to as long as anything runs.
+        await this.engine.stop({ drainMs }).finally(() => this.#hub.close());
+        await closed;
+      } finally {
+        await this.#store[Symbol.asyncDispose]();
+      }
     })();
     return this.#stopped;
   }
@@ -78,9 +85,18 @@ export class Server implements AsyncDisposable {
   }
 }
 
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: HttpEdge;
+  readonly hub: AgentSocketHub;
+  readonly url: string;
+}
+
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
   const store = await openStore(options);
+  const ends: (() => PromiseLike<unknown>)[] = [() => store[Symbol.asyncDispose]()];
   try {
     const engine = new Engine({
       store,
@@ -92,6 +108,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
       ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
     });
+    ends.unshift(() => engine.stop({ drainMs: 0 }));
     const hub = new AgentSocketHub({ clock, ids, log });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
@@ -103,8 +120,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
-    await engine.start();
-    await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
@@ -116,23 +131,30 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
+    const started = new Started();
     const edge: HttpEdge = new HttpEdge({
       routes,
       sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
       clock,
       ids,
       log,
-      hosts: [host, 'localhost', '127.0.0.1', '[::1]', ...(config.allowed_hosts ?? [])],
+      hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
       origins: config.allowed_origins ?? [],
-      authenticate: (key) => authenticate(engine, key),
+      authenticate: (key) => started.then(() => authenticate(engine, key)),
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
+    ends.unshift(() => edge.close({ drainMs: 0 }));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    // Not before the port is ours: what an earlier process left would be started only to be ended.
+    await engine.start();
+    await provideAdminKey(engine, options);
+    started.now();
+    return new Server({ engine, store, edge, hub, url });
   } catch (error) {
-    await store[Symbol.asyncDispose]();
+    for (const end of ends)
+      await Promise.resolve(end()).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;
   }
 }

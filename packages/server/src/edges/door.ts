@@ -5,6 +5,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
 import type { Access } from '../route.ts';
 import { addressGroup, callerAddress, proxyList } from './address.ts';
+import { HostNames } from './host-names.ts';
 
 export interface DoorOptions {
   /** The names this server answers to, `localhost` for any port or `localhost:7420` for one. Always checked. */
@@ -24,15 +25,13 @@ export interface DoorOptions {
 /** Who may come in, the same for HTTP requests and WebSocket upgrades. */
 export class Door {
   readonly #options: DoorOptions;
-  readonly #hosts: ReadonlySet<string>;
+  readonly #hosts: HostNames;
   readonly #origins: ReadonlySet<string>;
   readonly #proxies: BlockList;
-  /** The last one that was found good, as it was written: nearly always the next one too. */
-  #goodHost: string | undefined;
 
   constructor(options: DoorOptions) {
     this.#options = options;
-    this.#hosts = new Set(options.hosts.map((host) => host.toLowerCase()));
+    this.#hosts = new HostNames(options.hosts);
     this.#origins = new Set(options.origins?.map((origin) => origin.toLowerCase()));
     this.#proxies = proxyList(options.proxies ?? []);
   }
@@ -48,11 +47,7 @@ export class Door {
    */
   refuseSender({ host, origin }: IncomingHttpHeaders): Failure | undefined {
     if (host === undefined || host.includes(',')) return NO_HOST;
-    if (host !== this.#goodHost) {
-      const name = host.toLowerCase();
-      if (!this.#hosts.has(name) && !this.#hosts.has(withoutPort(name))) return WRONG_HOST;
-      this.#goodHost = host;
-    }
+    if (!this.#hosts.has(host)) return WRONG_HOST;
     if (origin === undefined) return undefined;
     const site = origin.toLowerCase();
     // The Host was found good, so a page of that very host is ours, whether or not TLS ends before us.
@@ -115,16 +110,10 @@ function bearerKey(authorization: string): string | undefined {
   return key === '' || key.includes(' ') || key.includes(',') ? undefined : key;
 }
 
-/** `[::1]:7420` and `localhost:7420` without the port. */
-function withoutPort(host: string): string {
-  const colon = host.lastIndexOf(':');
-  return colon === -1 || host.endsWith(']') ? host : host.slice(0, colon);
-}
-
 const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
 const WRONG_HOST = failure(
   'forbidden',
-  { suggestions: ['Call the server by a name it is configured for, or add this name to `hosts`.'] },
+  { suggestions: ['Call the server by a name it is configured for, or add this name to `allowed_hosts`.'] },
   'This server does not answer to the name in Host.',
 );
 const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call this server.');

@@ -63,7 +63,7 @@ export class HttpEdge implements AsyncDisposable {
         this.#server.off('error', reject);
         const address = this.#server.address();
         const bound = typeof address === 'object' && address !== null ? address.port : port;
-        resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+        resolve(`http://${reachable(host)}:${bound}`);
       });
     });
   }
@@ -225,6 +225,12 @@ export class HttpEdge implements AsyncDisposable {
     } else if (pipeline?.running?.response.headersSent === true) socket.destroy();
     else endWith(socket, refusal);
   }
+}
+
+/** A host as it stands in a URL. Who listens on every address is reached by this machine at its own. */
+function reachable(host: string): string {
+  const address = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return address.includes(':') ? `[${address}]` : address;
 }
 
 /** The exchanges of one connection. */

@@ -31,7 +31,7 @@ export class SocketEdge {
   readonly #limits: SocketLimits;
   readonly #server: WebSocketServer;
   readonly #subprotocols = new WeakMap<IncomingMessage, string>();
-  readonly #connections = new Set<SocketConnection>();
+  readonly #connections = new Map<SocketConnection, SocketRoute>();
   #watch: AbortController | undefined;
   #isDraining = false;
 
@@ -84,22 +84,22 @@ export class SocketEdge {
     }
   }
 
-  /** Gives no further message to any route. Those that are done when their work is done end by themselves. */
+  /** Gives no further request to any route. Those that are done when their work is done end by themselves. */
   drain(): void {
     this.#isDraining = true;
-    for (const connection of this.#connections) connection.endMessages();
+    for (const [connection, route] of this.#connections) if (route.carriesAnswers !== true) connection.endMessages();
   }
 
   /** Tells every route to stop, and every peer that the server is going away. */
   abort(): void {
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.keys()) {
       connection.close(1001, GOING_AWAY);
       connection.abort();
     }
   }
 
   disconnect(isGone: (principal: Principal) => boolean): void {
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.keys()) {
       if (connection.principal === undefined || !isGone(connection.principal)) continue;
       connection.close(1008, 'unauthenticated');
       connection.abort();
@@ -140,7 +140,7 @@ export class SocketEdge {
       address,
       principal,
     });
-    this.#connections.add(connection);
+    this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();
     webSocket.on('close', () => {
       this.#connections.delete(connection);
@@ -154,7 +154,7 @@ export class SocketEdge {
   async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
     try {
       if (!(await this.#identify(route, connection))) return;
-      if (this.#isDraining) connection.endMessages();
+      if (this.#isDraining && route.carriesAnswers !== true) connection.endMessages();
       await route.open(connection);
       if (this.#isDraining) connection.close(1001, GOING_AWAY);
       else connection.close(1000);
@@ -189,7 +189,7 @@ export class SocketEdge {
     this.#watch = watch;
     while (!watch.signal.aborted) {
       await this.#clock.wait(this.#limits.checkMs, watch.signal).catch(ignore);
-      if (!watch.signal.aborted) for (const connection of this.#connections) connection.check();
+      if (!watch.signal.aborted) for (const connection of this.#connections.keys()) connection.check();
     }
   }
 }
