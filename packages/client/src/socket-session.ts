@@ -137,9 +137,9 @@ export class SocketSession implements AsyncDisposable {
 
   async #dial(): Promise<SocketConnection> {
     const { http, WebSocket, retry, onPush } = this.#parts;
-    const { url, credentials: headers } = http;
+    const { url, key } = http;
     try {
-      this.#connection = await SocketConnection.dial({ url, headers, WebSocket, readyMs: retry.silenceMs, onPush });
+      this.#connection = await SocketConnection.dial({ url, key, WebSocket, readyMs: retry.silenceMs, onPush });
     } catch (error) {
       throw await this.#explained(error);
     }

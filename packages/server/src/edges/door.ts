@@ -5,6 +5,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
 import type { Access } from '../route.ts';
 import { addressGroup, callerAddress, proxyList } from './address.ts';
+import { Cors } from './cors.ts';
 import { HostNames } from './host-names.ts';
 
 export interface DoorOptions {
@@ -24,15 +25,15 @@ export interface DoorOptions {
 
 /** Who may come in, the same for HTTP requests and WebSocket upgrades. */
 export class Door {
+  readonly cors: Cors;
   readonly #options: DoorOptions;
   readonly #hosts: HostNames;
-  readonly #origins: ReadonlySet<string>;
   readonly #proxies: BlockList;
 
   constructor(options: DoorOptions) {
     this.#options = options;
     this.#hosts = new HostNames(options.hosts);
-    this.#origins = new Set(options.origins?.map((origin) => origin.toLowerCase()));
+    this.cors = new Cors(options.origins ?? []);
     this.#proxies = proxyList(options.proxies ?? []);
   }
 
@@ -53,16 +54,16 @@ export class Door {
     // The Host was found good, so a page of that very host is ours, whether or not TLS ends before us.
     const name = host.toLowerCase();
     const own = site === `http://${name}` || site === `https://${name}`;
-    return own || this.#origins.has(site) ? undefined : WRONG_ORIGIN;
+    return own || this.cors.allows(site) ? undefined : WRONG_ORIGIN;
   }
 
   /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
-  identify({ headers, address, access }: Caller): Identified | Promise<Identified> {
+  identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
     const { admit, authenticate } = this.#options;
     const refused = admit?.(addressGroup(address));
     if (refused !== undefined) return refused;
     if (access === 'public') return undefined;
-    const key = presentedKey(headers);
+    const key = presentedKey(headers, offeredKey);
     if (key === undefined) return access === 'open' ? undefined : NO_KEY;
     if (typeof key !== 'string') return key;
     const found = authenticate(key);
@@ -82,6 +83,8 @@ export type Identified = Principal | Failure | undefined;
 
 export interface Caller {
   readonly headers: IncomingHttpHeaders;
+  /** A key that came another way than by the headers for it. */
+  readonly offeredKey?: string | undefined;
   readonly address: string;
   readonly access: Access;
 }
@@ -94,9 +97,10 @@ export function refuseRole(principal: Principal, access: Access): Failure | unde
 }
 
 /** The key of a request, or a failure when what it presents is no key or two different ones. */
-function presentedKey(headers: IncomingHttpHeaders): string | undefined | Failure {
+function presentedKey(headers: IncomingHttpHeaders, offered: string | undefined): string | undefined | Failure {
   const { authorization } = headers;
-  const apiKey = headers['x-api-key'];
+  const apiKey = headers['x-api-key'] ?? offered;
+  if (typeof apiKey === 'string' && offered !== undefined && apiKey !== offered) return TWO_KEYS;
   if (authorization === undefined) return typeof apiKey === 'string' ? apiKey : undefined;
   const bearer = bearerKey(authorization);
   if (bearer === undefined) return NO_BEARER;
@@ -120,6 +124,6 @@ const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call
 const KEY_HINT = { suggestions: ['Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.'] };
 const NO_KEY = failure('unauthenticated', KEY_HINT);
 const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header does not hold a Bearer key.');
-const TWO_KEYS = failure('unauthenticated', {}, 'Authorization and X-API-Key hold different keys.');
+const TWO_KEYS = failure('unauthenticated', {}, 'The request holds two different keys.');
 const ADMIN_ONLY = failure('forbidden', {}, 'This needs an admin key.');
 const AGENT_ONLY = failure('forbidden', {}, "This needs an agent's key; an admin key is not an agent.");

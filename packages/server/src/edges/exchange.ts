@@ -155,6 +155,10 @@ export class Exchange implements InboundRequest {
     const misdirected = door.refuseSender(headers);
     if (misdirected !== undefined) return this.#word(misdirected);
 
+    if (this.method === 'OPTIONS') {
+      const preflight = door.cors.preflight(headers, router.allowed(this.path));
+      if (preflight !== undefined) return preflight;
+    }
     const match = router.find(this.method, this.path);
     if (match === undefined) return this.#noRoute();
     const route = match.entry;
@@ -232,13 +236,15 @@ export class Exchange implements InboundRequest {
   }
 
   #delivery(): Delivery {
-    const { clock, limits } = this.#context;
+    const { clock, limits, door } = this.#context;
+    const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
     if (linger) this.response.shouldKeepAlive = false;
     return {
       personal: this.principal !== undefined,
-      fields: this.#counted === undefined ? NO_FIELDS : rateFields(this.#counted.limits, clock.now().getTime()),
+      fields:
+        this.#counted === undefined ? cors : [...cors, ...rateFields(this.#counted.limits, clock.now().getTime())],
       retryAfter: this.#retryAfter,
       stallMs: limits.stallMs,
       beforeEnd: linger
@@ -282,6 +288,5 @@ function breakOff({ socket }: ServerResponse, stallMs: number): void {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
-const NO_FIELDS: readonly string[] = [];
 const NOT_FOUND = problemAnswer(failure('not_found'));
 const METHOD_NOT_ALLOWED = problemAnswer(failure('method_not_allowed'));

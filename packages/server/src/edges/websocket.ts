@@ -11,6 +11,7 @@ import { type Door, refuseRole } from './door.ts';
 import { refuseForm } from './form.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
+import { readOffer } from './subprotocols.ts';
 
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
@@ -114,12 +115,12 @@ export class SocketEdge {
     if (match === undefined) return failure('not_found');
     if (this.#isDraining) return failure('busy', {}, 'The server is stopping.');
     const { route } = match.entry;
-    const subprotocol = chooseSubprotocol(headers['sec-websocket-protocol'], route.subprotocols ?? []);
-    if (typeof subprotocol === 'string') this.#subprotocols.set(request, subprotocol);
-    else if (subprotocol !== undefined) return subprotocol;
+    const offer = readOffer(headers['sec-websocket-protocol'], route.subprotocols ?? []);
+    if (isFailure(offer)) return offer;
+    if (offer.subprotocol !== undefined) this.#subprotocols.set(request, offer.subprotocol);
     const address = this.#door.address(request.socket.remoteAddress, headers);
     const access = route.identify === undefined ? route.access : 'open';
-    const principal = await this.#door.identify({ headers, address, access });
+    const principal = await this.#door.identify({ headers, offeredKey: offer.key, address, access });
     if (isFailure(principal)) return principal;
     if (principal !== undefined) return refuseRole(principal, route.access) ?? { match, address, principal };
     return { match, address, principal };
@@ -211,17 +212,6 @@ interface Arrival {
   readonly socket: Duplex;
   readonly webSocket: WebSocket;
   readonly entrance: Entrance;
-}
-
-/** The one the route wants most of those offered. A peer that offers none gets none. */
-function chooseSubprotocol(offer: string | undefined, spoken: readonly string[]): string | undefined | Failure {
-  if (offer === undefined || spoken.length === 0) return undefined;
-  const offered = offer.split(',').map((name) => name.trim());
-  const suggestions = spoken.map((name) => `Sec-WebSocket-Protocol: ${name}`);
-  return (
-    spoken.find((name) => offered.includes(name)) ??
-    failure('invalid_message', { suggestions }, 'This route speaks none of the subprotocols offered.')
-  );
 }
 
 function ignore(): void {}

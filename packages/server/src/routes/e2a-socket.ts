@@ -23,6 +23,7 @@ export function e2aSocketRoute(context: E2AContext): SocketRoute {
   return {
     path: '/e2a/ws',
     access: 'agent',
+    subprotocols: ['dragoman'],
     summary: 'Envelopes in, frames out, many requests at once.',
     open: (connection) => new E2ASocket(connection, context).serve(),
   };
