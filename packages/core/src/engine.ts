@@ -11,6 +11,7 @@ import { Limiter } from './limits/limiter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
+import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
@@ -38,6 +39,7 @@ export class Engine {
   readonly limiter: Limiter;
   readonly router: Router;
   readonly runs: Runs;
+  readonly pushes: Pushes;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler;
   readonly #answer: Handler;
@@ -69,6 +71,7 @@ export class Engine {
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
     this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }) });
+    this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope) => this.router.resolve(envelope);
     this.#answer = layered(this.router.handler, [
       deadline({ clock, milliseconds: timeoutMs }),

@@ -16,6 +16,7 @@ export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export type { Window, WindowState } from './limits/sliding-window.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { decodeAgentDefinition } from './registry/callers.ts';
 export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsShape } from './registry/definition.ts';

@@ -1,5 +1,6 @@
 import {
   type AgentDefinition,
+  type AgentPush,
   AgentSocketHub,
   type Clock,
   childrenFolder,
@@ -109,10 +110,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
     });
     ends.unshift(() => engine.stop({ drainMs: 0 }));
-    const hub = new AgentSocketHub({ clock, ids, log });
+    const onPush = (push: AgentPush) => engine.pushes.deliver(push);
+    const hub = new AgentSocketHub({ clock, ids, log, onPush });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub });
+      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, onPush });
       engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));

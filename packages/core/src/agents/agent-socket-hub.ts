@@ -2,7 +2,7 @@ import { type E2AEnvelope, type JsonObject, parseJson } from '@dragoman/protocol
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { SharedLine } from './shared-line.ts';
+import { type OnPush, SharedLine } from './shared-line.ts';
 
 /** What the hub needs of a connection that an agent opened to us. */
 export interface AgentConnection {
@@ -19,11 +19,11 @@ export interface AgentConnection {
  * comes back before its old connection is seen to be dead; new requests go to the newest.
  */
 export class AgentSocketHub {
-  readonly #options: { readonly clock: Clock; readonly ids: Ids; readonly log: Log };
+  readonly #options: HubOptions;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
 
-  constructor(options: { clock: Clock; ids: Ids; log: Log }) {
+  constructor(options: HubOptions) {
     this.#options = options;
   }
 
@@ -75,6 +75,13 @@ export class AgentSocketHub {
     if (line === undefined) yield agentFailed('The agent is not connected.');
     else yield* line.answer(envelope, call);
   }
+}
+
+interface HubOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly onPush?: OnPush;
 }
 
 /** Counts what is on its way. A send that fails is a connection that is gone, which its signal tells. */

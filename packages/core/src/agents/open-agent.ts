@@ -8,6 +8,7 @@ import { httpAgent } from './http-agent.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { loadModuleAgent } from './module-agent.ts';
 import { endOrphans } from './orphans.ts';
+import type { OnPush } from './shared-line.ts';
 import { childrenFolder, StdioAgent } from './stdio-agent.ts';
 import { timed } from './timed-agent.ts';
 
@@ -20,6 +21,8 @@ export interface DriverContext {
   readonly folder: string;
   /** Where agents that dial in are found. */
   readonly hub?: AgentSocketHub;
+  /** Takes what agents say by themselves. */
+  readonly onPush?: OnPush;
   /** The way out to the network; straight to the host unless given. */
   readonly exchange?: HttpExchange;
 }

@@ -114,4 +114,5 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (principal, name, slice)
   )
   `,
+  'CREATE INDEX sessions_by_agent ON sessions (agent_id, session_id)',
 ];

@@ -85,6 +85,7 @@ export class SqliteStore implements Store {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
     delete: (key) => this.#ask('deleteSession', key),
+    owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
   };
 

@@ -118,6 +118,8 @@ export interface SessionStore {
    * any session.
    */
   delete(key: SessionKey): Promise<boolean>;
+  /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
+  owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /** Newest first. */
   turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
 }

@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText, type RequestKey } from '@dragoman/core';
+import { type Call, failureOf, frameText, type Principal, type RequestKey } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -33,6 +33,7 @@ class E2ASocket {
   readonly #connection: Connection;
   readonly #context: E2AContext;
   readonly #inFlight = new Set<string>();
+  #hasMissed = false;
 
   constructor(connection: Connection, context: E2AContext) {
     this.#connection = connection;
@@ -40,6 +41,16 @@ class E2ASocket {
   }
 
   async serve(): Promise<void> {
+    const { engine } = this.#context;
+    const unsubscribe = engine.pushes.subscribe(this.#principal, (text) => this.#push(text));
+    try {
+      await this.#serve();
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  async #serve(): Promise<void> {
     // Clients wait for this before they send anything.
     await this.#connection.send('{"type":"event","event":"connection.ack","payload":{"status":"ready"}}');
     const answers = new Set<Promise<void>>();
@@ -56,8 +67,7 @@ class E2ASocket {
   }
 
   async #answer(text: string): Promise<void> {
-    const { principal } = this.#connection;
-    if (principal === undefined) throw new Error('an agent socket was opened without a caller');
+    const principal = this.#principal;
     const read = readEnvelope(text, { principal, now: this.#context.clock.now() });
     if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
     const envelope = withRequestId(read, this.#context.ids, undefined);
@@ -77,6 +87,23 @@ class E2ASocket {
     } finally {
       this.#inFlight.delete(requestId);
     }
+  }
+
+  get #principal(): Principal {
+    const { principal } = this.#connection;
+    if (principal === undefined) throw new Error('an agent socket was opened without a caller');
+    return principal;
+  }
+
+  /** What nobody asked for is not kept for a peer that does not read. */
+  #push(text: string): void {
+    if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD_PUSHES) {
+      this.#connection.send(text).catch(() => {});
+      return;
+    }
+    if (!this.#hasMissed)
+      this.#context.log.warn({ principal: this.#principal.id }, 'a peer that reads slowly misses pushes');
+    this.#hasMissed = true;
   }
 
   #frames(envelope: E2AEnvelope, call: Call): AsyncIterable<E2AResponse> {
@@ -200,4 +227,6 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
+/** The send buffer of a connection, in characters. */
+const MAX_UNREAD_PUSHES = 1024 * 1024;
 const MAX_FRAME = 6 * 1024 * 1024;
