@@ -75,13 +75,21 @@ describe('the same request by every door', () => {
     const frames = await allFrames(await caller.post(envelope, { accept }));
     expect(frames).toHaveLength(1);
     expect(read(frames[0])).toMatchObject({ is_final: true, sequence: 5, body: { result: { echoed: CONTENT } } });
-    // The others are there for who asks.
-    expect(await caller.resume(envelope.request_id)).toHaveLength(6);
+    // And again for who comes back for it.
+    const again = await caller.get(`${envelope.request_id}/responses`, accept);
+    expect(accept === 'application/json' ? await again.text() : await allFrames(again)).toEqual(
+      accept === 'application/json' ? `{"responses":[${frames[0]}],"is_final":true}` : frames,
+    );
   });
 
   test('the WebSocket too', async () => {
-    const frames = await caller.overSocket({ ...CHAT, request_id: fresh() });
+    const envelope = { ...CHAT, request_id: fresh() };
+    const frames = await caller.overSocket(envelope);
     expect(frames.map(read)).toMatchObject([{ is_final: true, sequence: 5 }]);
+    const socket = await caller.socket();
+    socket.send({ request_id: fresh(), method: 'chat.resume', params: { request_id: envelope.request_id } });
+    expect((await socket.frames(envelope.request_id).next()).value).toBe(frames[0]);
+    socket.close();
   });
 
   test('JSON has no place but for the final frame of a stream', async () => {
@@ -197,6 +205,25 @@ describe('resuming', () => {
     expect(await (await caller.get(`${id}/responses?after=5`)).json()).toEqual({ responses: [], is_final: true });
   });
 
+  test('as a stream after the final frame is an empty stream, which ends at once', async () => {
+    const id = fresh();
+    await allFrames(await caller.post({ ...STREAM, request_id: id }));
+    for (const accept of ['text/event-stream', 'application/x-ndjson']) {
+      for (const after of [5, 6, 1000]) {
+        const answer = await caller.get(`${id}/responses?after=${after}`, accept);
+        expect([answer.status, await answer.text()]).toEqual([200, '']);
+      }
+    }
+  });
+
+  test('by chat.resume after the final frame is answered itself: nobody should wait for frames that never come', async () => {
+    const id = fresh();
+    await allFrames(await caller.post({ ...STREAM, request_id: id }));
+    const params = { request_id: id, after: 5 };
+    const frames = await caller.overSocket({ request_id: fresh(), method: 'chat.resume', params });
+    expect(frames.map(read)).toMatchObject([{ is_final: true, body: { result: { request_id: id, is_final: true } } }]);
+  });
+
   test.each(['after=x', 'after=-2', 'after=1.5', 'after=1e3', 'after='])('?%s is refused', async (query) => {
     expect((await caller.get(`${fresh()}/responses?${query}`)).status).toBe(400);
   });
@@ -307,23 +334,28 @@ describe('rate limits', () => {
     const read_on = await call(system.url, { path: `/e2a/requests/${last}/responses`, key });
     expect(read_on.status).toBe(200);
     socket.send({ request_id: fresh(), method: 'chat.resume', params: { request_id: last } });
-    expect(read((await socket.frames(last).next()).value)).toMatchObject({ sequence: 0 });
+    expect(read((await socket.frames(last).next()).value)).toMatchObject({ sequence: 5, is_final: true });
     socket.close();
   });
 });
 
 describe('what cannot be read', () => {
   test.each([
-    ['not JSON', '{"request_id":', 'not_json'],
-    ['a key twice', '{"request_id":"a","request_id":"b","method":"chat.send"}', 'not_json'],
-    ['__proto__', '{"request_id":"a","method":"chat.send","__proto__":{}}', 'invalid_message'],
-    ['no envelope', '[]', 'invalid_message'],
-    ['a wrong type', '{"request_id":7,"method":"chat.send"}', 'invalid_message'],
-  ])('%s is refused with what is wrong by HTTP, and the WebSocket lives on', async (_, body, code) => {
+    ['not JSON', '{"request_id":', 'not_json', null],
+    ['a key twice', '{"request_id":"a","request_id":"b","method":"chat.send"}', 'not_json', null],
+    ['half of a surrogate pair in an id', '{"request_id":"a\\ud800","method":"chat.send"}', 'not_json', null],
+    ['__proto__', '{"request_id":"a","method":"chat.send","__proto__":{}}', 'invalid_message', 'a'],
+    ['no envelope', '[]', 'invalid_message', null],
+    ['a wrong type', '{"request_id":"b","method":7}', 'invalid_message', 'b'],
+    ['an id that is a list', '{"request_id":["c"],"method":"chat.send"}', 'invalid_message', null],
+    ['a NUL in an id', '{"request_id":"d\\u0000e","method":"chat.send"}', 'invalid_message', 'd\0e'],
+    ['a NUL in a session', '{"request_id":"f","session_id":"\\u0000","method":"chat.send"}', 'invalid_message', 'f'],
+    ['an id no path could hold', JSON.stringify({ request_id: 'g'.repeat(513) }), 'invalid_message', 'g'.repeat(513)],
+  ])('%s is refused with what is wrong by HTTP, and the WebSocket lives on', async (_, body, code, id) => {
     const socket = await caller.socket();
     socket.send(body);
     const e2a = code === 'not_json' ? 'E2A.INVALID_JSON' : 'E2A.INVALID_MESSAGE';
-    expect(read((await socket.frames(null).next()).value)).toMatchObject({ is_final: true, body: { code: e2a } });
+    expect(read((await socket.frames(id).next()).value)).toMatchObject({ is_final: true, body: { code: e2a } });
     expect(await socket.ask({ ...CHAT, request_id: fresh() })).toHaveLength(1);
     socket.close();
     const answer = await caller.postText(body);

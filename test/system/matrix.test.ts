@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.ts';
 import type { Access, Route } from '../../packages/server/src/route.ts';
@@ -44,6 +46,7 @@ const fresh = () => `fresh-${++number}`;
  */
 const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
+  'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
@@ -143,6 +146,18 @@ describe('every WebSocket route', () => {
       expect(answer.status).toBe(statuses[verdict]);
     }
   });
+
+  test.each(authorisationMatrix(socketRoutes))(
+    '$route.path as $actor with the key among the subprotocols: $verdict',
+    async ({ route, actor, verdict }) => {
+      const key = KEYS[actor];
+      const offer = ['dragoman', ...(key === undefined ? [] : [`key.${Buffer.from(key).toString('base64url')}`])];
+      const { status, headers } = await handshake(route.path, offer);
+      expect(status).toBe(verdict === 'passes' ? 101 : statuses[verdict]);
+      expect(headers['sec-websocket-protocol']).toBe(verdict === 'passes' ? 'dragoman' : undefined);
+      for (const secret of offer.slice(1)) expect(system.log).not.toContain(secret);
+    },
+  );
 
   test("resuming another's request is resuming none", async () => {
     const socket = await SocketClient.open(system.url, other.api_key);
@@ -317,7 +332,8 @@ interface OpenApi {
 }
 
 function accessOf(security: readonly Record<string, unknown>[]): Access {
-  if (security.length === 0) return 'open';
+  if (security.length === 0) return 'public';
+  if (Object.keys(security[0] ?? {}).length === 0) return 'open';
   return Object.hasOwn(security[0] ?? {}, 'adminKey') || Object.hasOwn(security[0] ?? {}, 'adminBearer')
     ? 'admin'
     : 'agent';
@@ -365,6 +381,17 @@ function sendStream(key: string, envelope: JsonObject, accept = 'text/event-stre
 function over({ message }: HttpAnswer): Promise<void> {
   return new Promise((resolve) => {
     message.once('close', resolve).resume();
+  });
+}
+
+/** What the server answers to the opening handshake of a peer that sets no header but the subprotocols. */
+function handshake(path: string, offer: string[]): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`${system.url.replace('http', 'ws')}${path}`, offer);
+    const settle = ({ statusCode = 0, headers }: IncomingMessage) => resolve({ status: statusCode, headers });
+    socket.on('error', () => {});
+    socket.once('upgrade', settle).once('unexpected-response', (_, message) => settle(message));
+    socket.once('open', () => socket.terminate());
   });
 }
 

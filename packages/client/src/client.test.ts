@@ -115,6 +115,13 @@ describe('resume', () => {
     expect(await client.resume(answer.requestId, { after: 1 }).text()).toBe('c d');
   });
 
+  test('of what was no stream gives the final frame, as the first answer did', async () => {
+    const { client, url, key } = await realServer();
+    const answer = client.send('a b c d', { stream: false });
+    const final = await answer.final();
+    expect(await all(createClient({ url, key }).resume(answer.requestId))).toEqual([final]);
+  });
+
   test('of what nobody sent says so', async () => {
     const { client } = await realServer();
     await expect(client.resume('nothing').final()).rejects.toMatchObject({ code: 'not_found', status: 404 });

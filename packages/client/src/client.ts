@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly key?: string;
   /** Instead of the runtime's own. */
   readonly fetch?: typeof fetch;
-  /** For `connect()`: one that takes headers, such as that of the `ws` package. Node has one of its own from version 22 on. */
+  /** For `connect()`, where the runtime has none: that of the `ws` package. Node has one of its own from version 22 on. */
   readonly WebSocket?: WebSocketConstructor;
   readonly retry?: RetryOptions;
 }
@@ -118,10 +118,7 @@ export class Client {
     return this.#http.json({ path: 'health', signal });
   }
 
-  /**
-   * Opens a WebSocket that carries many requests at once. Not for browsers yet: they cannot send a key with one, and the
-   * server takes it by no other way; use `send` there.
-   */
+  /** Opens a WebSocket that carries many requests at once. */
   connect(options: ConnectOptions = {}): Promise<SocketSession> {
     return SocketSession.open({
       http: this.#http,

@@ -10,7 +10,7 @@ export interface HttpOptions {
 }
 
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the server's url, without a leading slash. */
   readonly path: string;
   readonly accept?: string;
@@ -22,21 +22,17 @@ export interface HttpRequest {
 /** Requests to one server with one key. */
 export class Http {
   readonly url: string;
-  readonly #key: string | undefined;
+  /** What proves who is calling. */
+  readonly key: string | undefined;
   readonly #fetch: typeof fetch;
   readonly #silenceMs: number;
 
   constructor({ url, key, fetch, silenceMs }: HttpOptions) {
     this.url = baseUrl(url);
-    this.#key = checkedKey(key);
+    this.key = checkedKey(key);
     // Called as a function of nobody: a browser's fetch refuses any `this` but the window.
     this.#fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
     this.#silenceMs = silenceMs;
-  }
-
-  /** What proves who is calling. */
-  get credentials(): Record<string, string> {
-    return this.#key === undefined ? {} : { Authorization: `Bearer ${this.#key}` };
   }
 
   /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx is thrown. */
@@ -46,7 +42,7 @@ export class Http {
     const init: RequestInit = {
       method,
       headers: {
-        ...this.credentials,
+        ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
         Accept: accept,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,

@@ -30,7 +30,7 @@ export class Place {
   /** Whether the frame is the reader's next; false for one it has, and for one that is not for it. */
   takes(frame: E2AResponse): boolean {
     if (isKeepalive(frame) || isServerPush(frame) || this.#isAtEnd) return false;
-    if (this.#finalOnly) return this.#takesFinal(frame);
+    if (this.#finalOnly || (frame.is_final && !frame.is_stream)) return this.#takesFinal(frame);
     if (frame.sequence <= this.#after) return false;
     if (frame.sequence > this.#after + 1) throw this.#gap(frame);
     const [issue] = this.#order.receive(frame);

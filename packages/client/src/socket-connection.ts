@@ -8,7 +8,7 @@ import type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
 export interface DialOptions {
   /** The server's, `http` or `https`, with a slash at its end. */
   readonly url: string;
-  readonly headers: Record<string, string>;
+  readonly key: string | undefined;
   readonly WebSocket: WebSocketConstructor | undefined;
   /** How long the server may take to say that it is ready. */
   readonly readyMs: number;
@@ -50,10 +50,10 @@ export class SocketConnection {
     }
   }
 
-  private constructor({ url, headers, WebSocket, onPush }: DialOptions) {
+  private constructor({ url, key, WebSocket, onPush }: DialOptions) {
     this.#url = url;
     this.#onPush = onPush;
-    this.#socket = newSocket(url, headers, WebSocket);
+    this.#socket = newSocket(url, key, WebSocket);
     this.#ready = new Promise((resolve, reject) => {
       this.#setReady = resolve;
       this.#setFailed = reject;
@@ -159,26 +159,27 @@ function isEvent(text: string): boolean {
   return json.ok && isObject(json.value) && json.value['type'] === 'event';
 }
 
-function newSocket(url: string, headers: Record<string, string>, given: WebSocketConstructor | undefined) {
+/** A browser can send a key with a WebSocket in one place only, the list of subprotocols; so it is sent there by all. */
+function newSocket(url: string, key: string | undefined, given: WebSocketConstructor | undefined): WebSocketLike {
   const WebSocket = given ?? (globalThis as unknown as { WebSocket?: WebSocketConstructor }).WebSocket;
-  if (WebSocket === undefined) throw cannotConnect(undefined);
-  try {
-    return new WebSocket(`${url.replace(/^http/, 'ws')}e2a/ws`, { headers });
-  } catch (error) {
-    // A browser takes the headers for a subprotocol, and refuses that.
-    throw cannotConnect(error);
-  }
+  if (WebSocket === undefined) throw noWebSocket();
+  const protocols = key === undefined ? ['dragoman'] : ['dragoman', `key.${base64url(key)}`];
+  return new WebSocket(`${url.replace(/^http/, 'ws')}e2a/ws`, protocols);
 }
 
-function cannotConnect(cause: unknown): DragomanError {
+/** Of a key, which is ASCII. */
+function base64url(key: string): string {
+  return btoa(key).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+function noWebSocket(): DragomanError {
   return new DragomanError({
     code: 'unsupported',
-    message: 'connect() needs a WebSocket that can send headers, and this runtime has none.',
+    message: 'connect() needs a WebSocket, and this runtime has none.',
     suggestions: [
-      "in Node, pass one: import WebSocket from 'ws'; createClient({ url, key, WebSocket })",
-      'in a browser, use send(): it streams and resumes too',
+      "pass one: import WebSocket from 'ws'; createClient({ url, key, WebSocket })",
+      'or use send(): it streams and resumes too',
     ],
-    cause,
   });
 }
 

@@ -20,6 +20,7 @@ async function all(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
   return found;
 }
 
+const hasWebSocket = 'WebSocket' in globalThis;
 const sequences = (frames: readonly E2AResponse[]) => frames.map(({ sequence }) => sequence);
 
 describe('a socket session', () => {
@@ -55,7 +56,10 @@ describe('a socket session', () => {
     const refused = socket.send('x', { agent: 'nobody' }).final();
     await expect(refused).rejects.toMatchObject({ code: 'E2A.NO_ROUTE', retryable: false });
     const wrong = socket.send({ identity_origin: 'nobody' as 'user' }).final();
-    await expect(wrong).rejects.toMatchObject({ code: 'invalid_message', issues: [{ pointer: '/identity_origin' }] });
+    await expect(wrong).rejects.toMatchObject({
+      code: 'E2A.INVALID_MESSAGE',
+      issues: [{ pointer: '/identity_origin' }],
+    });
     await socket.close();
   });
 
@@ -167,16 +171,30 @@ describe('connect', () => {
     await expect(alone.connect()).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  test('says what to do where no WebSocket can send a key', async () => {
+  test('works with a WebSocket that can set no header, as that of a browser', async () => {
+    const { url, key } = await realServer();
     class BrowserWebSocket extends WebSocket {
-      constructor(url: string, options: object) {
-        // As browsers do with anything: it is the name of a subprotocol, and not a good one.
-        super(url, String(options));
+      constructor(url: string, protocols: string[]) {
+        super(url, protocols);
+        this.on('upgrade', ({ headers }) => answered.push(headers));
       }
     }
-    const client = impatient({ url: 'http://127.0.0.1:9', key: 'k', WebSocket: BrowserWebSocket });
-    await expect(client.connect()).rejects.toMatchObject({ code: 'unsupported', suggestions: expect.any(Array) });
+    const answered: object[] = [];
+    const socket = await impatient({ url, key, WebSocket: BrowserWebSocket }).connect();
+    expect(await socket.send('hello').text()).toBe('hello');
+    // A browser takes no other answer than one of those it offered, and the key is not repeated.
+    expect(answered).toMatchObject([{ 'sec-websocket-protocol': 'dragoman' }]);
+    expect(JSON.stringify(answered)).not.toContain(Buffer.from(key).toString('base64url'));
+    await socket.close();
   });
+
+  test.skipIf(hasWebSocket)(
+    `says what to do where there is no WebSocket${hasWebSocket ? ' (this Node has one)' : ''}`,
+    async () => {
+      const client = impatient({ url: 'http://127.0.0.1:9', key: 'k' });
+      await expect(client.connect()).rejects.toMatchObject({ code: 'unsupported', suggestions: expect.any(Array) });
+    },
+  );
 
   test('waits until the server is ready, and not for ever', async () => {
     const { url, key } = await realServer();

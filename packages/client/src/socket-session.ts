@@ -1,11 +1,4 @@
-import {
-  decodeEnvelope,
-  type E2AEnvelope,
-  type E2AResponse,
-  encodeEnvelope,
-  type JsonObject,
-  newEnvelope,
-} from '@dragoman/protocols';
+import { type E2AEnvelope, type E2AResponse, encodeEnvelope, newEnvelope } from '@dragoman/protocols';
 import type { Answer } from './answer.ts';
 import { Attempt } from './attempt.ts';
 import type { SendOptions } from './client.ts';
@@ -84,11 +77,10 @@ export class SocketSession implements AsyncDisposable {
   }
 
   async *#sendOnce(envelope: E2AEnvelope, { signal }: SendAttempt): AsyncGenerator<E2AResponse | undefined> {
-    const json = encodeEnvelope(envelope);
-    refuseInvalid(json);
+    const text = JSON.stringify(encodeEnvelope(envelope));
     const requestId = envelope.request_id ?? '';
     const connection = await this.#ready(signal);
-    yield* this.#answer(connection, { text: JSON.stringify(json), requestId, askedAs: requestId, after: -1, signal });
+    yield* this.#answer(connection, { text, requestId, askedAs: requestId, after: -1, signal });
   }
 
   async *#resumeOnce(requestId: string, options: ResumeAttempt): AsyncGenerator<E2AResponse | undefined> {
@@ -145,9 +137,9 @@ export class SocketSession implements AsyncDisposable {
 
   async #dial(): Promise<SocketConnection> {
     const { http, WebSocket, retry, onPush } = this.#parts;
-    const { url, credentials: headers } = http;
+    const { url, key } = http;
     try {
-      this.#connection = await SocketConnection.dial({ url, headers, WebSocket, readyMs: retry.silenceMs, onPush });
+      this.#connection = await SocketConnection.dial({ url, key, WebSocket, readyMs: retry.silenceMs, onPush });
     } catch (error) {
       throw await this.#explained(error);
     }
@@ -189,17 +181,6 @@ function isRefusal(frame: E2AResponse, { requestId, askedAs }: Ask): boolean {
 /** In the place of a frame that is larger than a WebSocket message may be. */
 function isTooLarge({ response_kind, body }: E2AResponse): boolean {
   return response_kind === 'e2a.error' && body['code'] === 'response_too_large';
-}
-
-/** The server could not say which request of this connection it does not understand. */
-function refuseInvalid(json: JsonObject): void {
-  const outcome = decodeEnvelope(json);
-  if (outcome.ok) return;
-  throw new DragomanError({
-    code: 'invalid_message',
-    message: `The envelope is not valid: ${outcome.issues[0]?.message ?? 'no reason is known'}.`,
-    issues: outcome.issues,
-  });
 }
 
 function closed(): DragomanError {

@@ -1,4 +1,4 @@
-/** What we need of a WebSocket: the standard's, `ws`'s and Node's all have it. */
+/** What we need of a WebSocket: the browsers', `ws`'s and Node's all have it. */
 export interface WebSocketLike {
   readonly readyState: number;
   send(text: string): void;
@@ -8,8 +8,4 @@ export interface WebSocketLike {
   addEventListener(type: 'close', listener: (event: { readonly code: number; readonly reason: string }) => void): void;
 }
 
-/** One that can send headers: `ws`, and the global of Node 22, Bun and Deno. A browser's cannot. */
-export type WebSocketConstructor = new (
-  url: string,
-  options: { readonly headers: Record<string, string> },
-) => WebSocketLike;
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;

@@ -11,6 +11,7 @@ import { Limiter } from './limits/limiter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
+import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
@@ -38,6 +39,7 @@ export class Engine {
   readonly limiter: Limiter;
   readonly router: Router;
   readonly runs: Runs;
+  readonly pushes: Pushes;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler;
   readonly #answer: Handler;
@@ -47,6 +49,7 @@ export class Engine {
   readonly #keepMs: number;
   readonly #parallel = new Map<string, number>();
   readonly #stopped = new AbortController();
+  #stopping: Promise<void> | undefined;
 
   constructor({
     store,
@@ -69,6 +72,7 @@ export class Engine {
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
     this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }) });
+    this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope) => this.router.resolve(envelope);
     this.#answer = layered(this.router.handler, [
       deadline({ clock, milliseconds: timeoutMs }),
@@ -99,7 +103,12 @@ export class Engine {
   }
 
   /** Lets running answers finish for this long, ends the rest as interrupted, and writes down the last counts. */
-  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+  stop({ drainMs }: { drainMs: number }): Promise<void> {
+    this.#stopping ??= this.#stop(drainMs);
+    return this.#stopping;
+  }
+
+  async #stop(drainMs: number): Promise<void> {
     const over = new AbortController();
     const drained = new AbortController();
     this.#clock.wait(drainMs, drained.signal).then(
@@ -109,8 +118,11 @@ export class Engine {
     await this.runs.drain(over.signal);
     drained.abort();
     this.#stopped.abort();
-    await this.limiter.save(this.#store.counters);
-    await this.router[Symbol.asyncDispose]();
+    try {
+      await this.limiter.save(this.#store.counters);
+    } finally {
+      await this.router[Symbol.asyncDispose]();
+    }
   }
 
   #callFor(row: RequestRow): Call | undefined {

@@ -48,7 +48,7 @@ export {
 export { E2AProvenance, newProvenance, SOURCE_PROTOCOLS } from './e2a/provenance.ts';
 export { decodeEnvelope } from './e2a/read-envelope.ts';
 export { decodeResponse, isE2AResponse } from './e2a/read-response.ts';
-export { FALLBACK_CONTEXT_KEY, RESERVED_METADATA_KEYS } from './e2a/reserved-keys.ts';
+export { FALLBACK_CONTEXT_KEY, RESERVED_METADATA_KEYS, SERVER_PUSH_KEY } from './e2a/reserved-keys.ts';
 export { type E2AResponse, newResponse, RESPONSE_KINDS, RESPONSE_STATUSES, type ResponseKind } from './e2a/response.ts';
 export { A2A_STREAM_BRANCHES, DELTA_KINDS, RESPONSE_BODIES } from './e2a/response-body.ts';
 export { REDACTED, redacted, withoutSecrets } from './e2a/secrets.ts';

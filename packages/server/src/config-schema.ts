@@ -36,7 +36,11 @@ export const ConfigShape = {
     },
     limits: LimitsShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
-    allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },
+    allowed_origins: {
+      type: 'array',
+      items: { ...text, pattern: '^[a-z][a-z0-9+.-]*://[^/?#*\\s]+$' },
+      description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
+    },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },
     keep_answers_hours: { ...positive, description: 'How long finished answers are kept; 24 unless told.' },
   },

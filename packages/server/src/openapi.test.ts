@@ -4,10 +4,10 @@ import { openApi } from './openapi.ts';
 
 const envelope = { $id: 'https://dragoman.example/schemas/e2a/envelope.json', type: 'object' };
 const routes = [
-  route({ path: '/health', summary: 'Whether it lives.' }),
+  route({ path: '/health', access: 'public', summary: 'Whether it lives.' }),
   route({ path: '/things/:id', access: 'agent' }),
   route({ method: 'DELETE', path: '/things/:id', access: 'admin' }),
-  route({ path: '/files/*' }),
+  route({ path: '/files/*', access: 'open' }),
   route({
     method: 'POST',
     path: '/things/:id/parts/:part_id',
@@ -31,7 +31,12 @@ describe('the document', () => {
         get: { security: [{ agentBearer: [] }, { agentKey: [] }] },
         delete: { security: [{ adminBearer: [] }, { adminKey: [] }] },
       },
-      '/files/{path}': { get: { parameters: [{ name: 'path', in: 'path', required: true }] } },
+      '/files/{path}': {
+        get: {
+          security: [{}, { agentBearer: [] }, { agentKey: [] }],
+          parameters: [{ name: 'path', in: 'path', required: true }],
+        },
+      },
       '/things/{id}/parts/{part_id}': { post: { parameters: [{ name: 'id' }, { name: 'part_id' }] } },
     });
   });

@@ -85,7 +85,9 @@ function operationId({ method, path }: Route): string {
 }
 
 const SECURITY: Readonly<Record<Access, Json[]>> = {
-  open: [],
+  public: [],
+  // OpenAPI 3.1, Security Requirement Object: an empty one makes the others optional.
+  open: [{}, { agentBearer: [] }, { agentKey: [] }],
   agent: [{ agentBearer: [] }, { agentKey: [] }],
   admin: [{ adminBearer: [] }, { adminKey: [] }],
 };

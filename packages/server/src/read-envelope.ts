@@ -1,10 +1,11 @@
-import type { Ids, Principal } from '@dragoman/core';
+import { type Ids, idFault, type Principal } from '@dragoman/core';
 import {
   type E2AEnvelope,
   e2aDialect,
   type Failure,
   failure,
   type Issue,
+  isObject,
   isResponse,
   type Json,
   type Outcome,
@@ -25,11 +26,20 @@ export function readEnvelope(
   if (isResponse(outcome.value)) {
     return invalid('', `expected an E2A envelope; a response of kind ${show(outcome.value.response_kind)} came`);
   }
+  const issues = refusedIds(outcome.value);
+  if (issues.length > 0) return failure('invalid_message', { issues });
   // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
   return {
     ...outcome.value,
     source_agent_id: principal.role === 'agent' ? principal.id : outcome.value.source_agent_id,
   };
+}
+
+/** The id a message has although it is no envelope that can be taken: whoever sent it wants to know which one it was. */
+export function mentionedId(text: string): string | null {
+  const json = parseJson(text);
+  const id = json.ok && isObject(json.value) ? json.value['request_id'] : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
 }
 
 /** The envelope with an id: the caller's, one made from its idempotency key, so that a retry has the same, or a new one. */
@@ -49,6 +59,13 @@ export function withAgent(envelope: E2AEnvelope, agentId: string | undefined): E
     );
   }
   return { ...envelope, agent_ref: { ...envelope.agent_ref, id: agentId } };
+}
+
+function refusedIds(envelope: E2AEnvelope): Issue[] {
+  return (['request_id', 'session_id'] as const).flatMap((name) => {
+    const fault = idFault(envelope[name] ?? '');
+    return fault === undefined ? [] : [{ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` }];
+  });
 }
 
 function unreadable(outcome: Extract<Outcome<Json>, { ok: false }>): Failure {

@@ -2,8 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '@dragoman/core';
 import type { Failure, Json, JsonSchema } from '@dragoman/protocols';
 
-/** Who may call a route. The authorisation matrix of the tests is generated from this. */
-export type Access = 'open' | 'agent' | 'admin';
+/**
+ * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
+ * good, because its holder believes to be somebody. The authorisation matrix of the tests is generated from this.
+ */
+export type Access = 'public' | 'open' | 'agent' | 'admin';
 
 /** One HTTP surface. OpenAPI, the authorisation matrix and the router are all made from the table of these. */
 export interface Route {
@@ -43,7 +46,7 @@ export interface InboundRequest {
   readonly headers: IncomingHttpHeaders;
   /** Empty when the route takes none. */
   readonly body: Uint8Array;
-  /** `undefined` only on open routes. */
+  /** `undefined` only on public and open routes. */
   readonly principal: Principal | undefined;
   /** The peer's address, after trusted proxies. */
   readonly address: string;
@@ -70,10 +73,15 @@ export interface SocketRoute {
   /** The subprotocols it speaks, most wanted first. A peer that offers only others is refused. */
   readonly subprotocols?: readonly string[];
   /**
-   * Finds who is calling from the first message, for peers that cannot set headers (a browser) and came without a key.
+   * Finds who is calling from the first message, where the protocol has a place for it there and the peer came without a key.
    * That message stays the first of `messages`. Without this a missing key is refused before the upgrade.
    */
   readonly identify?: (firstMessage: string) => Promise<Principal | Failure>;
+  /**
+   * It brings the answers to what others have asked: when the server stops it goes on until whoever opened it ends it, as
+   * long as the server waits for anything.
+   */
+  readonly carriesAnswers?: boolean;
   /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }

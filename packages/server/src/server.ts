@@ -1,5 +1,6 @@
 import {
   type AgentDefinition,
+  type AgentPush,
   AgentSocketHub,
   type Clock,
   childrenFolder,
@@ -22,6 +23,9 @@ import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
+import { Endings } from './endings.ts';
+import { RequestMeter } from './metrics/request-meter.ts';
+import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
@@ -29,7 +33,9 @@ import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
+import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { Started } from './started.ts';
 import { VERSION } from './version.ts';
 import { openWayOut } from './way-out.ts';
 
@@ -53,28 +59,18 @@ export interface ServerOptions {
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
-  readonly #store: Store;
-  readonly #edge: HttpEdge;
-  readonly #gate: NetworkGate;
+  readonly #endings: Endings;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, gate, url }: ServerParts) {
+  constructor({ engine, url, endings }: ServerParts) {
     this.engine = engine;
     this.url = url;
-    this.#store = store;
-    this.#edge = edge;
-    this.#gate = gate;
+    this.#endings = endings;
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
-    this.#stopped ??= (async () => {
-      const closed = this.#edge.close({ drainMs });
-      await this.engine.stop({ drainMs });
-      await closed;
-      await this.#gate[Symbol.asyncDispose]();
-      await this.#store[Symbol.asyncDispose]();
-    })();
+    this.#stopped ??= this.#endings.end(drainMs);
     return this.#stopped;
   }
 
@@ -85,17 +81,18 @@ export class Server implements AsyncDisposable {
 
 interface ServerParts {
   readonly engine: Engine;
-  readonly store: Store;
-  readonly edge: HttpEdge;
-  readonly gate: NetworkGate;
   readonly url: string;
+  readonly endings: Endings;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
   const store = await openStore(options);
+  const endings = new Endings();
+  endings.add(() => store[Symbol.asyncDispose]());
   try {
     const { vault, gate } = await openWayOut({ config, folder, store, clock, log, vaultKey: options.vaultKey });
+    endings.add(() => gate[Symbol.asyncDispose]());
     const engine = new Engine({
       store,
       clock,
@@ -106,10 +103,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
       ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
     });
-    const hub = new AgentSocketHub({ clock, ids, log });
+    endings.add((drainMs) => engine.stop({ drainMs }));
+    const onPush = (push: AgentPush) => engine.pushes.deliver(push);
+    const hub = new AgentSocketHub({ clock, ids, log, onPush });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate });
+      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
       engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
@@ -117,33 +116,46 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
-    await engine.start();
-    await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
+    const meter = new RequestMeter();
+    const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
       healthRoute(VERSION),
+      metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]),
       ...e2aRoutes(context),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
       ...adminCredentialRoutes(vault),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
-    const edge = new HttpEdge({
+    const started = new Started();
+    const edge: HttpEdge = new HttpEdge({
       routes,
       sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
       clock,
       ids,
       log,
-      hosts: [host, 'localhost', '127.0.0.1', '[::1]', ...(config.allowed_hosts ?? [])],
+      hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
       origins: config.allowed_origins ?? [],
-      authenticate: (key) => authenticate(engine, key),
+      authenticate: (key) => started.then(() => authenticate(engine, key)),
       count: (call) => count(engine, call),
+      observe: (seen) => meter.observe(seen),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
+    endings.add(async (drainMs) => {
+      const closed = edge.close({ drainMs });
+      // Agents that dialled in are listened to as long as anything runs.
+      await engine.stop({ drainMs }).finally(() => hub.close());
+      await closed;
+    });
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, gate, url });
+    // Not before the port is ours: what an earlier process left would be started only to be ended.
+    await engine.start();
+    await provideAdminKey(engine, options);
+    started.now();
+    return new Server({ engine, url, endings });
   } catch (error) {
-    await store[Symbol.asyncDispose]();
+    await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;
   }
 }

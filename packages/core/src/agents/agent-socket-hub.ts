@@ -2,7 +2,7 @@ import { type E2AEnvelope, type JsonObject, parseJson } from '@dragoman/protocol
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { SharedLine } from './shared-line.ts';
+import { type OnPush, SharedLine } from './shared-line.ts';
 
 /** What the hub needs of a connection that an agent opened to us. */
 export interface AgentConnection {
@@ -19,10 +19,11 @@ export interface AgentConnection {
  * comes back before its old connection is seen to be dead; new requests go to the newest.
  */
 export class AgentSocketHub {
-  readonly #options: { readonly clock: Clock; readonly ids: Ids; readonly log: Log };
+  readonly #options: HubOptions;
   readonly #lines = new Map<string, SharedLine[]>();
+  readonly #connections = new Set<AgentConnection>();
 
-  constructor(options: { clock: Clock; ids: Ids; log: Log }) {
+  constructor(options: HubOptions) {
     this.#options = options;
   }
 
@@ -37,6 +38,7 @@ export class AgentSocketHub {
     const line = new SharedLine({ agentId: id, sender, ...this.#options });
     const lose = () => line.lose(agentFailed('The agent hung up before it had answered.'));
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
+    this.#connections.add(connection);
     connection.signal.addEventListener('abort', lose, { once: true });
     try {
       for await (const text of connection.messages) {
@@ -45,12 +47,18 @@ export class AgentSocketHub {
         await line.room();
       }
     } finally {
+      this.#connections.delete(connection);
       connection.signal.removeEventListener('abort', lose);
       const others = (this.#lines.get(id) ?? []).filter((other) => other !== line);
       if (others.length === 0) this.#lines.delete(id);
       else this.#lines.set(id, others);
       lose();
     }
+  }
+
+  /** Ends every connection: nothing is asked any more, and nothing waits for an answer. */
+  close(): void {
+    for (const connection of this.#connections) connection.close(GOING_AWAY, 'the server is stopping');
   }
 
   /** The agent of this id, whether or not it is connected: it answers while it is. */
@@ -67,6 +75,13 @@ export class AgentSocketHub {
     if (line === undefined) yield agentFailed('The agent is not connected.');
     else yield* line.answer(envelope, call);
   }
+}
+
+interface HubOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly onPush?: OnPush;
 }
 
 /** Counts what is on its way. A send that fails is a connection that is gone, which its signal tells. */
@@ -87,3 +102,6 @@ class ConnectionSender {
     this.#connection.send(text).then(sent, sent);
   }
 }
+
+/** RFC 6455 §7.4.1. */
+const GOING_AWAY = 1001;

@@ -9,7 +9,7 @@ import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { credentialRefs, refusedRef } from './credential-refs.ts';
-import { SharedLine } from './shared-line.ts';
+import { type OnPush, SharedLine } from './shared-line.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /**
@@ -150,14 +150,14 @@ export class E2aWsAgent implements Agent {
 
   /** Stays with a connection until it is lost. */
   #attend(socket: WebSocket, onGreeting: () => void): OpenSocket {
-    const { clock, ids, log, id, gate, url } = this.#options;
+    const { clock, ids, log, id, gate, url, onPush } = this.#options;
     const sender = {
       send: (envelope: JsonObject) => socket.send(JSON.stringify(envelope), () => {}),
       get unsentBytes() {
         return socket.bufferedAmount;
       },
     };
-    const line = new SharedLine({ agentId: id, sender, clock, ids, log });
+    const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
     const closed = new AbortController();
     const life = { seen: true };
     for (const sign of ['ping', 'pong']) {
@@ -219,6 +219,7 @@ export interface E2aWsAgentOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly onPush?: OnPush | undefined;
 }
 
 interface OpenSocket {

@@ -9,6 +9,7 @@ import { E2aWsAgent } from './e2a-ws-agent.ts';
 import { httpAgent } from './http-agent.ts';
 import { loadModuleAgent } from './module-agent.ts';
 import { endOrphans } from './orphans.ts';
+import type { OnPush } from './shared-line.ts';
 import { childrenFolder, StdioAgent } from './stdio-agent.ts';
 import { timed } from './timed-agent.ts';
 
@@ -21,6 +22,8 @@ export interface DriverContext {
   readonly folder: string;
   /** Where agents that dial in are found. */
   readonly hub?: AgentSocketHub;
+  /** Takes what agents say by themselves. */
+  readonly onPush?: OnPush;
   /** The way out to the network. */
   readonly gate: NetworkGate;
 }

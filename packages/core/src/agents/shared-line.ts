@@ -2,6 +2,7 @@ import {
   type E2AEnvelope,
   encodeEnvelope,
   isObject,
+  isServerPush,
   type Json,
   type JsonObject,
   newEnvelope,
@@ -9,7 +10,9 @@ import {
 } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import type { AgentPush } from '../pushes/pushes.ts';
 import { type AgentPart, agentFailed } from './agent.ts';
+import { readAgentFrame } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { Inbox } from './inbox.ts';
 import { LimitedLog } from './limited-log.ts';
@@ -29,7 +32,9 @@ export interface LineSender {
  * names. It lives as long as the connection; when that is lost, everything in flight ends.
  */
 export class SharedLine {
+  readonly #agentId: string;
   readonly #sender: LineSender;
+  readonly #onPush: OnPush | undefined;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #lineIds: LineIds;
@@ -39,8 +44,12 @@ export class SharedLine {
   #unread = 0;
   #full: Full | undefined;
   #lost: AgentPart | undefined;
+  /** One push after the other, in the order they came. */
+  #pushing: Promise<void> = Promise.resolve();
 
-  constructor({ agentId, sender, clock, ids, log }: SharedLineOptions) {
+  constructor({ agentId, sender, clock, ids, log, onPush }: SharedLineOptions) {
+    this.#agentId = agentId;
+    this.#onPush = onPush;
     this.#sender = sender;
     this.#clock = clock;
     this.#ids = ids;
@@ -65,7 +74,8 @@ export class SharedLine {
     const id = this.#lineIds.next(envelope.request_id);
     const inbox = new Inbox();
     const frames = new RemoteFrames(id);
-    this.#inFlight.set(id, { inbox, sessionId: envelope.session_id });
+    const { request_id: requestId, session_id: sessionId } = envelope;
+    this.#inFlight.set(id, { inbox, sessionId, request: { owner: call.principal.id, requestId } });
     try {
       this.#sender.send({ ...encodeEnvelope(envelope), request_id: id });
       while (!frames.ended) {
@@ -85,14 +95,14 @@ export class SharedLine {
   /** A frame has come, of so many bytes of text. */
   receive(frame: Outcome<Json>, text: FrameText): void {
     if (isConnectionEvent(frame)) return;
+    if (frame.ok && isPush(frame.value)) return this.#push(frame.value, text.bytes);
     const id = frame.ok ? requestIdOf(frame.value) : mentioned(text.excerpt);
     const found = id === undefined ? this.#onlyOne(frame) : this.#inFlight.get(id);
     if (found !== undefined) {
       found.inbox.put({ frame, bytes: text.bytes });
-      this.#unread += text.bytes;
-      if (this.#unread > MAX_UNREAD) this.#full ??= this.#fill();
+      this.#take(text.bytes);
     } else if (frame.ok) {
-      // Late frames of a request that was cancelled, pushes, and answers nobody asked for.
+      // Late frames of a request that was cancelled, and answers nobody asked for.
       this.#log.write('debug', { request_id: id }, 'the agent sent what answers no request in flight');
     } else {
       const { code, message } = frame.issues[0] ?? { code: 'not_json', message: '' };
@@ -125,6 +135,27 @@ export class SharedLine {
   #onlyOne(frame: Outcome<Json>): InFlight | undefined {
     if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some((issue) => issue.code === 'line_too_long')) return;
     return this.#inFlight.values().next().value;
+  }
+
+  /** Pushes wait for one another as answers wait for their readers: an agent that floods is not read. */
+  #push(json: Json, bytes: number): void {
+    const read = readAgentFrame(json);
+    if (!read.ok) {
+      this.#log.write('warn', { error: read.issues[0]?.message }, 'the agent sent a push that is no frame');
+      return;
+    }
+    const request = this.#inFlight.get(requestIdOf(json) ?? '')?.request;
+    const push = { agentId: this.#agentId, request, frame: read.value };
+    this.#take(bytes);
+    this.#pushing = this.#pushing
+      .then(() => this.#onPush?.(push))
+      .catch((error: unknown) => this.#log.write('warn', { error: String(error) }, 'a push could not be delivered'))
+      .then(() => this.#read(bytes));
+  }
+
+  #take(bytes: number): void {
+    this.#unread += bytes;
+    if (this.#unread > MAX_UNREAD) this.#full ??= this.#fill();
   }
 
   #read(bytes: number): void {
@@ -189,17 +220,26 @@ interface SharedLineOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly onPush?: OnPush | undefined;
 }
+
+/** Takes what the agent says by itself; resolves when it is dealt with. */
+export type OnPush = (push: AgentPush) => Promise<void>;
 
 interface InFlight {
   readonly inbox: Inbox;
   readonly sessionId: string | null;
+  readonly request: AgentPush['request'];
 }
 
 /** A line that takes no more for now. */
 interface Full {
   readonly over: Promise<void>;
   end(): void;
+}
+
+function isPush(json: Json): boolean {
+  return isObject(json) && isObject(json['metadata']) && isServerPush({ metadata: json['metadata'] });
 }
 
 function requestIdOf(json: Json): string | undefined {

@@ -8,7 +8,7 @@ import { Backoff } from './backoff.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
 import { LimitedLog } from './limited-log.ts';
 import { killGroup } from './orphans.ts';
-import { SharedLine } from './shared-line.ts';
+import { type OnPush, SharedLine } from './shared-line.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /**
@@ -83,14 +83,14 @@ export class StdioAgent implements Agent {
 
   /** Stays with a program until it ends. */
   #attend(child: Child): SharedLine {
-    const { clock, ids, log, id } = this.#options;
+    const { clock, ids, log, id, onPush } = this.#options;
     const sender = {
       send: (envelope: Parameters<typeof ndjsonLine>[0]) => void child.stdin.write(ndjsonLine(envelope)),
       get unsentBytes() {
         return child.stdin.writableLength;
       },
     };
-    const line = new SharedLine({ agentId: id, sender, clock, ids, log });
+    const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
     const startedAt = clock.elapsed();
     const read = Promise.all([this.#readFrames(child, line), this.#readErrors(child.stderr)]);
     void child.exited.then(async (exit) => {
@@ -179,6 +179,7 @@ export interface StdioAgentOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly onPush?: OnPush | undefined;
 }
 
 function wordsOf({ code, signal }: Exit): string {

@@ -14,7 +14,6 @@ export const historyGet: GatewayMethod = async function* (envelope, call, contex
   const place = { session_id: sessionId, page_idx: page, total_pages: Math.max(1, Math.ceil(total / PAGE)), total };
   if (!envelope.is_stream) return { ...place, messages };
   for (const message of messages) yield event('history.message', message);
-  if (page === 1) yield event('todo.updated', { session_id: sessionId, todos: [] });
   return { event_type: 'history.message', status: 'done', ...place };
 };
 

@@ -1,9 +1,16 @@
 import { type E2AEnvelope, show } from '@dragoman/protocols';
+import { idFault } from '../id-fault.ts';
 import { refuse } from '../refused.ts';
 
 /** The session a method is about: said in its params, or by the envelope. */
 export function sessionParam(envelope: E2AEnvelope): string | undefined {
-  return textParam(envelope, 'session_id') ?? textParam(envelope, 'sessionId') ?? envelope.session_id ?? undefined;
+  for (const name of ['session_id', 'sessionId']) {
+    const id = textParam(envelope, name);
+    const fault = id === undefined ? undefined : idFault(id);
+    if (fault !== undefined) refuseParam(name, fault);
+    if (id !== undefined) return id;
+  }
+  return envelope.session_id ?? undefined;
 }
 
 export function textParam(envelope: E2AEnvelope, name: string): string | undefined {
@@ -35,6 +42,10 @@ export function choiceParam<Choice extends string>(
 }
 
 function wrong(name: string, expected: string, value: unknown): never {
-  const message = `params.${name} must be ${expected}; got ${show(value)}`;
+  refuseParam(name, `must be ${expected}; got ${show(value)}`);
+}
+
+function refuseParam(name: string, fault: string): never {
+  const message = `params.${name} ${fault}`;
   refuse('invalid_message', { issues: [{ pointer: `/params/${name}`, code: 'type', message }] }, message);
 }

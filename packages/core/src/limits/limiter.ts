@@ -7,6 +7,8 @@ import { SlidingWindows, type Window, type WindowState } from './sliding-window.
 
 /** What principals may do in a minute, an hour and a day: one budget each, whichever door they come through. */
 export class Limiter {
+  /** Requests refused since the start. */
+  refusals = 0;
   readonly #windows: SlidingWindows;
   readonly #limits: RateLimits;
 
@@ -19,6 +21,7 @@ export class Limiter {
   request(principal: Principal): readonly WindowState[] {
     const { allowed, states } = this.#windows.take(principal.id, requestWindows(this.limitsOf(principal)));
     if (allowed) return states;
+    this.refusals++;
     const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
     const { limit, seconds } = full.window;
     refuse(

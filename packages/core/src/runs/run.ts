@@ -1,6 +1,8 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { RequestKey, RequestStore } from '../store/store.ts';
 import { frameFrom, frameText } from './frame-text.ts';
+import { type Patience, patiently } from './patiently.ts';
+import type { RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
@@ -12,6 +14,8 @@ import { frameFrom, frameText } from './frame-text.ts';
 export class Run {
   readonly key: RequestKey;
   readonly #store: RequestStore;
+  readonly #counts: RunCounts | undefined;
+  readonly #patience: Patience | undefined;
   readonly #tailBytes: number;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   readonly #tail: E2AResponse[] = [];
@@ -28,9 +32,11 @@ export class Run {
   #flushing: Promise<void> | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, from = 0, tailBytes = 1 << 20 }: RunOptions) {
+  constructor({ key, store, counts, patience, from = 0, tailBytes = 1 << 20 }: RunOptions) {
     this.key = key;
     this.#store = store;
+    this.#counts = counts;
+    this.#patience = patience;
     this.#tailBytes = tailBytes;
     this.#given = from;
     this.#durable = from;
@@ -91,13 +97,11 @@ export class Run {
         const batch = this.#pending;
         this.#pending = [];
         this.#pendingSize = 0;
-        await this.#store.append(
-          this.key,
-          batch.map((frame) => ({ sequence: frame.sequence, isFinal: frame.is_final, text: frameText(frame) })),
-        );
+        await this.#append(batch);
         this.#keep(batch);
         this.#durable += batch.length;
         this.#ended = batch.at(-1)?.is_final === true;
+        this.#count(batch);
         this.#wakeReaders();
       }
     } catch (error) {
@@ -107,6 +111,23 @@ export class Run {
     } finally {
       this.#flushing = undefined;
     }
+  }
+
+  #append(batch: readonly E2AResponse[]): Promise<void> {
+    const rows = batch.map((frame) => ({
+      sequence: frame.sequence,
+      isFinal: frame.is_final,
+      text: frameText(frame),
+    }));
+    const append = () => this.#store.append(this.key, rows);
+    return this.#patience === undefined ? append() : patiently(append, this.#patience);
+  }
+
+  #count(batch: readonly E2AResponse[]): void {
+    if (this.#counts === undefined) return;
+    this.#counts.frames += batch.length;
+    const last = batch.at(-1);
+    if (last?.is_final === true) this.#counts.finish(last);
   }
 
   #keep(batch: readonly E2AResponse[]): void {
@@ -140,6 +161,9 @@ export class Run {
 interface RunOptions {
   readonly key: RequestKey;
   readonly store: RequestStore;
+  readonly counts?: RunCounts;
+  /** How long to go on when the store refuses; at once no longer unless told. */
+  readonly patience?: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
   readonly tailBytes?: number;

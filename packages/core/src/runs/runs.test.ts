@@ -9,6 +9,7 @@ import type { Call } from '../call.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import { MemoryStore } from '../store/memory-store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { frameText } from './frame-text.ts';
 import { Runs } from './runs.ts';
 import { Slots } from './slots.ts';
@@ -275,3 +276,90 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   });
   return { promise, resolve };
 }
+
+describe('while the store refuses', () => {
+  /** A store whose appends are refused until told otherwise. */
+  function refusingStore(why: Error) {
+    const store = new MemoryStore();
+    const append = store.requests.append;
+    const state = { refuses: true, tries: 0 };
+    store.requests.append = (key, frames) => {
+      state.tries++;
+      return state.refuses ? Promise.reject(why) : append(key, frames);
+    };
+    return { store, state };
+  }
+  const full = new StoreError('store_unavailable', 'The disk is full.');
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  async function* twoWords() {
+    yield 'one';
+    yield 'two';
+    return {};
+  }
+
+  test('an answer waits for it, and comes whole when there is room again', async () => {
+    const { store, state } = refusingStore(full);
+    const { open, clock } = setUp(twoWords, { store });
+    const heard = all(open(ask('r1')));
+    for (let round = 0; round < 8; round++) {
+      await settled();
+      clock.pass(5_000);
+    }
+    await settled();
+    expect(state.tries).toBe(9);
+    state.refuses = false;
+    clock.pass(5_000);
+    const frames = await heard;
+    inOrder(frames);
+    expect(frames.map(({ response_kind }) => response_kind)).toEqual(['e2a.chunk', 'e2a.chunk', 'e2a.complete']);
+  });
+
+  test('a request that is cancelled meanwhile still ends once', async () => {
+    const { store, state } = refusingStore(full);
+    const { open, runs, clock } = setUp(
+      async function* (_, { signal }) {
+        yield 'one';
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+        return {};
+      },
+      { store },
+    );
+    const heard = all(open(ask('r1')));
+    await settled();
+    runs.cancel({ owner: 'ada', requestId: 'r1' });
+    await settled();
+    state.refuses = false;
+    clock.pass(5_000);
+    const frames = await heard;
+    inOrder(frames);
+    expect(frames.at(-1)?.body['code']).toBe('E2A.CANCELLED');
+  });
+
+  test('stopping does not wait for it: the next start ends the request', async () => {
+    const { store, state } = refusingStore(full);
+    const { open, runs, call, handler } = setUp(twoWords, { store });
+    const heard = all(open(ask('r1')));
+    heard.catch(() => {});
+    await settled();
+    await runs.drain(AbortSignal.abort());
+    await expect(heard).rejects.toBe(full);
+
+    state.refuses = false;
+    const next = setUp(twoWords, { store });
+    await next.runs.recover(
+      () => call(),
+      (row) => newEnvelope(JSON.parse(row.envelope)),
+      handler,
+    );
+    const frames = await all(next.runs.read({ owner: 'ada', requestId: 'r1' }, -1));
+    inOrder(frames);
+    expect(frames.at(-1)?.body['code']).toBe('E2A.INTERRUPTED');
+  });
+
+  test('what it refuses for good is not tried again', async () => {
+    const { store, state } = refusingStore(new Error('a frame too many'));
+    const { open } = setUp(twoWords, { store });
+    await expect(all(open(ask('r1')))).rejects.toThrow('a frame too many');
+    expect(state.tries).toBe(1);
+  });
+});

@@ -8,7 +8,9 @@ import { deferred } from './deferred.ts';
 import { asksTheSame, digestOf } from './digest.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
+import { type Patience, patiently } from './patiently.ts';
 import { Run } from './run.ts';
+import { RunCounts } from './run-counts.ts';
 import type { Slot, Slots } from './slots.ts';
 import { unlessAborted, untilAborted } from './until-aborted.ts';
 
@@ -23,6 +25,7 @@ export interface Admission {
 
 /** Every request that is being answered in this process, and the way to those that were. */
 export class Runs {
+  readonly counts = new RunCounts();
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #ids: Ids;
@@ -31,6 +34,8 @@ export class Runs {
   readonly #live = new Map<string, LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
   readonly #accepting = new Set<Promise<unknown>>();
+  readonly #interrupted = new AbortController();
+  readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
   constructor({ store, clock, ids, log, slots }: RunsOptions) {
@@ -39,6 +44,7 @@ export class Runs {
     this.#ids = ids;
     this.#log = log;
     this.#slots = slots;
+    this.#patience = { clock, signal: this.#interrupted.signal };
   }
 
   /**
@@ -79,6 +85,7 @@ export class Runs {
       if (!isSame) refuse('conflict', { request_id: accepted.row.requestId });
       return this.read(accepted.row, call.after ?? -1);
     }
+    this.counts.accepted++;
     return this.#begin(row, envelope, call, answer, slot).run.read(call.after ?? -1);
   }
 
@@ -126,6 +133,12 @@ export class Runs {
     return [...this.#live.values()].map((live) => live.row).filter((row) => row.owner === owner);
   }
 
+  /** How many requests an agent works on now, and how many wait until one can. */
+  get load(): { running: number; waiting: number } {
+    const { waiting } = this.#slots;
+    return { running: this.#live.size - waiting, waiting };
+  }
+
   /**
    * Deals with what an earlier process left: what was accepted but never started runs now; what was started and cannot
    * continue ends with `E2A.INTERRUPTED`. Doing it twice changes nothing.
@@ -143,7 +156,7 @@ export class Runs {
         continue;
       }
       const from = await this.#framesOf(row);
-      const run = new Run({ key: row, store: this.#store.requests, from });
+      const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, from });
       await run.give(this.#maker(envelope, from).error(failure('interrupted')));
     }
   }
@@ -153,6 +166,7 @@ export class Runs {
     this.#stopping = 'draining';
     const interrupt = () => {
       this.#stopping = 'interrupting';
+      this.#interrupted.abort();
       for (const live of this.#live.values()) live.controller.abort(new Refused(failure('interrupted')));
     };
     signal.addEventListener('abort', interrupt, { once: true });
@@ -177,7 +191,7 @@ export class Runs {
   }
 
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
-    const run = new Run({ key: row, store: this.#store.requests });
+    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience });
     const controller = new AbortController();
     const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined, over: [] };
     this.#live.set(keyText(row), live);
@@ -207,7 +221,7 @@ export class Runs {
       if (slot === undefined) {
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: call.signal });
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
-        await this.#store.requests.start(row);
+        await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       for await (const frame of untilAborted(answer(envelope, call), call.signal)) {
         while (live.held !== undefined) await unlessAborted(live.held.released, call.signal);

@@ -58,9 +58,9 @@ export class Slots {
     });
   }
 
-  /** How many wait for the agent. */
-  waiting(agentId: string): number {
-    return this.#agents.get(agentId)?.waiting ?? 0;
+  /** How many wait, for all agents together. */
+  get waiting(): number {
+    return [...this.#agents.values()].reduce((sum, agent) => sum + agent.waiting, 0);
   }
 
   #slot(agentId: string, agent: AgentSlots): Slot {

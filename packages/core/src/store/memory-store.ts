@@ -74,6 +74,12 @@ export class MemoryStore implements Store {
         rows.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
         return { rows: rows.slice(offset, offset + limit), total: rows.length };
       }),
+    owners: ({ agentId, sessionId }) =>
+      this.#do(() => {
+        const rows = [...this.#sessions.values()];
+        const found = rows.filter((row) => row.agentId === agentId && row.sessionId === sessionId);
+        return found.slice(0, 2).map((row) => row.owner);
+      }),
     delete: (key) =>
       this.#do(() => {
         if (!this.#sessions.delete(nameOfSession(key))) return false;

@@ -115,5 +115,6 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (principal, name, slice)
   )
   `,
+  'CREATE INDEX sessions_by_agent ON sessions (agent_id, session_id)',
   CREDENTIALS_MIGRATION,
 ];

@@ -4,6 +4,7 @@ import { type Operations, prepareOperations } from './sql/operations.ts';
 import { LOG_BYTES } from './sqlite-database.ts';
 import { type Database, faultOf } from './sqlite-engine.ts';
 import type { Answer, Call, ErrorData } from './sqlite-messages.ts';
+import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 /**
@@ -18,24 +19,32 @@ export class Committer {
   readonly #ballast: Ballast;
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
+  readonly #elapsed: () => number;
   #room = true;
   #writes = 0;
   #commits = 0;
+  #commitMs = 0;
   #checkpoints = 0;
   #commitsSinceCheckpoint = 0;
   #commitsPerCheckpoint = 256;
 
-  constructor({ database, ballast, logPath, onRoom }: CommitterOptions) {
+  constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
     this.#database = database;
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
     this.#ballast = ballast;
     this.#logPath = logPath;
     this.#onRoom = onRoom;
+    this.#elapsed = elapsed;
   }
 
-  get counts(): { writes: number; commits: number; checkpoints: number } {
-    return { writes: this.#writes, commits: this.#commits, checkpoints: this.#checkpoints };
+  get counts(): Omit<StoreStats, 'driver'> {
+    return {
+      writes: this.#writes,
+      commits: this.#commits,
+      commitMs: this.#commitMs,
+      checkpoints: this.#checkpoints,
+    };
   }
 
   isRead({ name }: Call): boolean {
@@ -96,12 +105,14 @@ export class Committer {
 
   #run(calls: readonly Call[], performOne: (call: Call) => Answer): Answer[] {
     const { begin, commit, rollback } = this.#statements;
+    const startedAt = this.#elapsed();
     begin.run();
     try {
       const answers = calls.map(performOne);
       commit.run();
       this.#writes += calls.length;
       this.#commits += 1;
+      this.#commitMs += this.#elapsed() - startedAt;
       this.#commitsSinceCheckpoint += 1;
       return answers;
     } catch (error) {
@@ -196,6 +207,8 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
+  /** Milliseconds that only ever grow. */
+  readonly elapsed: () => number;
 }
 
 export function errorData(error: unknown): ErrorData {

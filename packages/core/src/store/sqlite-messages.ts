@@ -1,5 +1,6 @@
 import type { LogFields } from '../ports.ts';
 import type { Asked } from './sql/operations.ts';
+import type { StoreStats } from './store.ts';
 import type { StoreErrorCode } from './store-error.ts';
 
 // What the store and its thread say to each other.
@@ -49,12 +50,3 @@ export interface ErrorData {
 
 /** What the thread can be asked. */
 export type Questions = Asked & { stats(): StoreStats };
-
-/** Since the store was opened. */
-export interface StoreStats {
-  readonly driver: string;
-  /** Writes done, and the commits (each one fsync) that they shared. */
-  readonly writes: number;
-  readonly commits: number;
-  readonly checkpoints: number;
-}

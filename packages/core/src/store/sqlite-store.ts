@@ -1,16 +1,7 @@
 import { resolve } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
-import type {
-  Answer,
-  Call,
-  EngineModule,
-  ErrorData,
-  FromThread,
-  Questions,
-  StoreStats,
-  ThreadSetup,
-} from './sqlite-messages.ts';
+import type { Answer, Call, EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
   AgentStore,
   CounterStore,
@@ -19,6 +10,7 @@ import type {
   RequestStore,
   SessionStore,
   Store,
+  StoreStats,
 } from './store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -102,6 +94,7 @@ export class SqliteStore implements Store {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
     delete: (key) => this.#ask('deleteSession', key),
+    owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
   };
 

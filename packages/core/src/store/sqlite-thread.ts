@@ -41,7 +41,8 @@ async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Prom
     const ballast = new Ballast({ path: join(folder, 'ballast'), bytes: ballastBytes });
     const database = openMakingRoom({ engine, path, ballast });
     if (!ballast.restore()) log('warn', { folder, bytes: ballastBytes }, 'the disk has no room for the ballast');
-    const committer = new Committer({ database, ballast, logPath: `${path}-wal`, onRoom: tellRoom });
+    const elapsed = () => performance.now();
+    const committer = new Committer({ database, ballast, logPath: `${path}-wal`, onRoom: tellRoom, elapsed });
     return { driver: engine.name, lock, committer };
   } catch (error) {
     lock.release();

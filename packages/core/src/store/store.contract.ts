@@ -361,6 +361,18 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await page({ offset: 0, limit: 9, agentId: 'odd' })).toEqual([['s5', 's3', 's1'], 3]);
       });
 
+      test('have the owners that chose their id with that agent', async () => {
+        const owners = (sessionId: string) => store.sessions.owners({ agentId: 'echo', sessionId });
+        expect(await owners('s1')).toEqual([]);
+        await store.sessions.create(session({ agentId: 'echo', sessionId: 's1' }));
+        await store.sessions.create(session({ agentId: 'another', sessionId: 's1', owner: 'eve' }));
+        expect(await owners('s1')).toEqual([owner]);
+        for (const other of ['bob', 'cleo']) await store.sessions.create(session({ sessionId: 's1', owner: other }));
+        expect(await owners('s1')).toHaveLength(2);
+        await store.sessions.delete({ owner, agentId: 'echo', sessionId: 's1' });
+        expect((await owners('s1')).sort()).toEqual(['bob', 'cleo']);
+      });
+
       test('of the same moment are listed latest made first', async () => {
         for (const sessionId of ['b', 'a', 'c']) await store.sessions.create(session({ sessionId }));
         const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });

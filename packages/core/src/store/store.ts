@@ -14,6 +14,19 @@ export interface Store extends AsyncDisposable {
   readonly agents: AgentStore;
   readonly counters: CounterStore;
   readonly credentials: CredentialStore;
+  /** What it has done so far, where it counts. */
+  stats?(): Promise<StoreStats>;
+}
+
+/** Since the store was opened. */
+export interface StoreStats {
+  readonly driver: string;
+  /** Writes done, and the commits (each one fsync) that they shared. */
+  readonly writes: number;
+  readonly commits: number;
+  /** From the beginning of each transaction to the end of its fsync, together. */
+  readonly commitMs: number;
+  readonly checkpoints: number;
 }
 
 /** A request is known by who sent it and the id they gave it. */
@@ -110,6 +123,8 @@ export interface SessionStore {
    * any session.
    */
   delete(key: SessionKey): Promise<boolean>;
+  /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
+  owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /** Newest first. */
   turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
 }

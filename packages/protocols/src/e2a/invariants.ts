@@ -71,6 +71,6 @@ export function isKeepalive({ sequence, response_kind, body }: E2AResponse): boo
 }
 
 /** A frame the server sends by itself; it answers no request. */
-export function isServerPush({ metadata }: E2AResponse): boolean {
+export function isServerPush({ metadata }: Pick<E2AResponse, 'metadata'>): boolean {
   return Object.hasOwn(metadata, SERVER_PUSH_KEY) && metadata[SERVER_PUSH_KEY] === true;
 }

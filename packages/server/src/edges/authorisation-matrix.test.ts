@@ -3,6 +3,7 @@ import { authorisationMatrix } from './authorisation-matrix.ts';
 import { exchangeRaw, head, route, startEdge } from './harness.contract.ts';
 
 const routes = [
+  route({ path: '/public', access: 'public' }),
   route({ path: '/open' }),
   route({ path: '/agent', access: 'agent' }),
   route({ path: '/owned', access: 'agent', owned: true }),
@@ -11,7 +12,7 @@ const routes = [
 
 test('lists every route with every actor', () => {
   const rows = authorisationMatrix(routes).map((row) => `${row.route.path} ${row.actor} ${row.verdict}`);
-  expect(rows).toHaveLength(20);
+  expect(rows).toHaveLength(25);
   expect(rows).toContain('/agent other passes');
   expect(rows).toContain('/owned other absent');
   expect(rows).toContain('/owned owner passes');

@@ -25,8 +25,8 @@ export function authorisationMatrix<Entry extends Route | SocketRoute>(routes: r
 
 const ACTORS: readonly Actor[] = ['owner', 'other', 'anonymous', 'revoked', 'admin'];
 
-/** A key that is not good is told so on an open route too: its holder believes to be somebody. */
 const VERDICTS: Readonly<Record<Access, Readonly<Record<Actor, Verdict>>>> = {
+  public: { owner: 'passes', other: 'passes', anonymous: 'passes', revoked: 'passes', admin: 'passes' },
   open: { owner: 'passes', other: 'passes', anonymous: 'passes', revoked: 'unauthenticated', admin: 'passes' },
   agent: {
     owner: 'passes',

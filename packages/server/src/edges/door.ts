@@ -5,6 +5,8 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
 import type { Access } from '../route.ts';
 import { addressGroup, callerAddress, proxyList } from './address.ts';
+import { Cors } from './cors.ts';
+import { HostNames } from './host-names.ts';
 
 export interface DoorOptions {
   /** The names this server answers to, `localhost` for any port or `localhost:7420` for one. Always checked. */
@@ -23,17 +25,15 @@ export interface DoorOptions {
 
 /** Who may come in, the same for HTTP requests and WebSocket upgrades. */
 export class Door {
+  readonly cors: Cors;
   readonly #options: DoorOptions;
-  readonly #hosts: ReadonlySet<string>;
-  readonly #origins: ReadonlySet<string>;
+  readonly #hosts: HostNames;
   readonly #proxies: BlockList;
-  /** The last one that was found good, as it was written: nearly always the next one too. */
-  #goodHost: string | undefined;
 
   constructor(options: DoorOptions) {
     this.#options = options;
-    this.#hosts = new Set(options.hosts.map((host) => host.toLowerCase()));
-    this.#origins = new Set(options.origins?.map((origin) => origin.toLowerCase()));
+    this.#hosts = new HostNames(options.hosts);
+    this.cors = new Cors(options.origins ?? []);
     this.#proxies = proxyList(options.proxies ?? []);
   }
 
@@ -48,25 +48,22 @@ export class Door {
    */
   refuseSender({ host, origin }: IncomingHttpHeaders): Failure | undefined {
     if (host === undefined || host.includes(',')) return NO_HOST;
-    if (host !== this.#goodHost) {
-      const name = host.toLowerCase();
-      if (!this.#hosts.has(name) && !this.#hosts.has(withoutPort(name))) return WRONG_HOST;
-      this.#goodHost = host;
-    }
+    if (!this.#hosts.has(host)) return WRONG_HOST;
     if (origin === undefined) return undefined;
     const site = origin.toLowerCase();
     // The Host was found good, so a page of that very host is ours, whether or not TLS ends before us.
     const name = host.toLowerCase();
     const own = site === `http://${name}` || site === `https://${name}`;
-    return own || this.#origins.has(site) ? undefined : WRONG_ORIGIN;
+    return own || this.cors.allows(site) ? undefined : WRONG_ORIGIN;
   }
 
   /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
-  identify({ headers, address, access }: Caller): Identified | Promise<Identified> {
+  identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
     const { admit, authenticate } = this.#options;
     const refused = admit?.(addressGroup(address));
     if (refused !== undefined) return refused;
-    const key = presentedKey(headers);
+    if (access === 'public') return undefined;
+    const key = presentedKey(headers, offeredKey);
     if (key === undefined) return access === 'open' ? undefined : NO_KEY;
     if (typeof key !== 'string') return key;
     const found = authenticate(key);
@@ -86,20 +83,24 @@ export type Identified = Principal | Failure | undefined;
 
 export interface Caller {
   readonly headers: IncomingHttpHeaders;
+  /** A key that came another way than by the headers for it. */
+  readonly offeredKey?: string | undefined;
   readonly address: string;
   readonly access: Access;
 }
 
 /** An admin key is not an agent, nor the other way round. */
 export function refuseRole(principal: Principal, access: Access): Failure | undefined {
-  if (access === 'open' || access === principal.role) return undefined;
-  return access === 'admin' ? ADMIN_ONLY : AGENT_ONLY;
+  if (access === 'admin' && principal.role !== 'admin') return ADMIN_ONLY;
+  if (access === 'agent' && principal.role !== 'agent') return AGENT_ONLY;
+  return undefined;
 }
 
 /** The key of a request, or a failure when what it presents is no key or two different ones. */
-function presentedKey(headers: IncomingHttpHeaders): string | undefined | Failure {
+function presentedKey(headers: IncomingHttpHeaders, offered: string | undefined): string | undefined | Failure {
   const { authorization } = headers;
-  const apiKey = headers['x-api-key'];
+  const apiKey = headers['x-api-key'] ?? offered;
+  if (typeof apiKey === 'string' && offered !== undefined && apiKey !== offered) return TWO_KEYS;
   if (authorization === undefined) return typeof apiKey === 'string' ? apiKey : undefined;
   const bearer = bearerKey(authorization);
   if (bearer === undefined) return NO_BEARER;
@@ -113,22 +114,16 @@ function bearerKey(authorization: string): string | undefined {
   return key === '' || key.includes(' ') || key.includes(',') ? undefined : key;
 }
 
-/** `[::1]:7420` and `localhost:7420` without the port. */
-function withoutPort(host: string): string {
-  const colon = host.lastIndexOf(':');
-  return colon === -1 || host.endsWith(']') ? host : host.slice(0, colon);
-}
-
 const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
 const WRONG_HOST = failure(
   'forbidden',
-  { suggestions: ['Call the server by a name it is configured for, or add this name to `hosts`.'] },
+  { suggestions: ['Call the server by a name it is configured for, or add this name to `allowed_hosts`.'] },
   'This server does not answer to the name in Host.',
 );
 const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call this server.');
 const KEY_HINT = { suggestions: ['Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.'] };
 const NO_KEY = failure('unauthenticated', KEY_HINT);
 const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header does not hold a Bearer key.');
-const TWO_KEYS = failure('unauthenticated', {}, 'Authorization and X-API-Key hold different keys.');
+const TWO_KEYS = failure('unauthenticated', {}, 'The request holds two different keys.');
 const ADMIN_ONLY = failure('forbidden', {}, 'This needs an admin key.');
 const AGENT_ONLY = failure('forbidden', {}, "This needs an agent's key; an admin key is not an agent.");

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, failureOf, type Ids, type Log, type Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
+import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import type { Router } from '../router.ts';
@@ -21,6 +22,8 @@ export interface ExchangeContext {
   readonly ids: Ids;
   readonly log: Log;
   readonly accessLog: boolean;
+  /** Told of every request when it is over. */
+  readonly observe: ((seen: SeenRequest) => void) | undefined;
 }
 
 /** Counts a call against its caller's limits. `principal` is `undefined` for a call of nobody in particular to an open route. */
@@ -72,12 +75,13 @@ export class Exchange implements InboundRequest {
   #abort: AbortController | undefined;
   #aborted = false;
   #isDelivered = false;
+  #isStream = false;
 
   constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
     this.#context = context;
     this.#request = request;
     this.#expectsContinue = expectsContinue;
-    this.#startedAt = context.accessLog ? context.clock.elapsed() : 0;
+    this.#startedAt = context.clock.elapsed();
     this.#hasUnreadBody = hasBody(request);
     this.response = response;
     this.method = request.method ?? '';
@@ -91,6 +95,11 @@ export class Exchange implements InboundRequest {
       this.#close();
       onOver(this);
     });
+  }
+
+  /** The answer is given bit by bit. */
+  get isStreaming(): boolean {
+    return this.#isStream;
   }
 
   /** Everything the peer had to say has been heard. */
@@ -146,6 +155,10 @@ export class Exchange implements InboundRequest {
     const misdirected = door.refuseSender(headers);
     if (misdirected !== undefined) return this.#word(misdirected);
 
+    if (this.method === 'OPTIONS') {
+      const preflight = door.cors.preflight(headers, router.allowed(this.path));
+      if (preflight !== undefined) return preflight;
+    }
     const match = router.find(this.method, this.path);
     if (match === undefined) return this.#noRoute();
     const route = match.entry;
@@ -213,6 +226,7 @@ export class Exchange implements InboundRequest {
 
   /** `undefined` when it was written at once, as most answers are. */
   #write(answer: Answer): Promise<void> | undefined {
+    this.#isStream = answer.stream !== undefined;
     try {
       return writeAnswer(this.response, answer, this.#delivery());
     } catch (error) {
@@ -222,13 +236,15 @@ export class Exchange implements InboundRequest {
   }
 
   #delivery(): Delivery {
-    const { clock, limits } = this.#context;
+    const { clock, limits, door } = this.#context;
+    const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
     if (linger) this.response.shouldKeepAlive = false;
     return {
       personal: this.principal !== undefined,
-      fields: this.#counted === undefined ? NO_FIELDS : rateFields(this.#counted.limits, clock.now().getTime()),
+      fields:
+        this.#counted === undefined ? cors : [...cors, ...rateFields(this.#counted.limits, clock.now().getTime())],
       retryAfter: this.#retryAfter,
       stallMs: limits.stallMs,
       beforeEnd: linger
@@ -244,11 +260,14 @@ export class Exchange implements InboundRequest {
 
   #close(): void {
     if (!this.#isDelivered) this.abort();
-    const { accessLog, log, clock } = this.#context;
-    if (!accessLog) return;
-    const ms = Math.round(clock.elapsed() - this.#startedAt);
+    const { accessLog, observe, log, clock } = this.#context;
+    const { method } = this;
     // The pattern, not the path: ids and queries may hold what is nobody's business.
-    log.info({ method: this.method, route: this.route?.path, status: this.response.statusCode, ms }, 'request');
+    const route = this.route?.path;
+    const status = this.response.headersSent ? this.response.statusCode : undefined;
+    const milliseconds = clock.elapsed() - this.#startedAt;
+    observe?.({ method, route, status, milliseconds });
+    if (accessLog) log.info({ method, route, status, ms: Math.round(milliseconds) }, 'request');
   }
 }
 
@@ -269,6 +288,5 @@ function breakOff({ socket }: ServerResponse, stallMs: number): void {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
-const NO_FIELDS: readonly string[] = [];
 const NOT_FOUND = problemAnswer(failure('not_found'));
 const METHOD_NOT_ALLOWED = problemAnswer(failure('method_not_allowed'));

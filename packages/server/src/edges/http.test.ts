@@ -154,6 +154,8 @@ describe('who may come in', () => {
     ['admin', { 'x-api-key': 'admin' }, 200],
     ['open', { 'x-api-key': 'ada' }, 200],
     ['open', { 'x-api-key': 'nobody' }, 401],
+    ['public', { 'x-api-key': 'nobody' }, 200],
+    ['public', { authorization: 'Basic YWRh' }, 200],
   ] as const)('%s route, %j: %i', async (access, headers, status) => {
     const { url } = await startEdge({ routes: [route({ path: '/', access })] });
     const response = await fetch(url, { headers });

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock, Ids, Log, Principal } from '@dragoman/core';
+import type { SeenRequest } from '../metrics/request-meter.ts';
+import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
 import { createRouter } from '../router.ts';
 import { writeAnswer } from './answer.ts';
@@ -20,6 +22,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly count?: Count;
   /** A line in the log for each request: method, route, status, milliseconds. */
   readonly accessLog?: boolean;
+  /** Told of every request when it is over. */
+  readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   readonly socketLimits?: Partial<SocketLimits>;
 }
@@ -38,8 +42,8 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, accessLog = false } = options;
-    this.#context = { router: createRouter(options.routes), door, count, limits, clock, ids, log, accessLog };
+    const { count, observe, accessLog = false } = options;
+    this.#context = { router: createRouter(options.routes), door, count, observe, limits, clock, ids, log, accessLog };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,
@@ -59,9 +63,16 @@ export class HttpEdge implements AsyncDisposable {
         this.#server.off('error', reject);
         const address = this.#server.address();
         const bound = typeof address === 'object' && address !== null ? address.port : port;
-        resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+        resolve(`http://${reachable(host)}:${bound}`);
       });
     });
+  }
+
+  /** What is open now. */
+  get load(): EdgeLoad {
+    let streams = 0;
+    for (const { running } of this.#pipelines.values()) if (running?.isStreaming === true) streams++;
+    return { connections: this.#pipelines.size, streams, sockets: this.#sockets.size };
   }
 
   /** Ends what callers have open whose key was revoked, say. */
@@ -214,6 +225,12 @@ export class HttpEdge implements AsyncDisposable {
     } else if (pipeline?.running?.response.headersSent === true) socket.destroy();
     else endWith(socket, refusal);
   }
+}
+
+/** A host as it stands in a URL. Who listens on every address is reached by this machine at its own. */
+function reachable(host: string): string {
+  const address = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return address.includes(':') ? `[${address}]` : address;
 }
 
 /** The exchanges of one connection. */

@@ -11,6 +11,7 @@ import { type Door, refuseRole } from './door.ts';
 import { refuseForm } from './form.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
+import { readOffer } from './subprotocols.ts';
 
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
@@ -31,7 +32,7 @@ export class SocketEdge {
   readonly #limits: SocketLimits;
   readonly #server: WebSocketServer;
   readonly #subprotocols = new WeakMap<IncomingMessage, string>();
-  readonly #connections = new Set<SocketConnection>();
+  readonly #connections = new Map<SocketConnection, SocketRoute>();
   #watch: AbortController | undefined;
   #isDraining = false;
 
@@ -52,6 +53,11 @@ export class SocketEdge {
       closeTimeout: this.#limits.closeMs,
       handleProtocols: (_offered: Set<string>, request: IncomingMessage) => this.#subprotocols.get(request) ?? false,
     } as ConstructorParameters<typeof WebSocketServer>[0]);
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#connections.size;
   }
 
   /** Answers an upgrade with 101 and a running route, or with why not. */
@@ -79,22 +85,22 @@ export class SocketEdge {
     }
   }
 
-  /** Gives no further message to any route. Those that are done when their work is done end by themselves. */
+  /** Gives no further request to any route. Those that are done when their work is done end by themselves. */
   drain(): void {
     this.#isDraining = true;
-    for (const connection of this.#connections) connection.endMessages();
+    for (const [connection, route] of this.#connections) if (route.carriesAnswers !== true) connection.endMessages();
   }
 
   /** Tells every route to stop, and every peer that the server is going away. */
   abort(): void {
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.keys()) {
       connection.close(1001, GOING_AWAY);
       connection.abort();
     }
   }
 
   disconnect(isGone: (principal: Principal) => boolean): void {
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.keys()) {
       if (connection.principal === undefined || !isGone(connection.principal)) continue;
       connection.close(1008, 'unauthenticated');
       connection.abort();
@@ -109,12 +115,12 @@ export class SocketEdge {
     if (match === undefined) return failure('not_found');
     if (this.#isDraining) return failure('busy', {}, 'The server is stopping.');
     const { route } = match.entry;
-    const subprotocol = chooseSubprotocol(headers['sec-websocket-protocol'], route.subprotocols ?? []);
-    if (typeof subprotocol === 'string') this.#subprotocols.set(request, subprotocol);
-    else if (subprotocol !== undefined) return subprotocol;
+    const offer = readOffer(headers['sec-websocket-protocol'], route.subprotocols ?? []);
+    if (isFailure(offer)) return offer;
+    if (offer.subprotocol !== undefined) this.#subprotocols.set(request, offer.subprotocol);
     const address = this.#door.address(request.socket.remoteAddress, headers);
     const access = route.identify === undefined ? route.access : 'open';
-    const principal = await this.#door.identify({ headers, address, access });
+    const principal = await this.#door.identify({ headers, offeredKey: offer.key, address, access });
     if (isFailure(principal)) return principal;
     if (principal !== undefined) return refuseRole(principal, route.access) ?? { match, address, principal };
     return { match, address, principal };
@@ -135,7 +141,7 @@ export class SocketEdge {
       address,
       principal,
     });
-    this.#connections.add(connection);
+    this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();
     webSocket.on('close', () => {
       this.#connections.delete(connection);
@@ -149,7 +155,7 @@ export class SocketEdge {
   async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
     try {
       if (!(await this.#identify(route, connection))) return;
-      if (this.#isDraining) connection.endMessages();
+      if (this.#isDraining && route.carriesAnswers !== true) connection.endMessages();
       await route.open(connection);
       if (this.#isDraining) connection.close(1001, GOING_AWAY);
       else connection.close(1000);
@@ -184,7 +190,7 @@ export class SocketEdge {
     this.#watch = watch;
     while (!watch.signal.aborted) {
       await this.#clock.wait(this.#limits.checkMs, watch.signal).catch(ignore);
-      if (!watch.signal.aborted) for (const connection of this.#connections) connection.check();
+      if (!watch.signal.aborted) for (const connection of this.#connections.keys()) connection.check();
     }
   }
 }
@@ -206,17 +212,6 @@ interface Arrival {
   readonly socket: Duplex;
   readonly webSocket: WebSocket;
   readonly entrance: Entrance;
-}
-
-/** The one the route wants most of those offered. A peer that offers none gets none. */
-function chooseSubprotocol(offer: string | undefined, spoken: readonly string[]): string | undefined | Failure {
-  if (offer === undefined || spoken.length === 0) return undefined;
-  const offered = offer.split(',').map((name) => name.trim());
-  const suggestions = spoken.map((name) => `Sec-WebSocket-Protocol: ${name}`);
-  return (
-    spoken.find((name) => offered.includes(name)) ??
-    failure('invalid_message', { suggestions }, 'This route speaks none of the subprotocols offered.')
-  );
 }
 
 function ignore(): void {}

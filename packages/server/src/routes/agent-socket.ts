@@ -6,6 +6,7 @@ export function agentSocketRoute(hub: AgentSocketHub): SocketRoute {
   return {
     path: '/e2a/agent/ws',
     access: 'agent',
+    carriesAnswers: true,
     summary: 'An agent server dials in with its own key and answers what is sent to its id.',
     open: async (connection) => {
       // The key is the identity: an agent answers for nobody but itself.

@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText } from '@dragoman/core';
+import { type Call, failureOf, frameText, type Principal, type RequestKey } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -6,10 +6,12 @@ import {
   encodeResponse,
   type Failure,
   failure,
+  newEnvelope,
   newResponse,
+  type Stamp,
 } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
-import { readEnvelope, withRequestId } from '../read-envelope.ts';
+import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
 import type { Connection, SocketRoute } from '../route.ts';
 import type { E2AContext } from './e2a.ts';
 
@@ -21,6 +23,7 @@ export function e2aSocketRoute(context: E2AContext): SocketRoute {
   return {
     path: '/e2a/ws',
     access: 'agent',
+    subprotocols: ['dragoman'],
     summary: 'Envelopes in, frames out, many requests at once.',
     open: (connection) => new E2ASocket(connection, context).serve(),
   };
@@ -30,6 +33,7 @@ class E2ASocket {
   readonly #connection: Connection;
   readonly #context: E2AContext;
   readonly #inFlight = new Set<string>();
+  #hasMissed = false;
 
   constructor(connection: Connection, context: E2AContext) {
     this.#connection = connection;
@@ -37,6 +41,16 @@ class E2ASocket {
   }
 
   async serve(): Promise<void> {
+    const { engine } = this.#context;
+    const unsubscribe = engine.pushes.subscribe(this.#principal, (text) => this.#push(text));
+    try {
+      await this.#serve();
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  async #serve(): Promise<void> {
     // Clients wait for this before they send anything.
     await this.#connection.send('{"type":"event","event":"connection.ack","payload":{"status":"ready"}}');
     const answers = new Set<Promise<void>>();
@@ -53,10 +67,9 @@ class E2ASocket {
   }
 
   async #answer(text: string): Promise<void> {
-    const { principal } = this.#connection;
-    if (principal === undefined) throw new Error('an agent socket was opened without a caller');
+    const principal = this.#principal;
     const read = readEnvelope(text, { principal, now: this.#context.clock.now() });
-    if (isFailure(read)) return this.#refuse(read, undefined);
+    if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
     const envelope = withRequestId(read, this.#context.ids, undefined);
     const requestId = envelope.request_id ?? '';
     if (this.#inFlight.has(requestId)) {
@@ -76,6 +89,23 @@ class E2ASocket {
     }
   }
 
+  get #principal(): Principal {
+    const { principal } = this.#connection;
+    if (principal === undefined) throw new Error('an agent socket was opened without a caller');
+    return principal;
+  }
+
+  /** What nobody asked for is not kept for a peer that does not read. */
+  #push(text: string): void {
+    if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD_PUSHES) {
+      this.#connection.send(text).catch(() => {});
+      return;
+    }
+    if (!this.#hasMissed)
+      this.#context.log.warn({ principal: this.#principal.id }, 'a peer that reads slowly misses pushes');
+    this.#hasMissed = true;
+  }
+
   #frames(envelope: E2AEnvelope, call: Call): AsyncIterable<E2AResponse> {
     if (envelope.method !== 'chat.resume') return this.#context.engine.handle(envelope, call);
     const { request_id: requestId, after = -1 } = envelope.params;
@@ -84,23 +114,29 @@ class E2ASocket {
         failure('invalid_message', {}, 'chat.resume needs params.request_id and, unless from the start, params.after.'),
       );
     }
-    return this.#resumed({ owner: call.principal.id, requestId }, Number(after));
+    return this.#resumed(envelope, { owner: call.principal.id, requestId }, Number(after));
   }
 
-  async *#resumed(key: { owner: string; requestId: string }, after: number): AsyncGenerator<E2AResponse> {
-    const { store, engine } = this.#context;
+  async *#resumed(envelope: E2AEnvelope, key: RequestKey, after: number): AsyncGenerator<E2AResponse> {
+    const { store, engine, ids, clock } = this.#context;
     if ((await store.requests.find(key)) === undefined)
       yield* refusing(failure('not_found', {}, 'There is no such request.'));
-    yield* engine.runs.read(key, after);
+    let hasMore = false;
+    for await (const frame of engine.runs.read(key, after)) {
+      hasMore = true;
+      yield frame;
+    }
+    // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
+    if (!hasMore) yield nothingMore(envelope, key.requestId, { id: ids.uuid(), now: clock.now() });
   }
 
   async #send(frames: AsyncIterable<E2AResponse>, envelope: E2AEnvelope): Promise<void> {
     const keepalive = this.#keepalive(envelope);
     try {
-      const wanted = envelope.is_stream || envelope.method === 'chat.resume';
       for await (const frame of frames) {
         keepalive.sent();
-        if (!wanted && !frame.is_final) continue;
+        // A request that is not for a stream gets its final frame alone, now and when it is resumed.
+        if (!frame.is_stream && !frame.is_final) continue;
         const text = frameText(frame);
         if (text.length > MAX_FRAME) {
           await this.#connection.send(tooLarge(frame, text.length));
@@ -135,7 +171,7 @@ class E2ASocket {
     };
   }
 
-  async #refuse(reason: Failure, envelope: E2AEnvelope | undefined): Promise<void> {
+  async #refuse(reason: Failure, envelope: E2AEnvelope): Promise<void> {
     const { ids, clock } = this.#context;
     const stamp = { id: ids.hex(), now: clock.now() };
     const frame = e2aDialect.fromFailure(reason, envelope, stamp);
@@ -145,6 +181,21 @@ class E2ASocket {
 
 async function* refusing(reason: Failure): AsyncGenerator<never> {
   throw Object.assign(new Error(reason.message), { failure: reason });
+}
+
+/** Answers a `chat.resume` after the final frame. */
+function nothingMore({ request_id, method, is_stream }: E2AEnvelope, resumed: string, stamp: Stamp): E2AResponse {
+  return newResponse({
+    response_id: stamp.id,
+    request_id,
+    method,
+    is_stream,
+    is_final: true,
+    status: 'succeeded',
+    response_kind: 'e2a.complete',
+    timestamp: stamp.now.toISOString(),
+    body: { result: { request_id: resumed, is_final: true } },
+  });
 }
 
 function keepaliveFrame({ request_id, session_id, method, channel }: E2AEnvelope, now: Date): E2AResponse {
@@ -176,4 +227,6 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
+/** The send buffer of a connection, in characters. */
+const MAX_UNREAD_PUSHES = 1024 * 1024;
 const MAX_FRAME = 6 * 1024 * 1024;

@@ -2,11 +2,14 @@ import {
   type Call,
   type Clock,
   type Engine,
+  type FrameRow,
   failureOf,
+  frameFrom,
   frameText,
   type Ids,
   type Log,
   type Principal,
+  type RequestKey,
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type E2AResponse, type Failure, failure } from '@dragoman/protocols';
@@ -110,8 +113,7 @@ async function answer(
       if (frame.is_final) return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: frameText(frame) };
     return failure('agent_failed');
   }
-  // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-  return framed(records(all, !envelope.is_stream), framing, context, headers);
+  return framed(records(all), framing, context, headers);
 }
 
 async function resume(
@@ -126,9 +128,9 @@ async function resume(
   const row = await store.requests.find(key);
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
-    return framed(records(engine.runs.read(key, after), false), framing, { store, engine, clock, ...context }, {});
+    return framed(records(engine.runs.read(key, after)), framing, { store, engine, clock, ...context }, {});
   }
-  const rows = await store.requests.frames(key, { after, limit: 1000, maxBytes: 1 << 20 });
+  const rows = await framesAfter(key, after, store);
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
   return {
     status: 200,
@@ -155,9 +157,20 @@ function framed(
   return { ...answered, headers: { ...answered.headers, ...headers } };
 }
 
-async function* records(frames: AsyncIterable<E2AResponse>, finalOnly: boolean): AsyncGenerator<StreamRecord> {
+/** As many as one answer should hold; of a request that is not for a stream the final one alone. */
+async function framesAfter(key: RequestKey, after: number, { requests }: Store): Promise<FrameRow[]> {
+  const page = (from: number) => requests.frames(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
+  let rows = await page(after);
+  const [first] = rows;
+  if (first === undefined || frameFrom(first.text).is_stream) return rows;
+  for (let last = rows.at(-1); last?.isFinal === false; last = rows.at(-1)) rows = await page(last.sequence);
+  return rows.filter((row) => row.isFinal);
+}
+
+/** A request that is not for a stream gets its final frame alone, in the framing it asked for, now and later. */
+async function* records(frames: AsyncIterable<E2AResponse>): AsyncGenerator<StreamRecord> {
   for await (const frame of frames) {
-    if (!finalOnly || frame.is_final) yield { id: frame.sequence, data: frameText(frame) };
+    if (frame.is_stream || frame.is_final) yield { id: frame.sequence, data: frameText(frame) };
   }
 }
 

@@ -5,7 +5,7 @@ export function healthRoute(version: string): Route {
   return {
     method: 'GET',
     path: '/health',
-    access: 'open',
+    access: 'public',
     counts: false,
     summary: 'Whether the server is there.',
     handle: () => ({ status: 200, json: { status: 'healthy', service: 'a2e-server', version } }),

@@ -6,7 +6,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
   const route: Route = {
     method: 'GET',
     path: '/openapi.json',
-    access: 'open',
+    access: 'public',
     counts: false,
     summary: 'This description.',
     handle: () => ({ status: 200, json: document }),

@@ -13,6 +13,7 @@ export function sessionReads(database: Database) {
     SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, created_at AS "createdAt", updated_at AS "updatedAt"
     FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)
     ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?`);
+  const owners = database.prepare('SELECT owner FROM sessions WHERE agent_id = ? AND session_id = ? LIMIT 2');
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
   const pageOfTurns = database.prepare(`
     ${SELECT_REQUEST} WHERE r.owner = ? AND r.agent_id = ? AND r.session_id = ?
@@ -35,6 +36,10 @@ export function sessionReads(database: Database) {
     listSessions(owner: string, { offset, limit, agentId = null }: SessionPage): { rows: SessionRow[]; total: number } {
       const rows = page.all(owner, agentId, limit, offset) as SessionRow[];
       return { rows, total: totalOf(count.get(owner, agentId)) };
+    },
+
+    sessionOwners({ agentId, sessionId }: Omit<SessionKey, 'owner'>): string[] {
+      return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
     },
 
     turns(key: SessionKey, { offset, limit }: Page): { rows: Turn[]; total: number } {

@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+
+/**
+ * The names a server answers to, as they may stand in `Host`: `localhost` for any port, `localhost:7420` for one, an IPv6
+ * address with or without its brackets. A server that listens on every address answers to every address, too: what must
+ * be kept out is a name that somebody has made to point here, and an address is no name.
+ */
+export class HostNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #takesAddresses: boolean;
+  /** The last one that was found good, as it was written: nearly always the next one too. */
+  #good: string | undefined;
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.map(normalized));
+    this.#takesAddresses = EVERYWHERE.some((name) => this.#names.has(name));
+  }
+
+  has(host: string): boolean {
+    if (host === this.#good) return true;
+    const name = host.toLowerCase();
+    const bare = withoutPort(name);
+    const isOurs = this.#names.has(name) || this.#names.has(bare) || (this.#takesAddresses && isAddress(bare));
+    if (isOurs) this.#good = host;
+    return isOurs;
+  }
+}
+
+function normalized(name: string): string {
+  return isIP(name) === 6 ? `[${name.toLowerCase()}]` : name.toLowerCase();
+}
+
+/** `[::1]:7420` and `localhost:7420` without the port. */
+function withoutPort(host: string): string {
+  const colon = host.lastIndexOf(':');
+  return colon === -1 || host.endsWith(']') ? host : host.slice(0, colon);
+}
+
+function isAddress(host: string): boolean {
+  return isIP(host) === 4 || (host.startsWith('[') && isIP(host.slice(1, -1)) === 6);
+}
+
+const EVERYWHERE = ['0.0.0.0', '[::]'];

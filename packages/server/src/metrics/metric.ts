@@ -1,0 +1,21 @@
+/** One thing that is measured, as it stands now, in Prometheus' terms. */
+export interface Metric {
+  readonly name: string;
+  /** One sentence for whoever draws it. */
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  readonly value: number;
+  /** Every value is one of a fixed set: a label that callers could fill would let them fill the memory of who collects it. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** `_bucket`, `_sum` or `_count` of a histogram. */
+  readonly suffix?: string;
+}
+
+/** A metric with one value. */
+export function single(type: 'counter' | 'gauge', name: string, help: string, value: number): Metric {
+  return { name, help, type, samples: [{ value }] };
+}

@@ -1,0 +1,88 @@
+import type { Metric, Sample } from './metric.ts';
+
+/** What is counted of an HTTP request. */
+export interface SeenRequest {
+  readonly method: string;
+  /** The pattern of the route, never the path; `undefined` when none matched. */
+  readonly route: string | undefined;
+  /** `undefined` when the peer went before it was answered. */
+  readonly status: number | undefined;
+  readonly milliseconds: number;
+}
+
+/** Counts requests by route, method and kind of status, and how long they took. */
+export class RequestMeter {
+  readonly #tallies = new Map<string, Tally>();
+
+  observe({ method, route = NO_ROUTE, status, milliseconds }: SeenRequest): void {
+    const tally = this.#tally(METHODS.has(method) ? method : 'other', route);
+    const kind = status === undefined ? BROKEN_OFF : `${Math.floor(status / 100)}xx`;
+    tally.statuses.set(kind, (tally.statuses.get(kind) ?? 0) + 1);
+    tally.count++;
+    tally.seconds += milliseconds / 1000;
+    const bucket = BOUNDS.findIndex((bound) => milliseconds <= bound * 1000);
+    if (bucket !== -1) tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
+  }
+
+  metrics(): Metric[] {
+    const tallies = [...this.#tallies.values()];
+    return [
+      {
+        name: 'dragoman_http_requests_total',
+        help: 'HTTP requests by route, method and kind of status.',
+        type: 'counter',
+        samples: tallies.flatMap(({ labels, statuses }) =>
+          [...statuses].map(([status, value]) => ({ labels: { ...labels, status }, value })),
+        ),
+      },
+      {
+        name: 'dragoman_http_request_duration_seconds',
+        help: 'From the arrival of a request to the end of its answer; a stream is as long as it was open.',
+        type: 'histogram',
+        samples: tallies.flatMap(durations),
+      },
+    ];
+  }
+
+  #tally(method: string, route: string): Tally {
+    const key = `${method} ${route}`;
+    let tally = this.#tallies.get(key);
+    if (tally === undefined) {
+      const buckets = new Array<number>(BOUNDS.length).fill(0);
+      tally = { labels: { method, route }, statuses: new Map(), buckets, count: 0, seconds: 0 };
+      this.#tallies.set(key, tally);
+    }
+    return tally;
+  }
+}
+
+interface Tally {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly statuses: Map<string, number>;
+  /** How many were within each bound and not within the one before. */
+  readonly buckets: number[];
+  count: number;
+  seconds: number;
+}
+
+/** A bucket of Prometheus' holds everything up to its bound. */
+function durations({ labels, buckets, count, seconds }: Tally): Sample[] {
+  let total = 0;
+  const upTo = BOUNDS.map((bound, at) => {
+    total += buckets[at] ?? 0;
+    return { suffix: '_bucket', labels: { ...labels, le: String(bound) }, value: total };
+  });
+  return [
+    ...upTo,
+    { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
+    { suffix: '_sum', labels, value: seconds },
+    { suffix: '_count', labels, value: count },
+  ];
+}
+
+/** In seconds. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+/** A peer can write any method it likes. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
+const NO_ROUTE = 'none';
+const BROKEN_OFF = 'none';

@@ -1,0 +1,59 @@
+import type { Engine, Store } from '@dragoman/core';
+import { type Metric, single } from './metric.ts';
+
+/** What the edge has open. */
+export interface EdgeLoad {
+  readonly connections: number;
+  /** Answers that are given as a stream. */
+  readonly streams: number;
+  readonly sockets: number;
+}
+
+/** What the engine, the store and the edge have done and have to do: numbers of the whole server, of nobody in particular. */
+export async function serverMetrics({ engine, store, edge }: MeasuredParts): Promise<Metric[]> {
+  return [...edgeMetrics(edge()), ...engineMetrics(engine), ...(await storeMetrics(store))];
+}
+
+export interface MeasuredParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: () => EdgeLoad;
+}
+
+function edgeMetrics({ connections, streams, sockets }: EdgeLoad): Metric[] {
+  return [
+    single('gauge', 'dragoman_open_connections', 'Open TCP connections of all kinds.', connections),
+    single('gauge', 'dragoman_open_streams', 'HTTP answers that are being streamed.', streams),
+    single('gauge', 'dragoman_open_sockets', 'Open WebSockets.', sockets),
+  ];
+}
+
+function engineMetrics({ runs, limiter }: Engine): Metric[] {
+  const { accepted, frames, finished } = runs.counts;
+  const { running, waiting } = runs.load;
+  return [
+    single('counter', 'dragoman_requests_accepted_total', 'Requests recorded; repeats are not.', accepted),
+    {
+      name: 'dragoman_requests_finished_total',
+      help: 'Requests that got their final frame, by outcome: succeeded, an error code of ours, or failed.',
+      type: 'counter',
+      samples: [...finished].map(([outcome, value]) => ({ labels: { outcome }, value })),
+    },
+    single('gauge', 'dragoman_requests_running', 'Requests that are being answered.', running),
+    single('gauge', 'dragoman_requests_waiting', 'Requests that wait for their agent to have a place.', waiting),
+    single('counter', 'dragoman_frames_total', 'Frames recorded.', frames),
+    single('counter', 'dragoman_rate_limited_total', 'Requests refused because of a rate limit.', limiter.refusals),
+  ];
+}
+
+async function storeMetrics(store: Store): Promise<Metric[]> {
+  const stats = await store.stats?.();
+  if (stats === undefined) return [];
+  const { writes, commits, commitMs, checkpoints } = stats;
+  return [
+    single('counter', 'dragoman_store_writes_total', 'Writes; by commits, the size of a batch.', writes),
+    single('counter', 'dragoman_store_commits_total', 'Transactions, each with one fsync.', commits),
+    single('counter', 'dragoman_store_commit_seconds_total', 'Time spent in transactions.', commitMs / 1000),
+    single('counter', 'dragoman_store_checkpoints_total', 'Times the log was moved into the database.', checkpoints),
+  ];
+}

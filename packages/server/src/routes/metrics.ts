@@ -1,0 +1,20 @@
+import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
+import type { Metric } from '../metrics/metric.ts';
+import type { Route } from '../route.ts';
+
+/** Numbers for Prometheus. Open, as health is: they are of the whole server and name nobody. */
+export function metricsRoute(measure: () => Promise<readonly Metric[]>): Route {
+  const exposition = new Exposition();
+  return {
+    method: 'GET',
+    path: '/metrics',
+    access: 'public',
+    counts: false,
+    summary: 'How much the server has done and has to do, for Prometheus.',
+    handle: async () => ({
+      status: 200,
+      headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' },
+      text: await exposition.text(await measure()),
+    }),
+  };
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Log, openSqliteStore, type Store } from '@dragoman/core';
+import { afterAll, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { Config } from './config-schema.ts';
+import { type Server, startServer } from './server.ts';
+import { systemClock, systemIds } from './system-ports.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-server-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const ignore = () => {};
+const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+test('a start that finds its port taken leaves nothing running', async () => {
+  const agent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(agent, 'listening');
+  let dials = 0;
+  agent.on('connection', () => dials++);
+  const { port: agentPort } = agent.address() as AddressInfo;
+  const taken = createServer((socket: Socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const agents = { far: { driver: 'e2a-ws', url: `ws://127.0.0.1:${agentPort}` } } as const;
+
+  const first = await start({ port: 0, agents });
+  await expect.poll(() => dials).toBe(1);
+  await first.stop({ drainMs: 0 });
+  const { port } = taken.address() as AddressInfo;
+  await expect(start({ port, agents })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect.poll(() => agent.clients.size).toBe(0);
+  const dialled = dials;
+
+  // The folder is free again, and nobody of the failed one is still about.
+  const second = await start({ port: 0 });
+  expect((await fetch(`${second.url}/health`)).status).toBe(200);
+  expect(dials).toBe(dialled);
+  await second.stop({ drainMs: 0 });
+  agent.close();
+  taken.close();
+});
+
+test('what an earlier process had accepted is not touched by a start that finds its port taken', async () => {
+  const taken = createServer((socket: Socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const key = { owner: 'admin', requestId: 'accepted-before' };
+  await withStore((store) =>
+    store.requests.accept({
+      ...key,
+      agentId: 'far',
+      sessionId: null,
+      digest: 'd',
+      idempotencyKey: null,
+      envelope: '{"request_id":"accepted-before","method":"chat.send","params":{}}',
+      state: 'accepted',
+      acceptedAt: Date.now(),
+      expiresAt: null,
+      priority: 1,
+    }),
+  );
+  await expect(start({ port: (taken.address() as AddressInfo).port })).rejects.toThrow('EADDRINUSE');
+  taken.close();
+  expect(await withStore((store) => store.requests.find(key))).toMatchObject({ state: 'accepted' });
+});
+
+test.each(['0.0.0.0', '::'])('a server on %s says where this machine reaches it, and answers there', async (host) => {
+  const server = await start({ host, port: 0 });
+  expect(new URL(server.url).hostname).toBe(host === '::' ? '[::1]' : '127.0.0.1');
+  expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  await server.stop({ drainMs: 0 });
+});
+
+function start(config: Config): Promise<Server> {
+  return startServer({ config, folder, clock: systemClock, ids: systemIds, log, adminKey: 'adm_test' });
+}
+
+async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openSqliteStore({ folder, onFatal: ignore });
+  try {
+    return await act(store);
+  } finally {
+    await store[Symbol.asyncDispose]();
+  }
+}

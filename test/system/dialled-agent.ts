@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Json, JsonObject } from '../../packages/protocols/src/json.ts';
+
+/** An agent of a test's own that dials in: it hears envelopes and says what it is told to. */
+export class DialledAgent {
+  readonly heard: (JsonObject & { readonly request_id: string })[] = [];
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.heard.push(JSON.parse(data.toString())));
+    this.closed = new Promise((resolve) => socket.once('close', resolve));
+  }
+
+  static async dial(url: string, key: string): Promise<DialledAgent> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/e2a/agent/ws`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const agent = new DialledAgent(socket);
+    await once(socket, 'open');
+    return agent;
+  }
+
+  say(frame: JsonObject): void {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  /** Says something that answers no request. */
+  push(delta: Json, to: JsonObject): void {
+    const metadata = { _jiuwenswarm_server_push: true };
+    const body = { delta_kind: 'custom', delta };
+    this.say({ protocol_version: '1.0', response_kind: 'e2a.chunk', sequence: 0, metadata, body, ...to });
+  }
+
+  complete(requestId: string, result: JsonObject): void {
+    this.say({ request_id: requestId, response_kind: 'e2a.complete', body: { result } });
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}

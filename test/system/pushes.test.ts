@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { Caller, fresh } from './caller.ts';
+import { DialledAgent } from './dialled-agent.ts';
+import type { SocketClient } from './socket-client.ts';
+import { System } from './system.ts';
+
+const dialled = { driver: 'e2a-ws' } as const;
+const system = await System.start({ config: { default_agent: 'desk', agents: { desk: dialled, secret: dialled } } });
+afterAll(() => system[Symbol.asyncDispose]());
+const permissions = { agents: ['desk', 'secret'] };
+const agentKey = (await system.caller('desk')).api_key;
+const secretKey = (await system.caller('secret')).api_key;
+const ada = new Caller(system, (await system.caller('ada', { permissions })).api_key);
+const bob = new Caller(system, (await system.caller('bob', { permissions: { agents: ['desk'] } })).api_key);
+
+let agent: DialledAgent;
+let adas: SocketClient;
+let bobs: SocketClient;
+beforeEach(async () => {
+  agent = await DialledAgent.dial(system.url, agentKey);
+  [adas, bobs] = [await ada.socket(), await bob.socket()];
+});
+afterEach(() => {
+  for (const connection of [agent, adas, bobs]) connection.close();
+});
+
+describe('what an agent says by itself', () => {
+  test('reaches who owns the session it names, on every connection of theirs, in order, and nobody else', async () => {
+    await converse(adas, 'of-ada');
+    const second = await ada.socket();
+    for (let number = 0; number < 100; number++) agent.push({ number }, { session_id: 'of-ada' });
+    for (const socket of [adas, second]) {
+      const heard = await pushes(socket, 100);
+      expect(heard.map(({ body }) => (body as { delta: { number: number } }).delta.number)).toEqual([
+        ...Array(100).keys(),
+      ]);
+      expect(heard[0]).toMatchObject({
+        session_id: 'of-ada',
+        sequence: 0,
+        response_kind: 'e2a.chunk',
+        source_agent_id: 'desk',
+        metadata: { _jiuwenswarm_server_push: true },
+      });
+    }
+    second.close();
+    expect(await hearsNothing(bobs)).toBe(true);
+  });
+
+  test('reaches who sent the request it names, under the id they gave it, and is no part of the answer', async () => {
+    const id = fresh();
+    // The same id at the same time: the agent sees two.
+    const answers = [adas, bobs].map((socket) => socket.ask({ request_id: id, method: 'chat.send', is_stream: true }));
+    for (const answer of answers) answer.catch(() => {});
+    await expect.poll(() => agent.heard.length).toBe(2);
+    for (const { request_id, source_agent_id } of agent.heard) {
+      agent.push({ for: source_agent_id ?? null }, { request_id });
+      agent.complete(request_id, {});
+    }
+    for (const answer of answers) expect(await answer).toHaveLength(2);
+    for (const answer of answers) {
+      const [push, final] = (await answer).map((text) => JSON.parse(text));
+      expect([push.metadata, final.is_final]).toEqual([{ _jiuwenswarm_server_push: true }, true]);
+    }
+    expect((await answers[0])?.[0]).toContain('"for":"ada"');
+    expect((await answers[1])?.[0]).toContain('"for":"bob"');
+  });
+
+  test('about a session id that two callers have chosen reaches neither', async () => {
+    await converse(adas, 'shared');
+    await converse(bobs, 'shared');
+    agent.push({ secret: true }, { session_id: 'shared' });
+    expect(await hearsNothing(adas)).toBe(true);
+    expect(await hearsNothing(bobs)).toBe(true);
+  });
+
+  test.each([{}, { session_id: 'never-was' }, { request_id: 'never-was' }, { session_id: null }])(
+    'that names nobody, %j, reaches nobody',
+    async (name) => {
+      agent.push({}, name);
+      expect(await hearsNothing(adas)).toBe(true);
+    },
+  );
+
+  test("about another agent's session reaches nobody", async () => {
+    const other = await DialledAgent.dial(system.url, secretKey);
+    await converse(adas, 'of-desk');
+    other.push({}, { session_id: 'of-desk' });
+    expect(await hearsNothing(adas)).toBe(true);
+    other.close();
+  });
+
+  test('is not kept for a peer that does not read (150 MB of it), and holds up nobody', async () => {
+    await converse(adas, 'slow-reader');
+    const before = system.residentBytes;
+    adas.webSocket.pause();
+    const text = 'x'.repeat(100_000);
+    for (let number = 0; number < 1500; number++) agent.push({ text }, { session_id: 'slow-reader' });
+    await converse(bobs, 'quick-reader');
+    expect(system.residentBytes - before).toBeLessThan(100 * 1024 * 1024);
+    expect(system.log).toContain('misses pushes');
+    adas.webSocket.resume();
+  });
+});
+
+test('a server that stops hears out an agent that dialled in', async () => {
+  const answer = adas.ask({ request_id: fresh(), method: 'chat.send', is_stream: true });
+  await expect.poll(() => agent.heard.length).toBe(1);
+  const id = agent.heard[0]?.request_id ?? '';
+  system.signal('SIGTERM');
+  await delay(200);
+  agent.say({ request_id: id, response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'late' } });
+  agent.complete(id, { said: 'all' });
+  const frames = (await answer).map((frame) => JSON.parse(frame));
+  expect(frames).toMatchObject([{ body: { delta: 'late' } }, { body: { result: { said: 'all' } } }]);
+  expect(await agent.closed).toBe(1001);
+  expect(await system.exited).toEqual({ code: 0, signal: null });
+});
+
+/** A request in this session, answered by the agent. */
+async function converse(socket: SocketClient, session: string): Promise<void> {
+  const asked = agent.heard.length;
+  const answer = socket.ask({ request_id: fresh(), method: 'chat.send', session_id: session });
+  await expect.poll(() => agent.heard.length).toBe(asked + 1);
+  agent.complete(agent.heard[asked]?.request_id ?? '', {});
+  await answer;
+}
+
+async function pushes(socket: SocketClient, count: number): Promise<JsonObject[]> {
+  const heard: JsonObject[] = [];
+  const frames = socket.frames(null);
+  while (heard.length < count) heard.push(JSON.parse((await frames.next()).value ?? 'null'));
+  return heard;
+}
+
+/** Whether nothing has come by itself, and nothing does for a while. */
+function hearsNothing(socket: SocketClient): Promise<boolean> {
+  const heard = pushes(socket, 1).then(
+    () => false,
+    () => true,
+  );
+  return Promise.race([heard, delay(150, true)]);
+}
