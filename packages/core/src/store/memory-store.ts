@@ -1,3 +1,5 @@
+import { memoryOutbox } from './memory/outbox.ts';
+import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -126,6 +128,15 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly outbox = memoryOutbox((operation) => this.#do(operation));
+
+  readonly threads = memoryThreads({
+    run: (operation) => this.#do(operation),
+    requests: () => [...this.#requests.values()].map(({ row }) => row),
+    isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
+    addDelivery: this.outbox.put,
+  });
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,3 +1,9 @@
+import type { OutboxStore } from './outbox.ts';
+import type { ThreadStore } from './threads.ts';
+
+export type * from './outbox.ts';
+export type * from './threads.ts';
+
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
@@ -9,6 +15,8 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly agents: AgentStore;
   readonly counters: CounterStore;
+  readonly threads: ThreadStore;
+  readonly outbox: OutboxStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */

@@ -2,8 +2,10 @@ import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
+import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
+import { threadReads, threadRemovals, threadWrites } from './threads.ts';
 
 /** Everything the thread can be asked, by kind: the kind decides when it runs and whether it may use the last space. */
 export function prepareOperations(database: Database) {
@@ -14,6 +16,8 @@ export function prepareOperations(database: Database) {
       ...keyReads(database),
       ...agentReads(database),
       ...counterReads(database),
+      ...threadReads(database),
+      ...outboxReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -21,6 +25,8 @@ export function prepareOperations(database: Database) {
       ...keyWrites(database),
       ...agentWrites(database),
       ...counterWrites(database),
+      ...threadWrites(database),
+      ...outboxWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -28,6 +34,8 @@ export function prepareOperations(database: Database) {
       ...sessionRemovals(database),
       ...keyRemovals(database),
       ...agentRemovals(database),
+      ...threadRemovals(database),
+      ...outboxRemovals(database),
     },
   };
 }
