@@ -7,7 +7,7 @@ export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents
 export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
-export type { Call } from './call.ts';
+export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
@@ -15,7 +15,13 @@ export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts'
 export { type Handler, type Layer, layered } from './handler.ts';
 export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
-export type { Window, WindowState } from './limits/sliding-window.ts';
+export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
+export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
+export { CallbackLimits } from './mailbox/callback-limits.ts';
+export { type Addressee, Directory } from './mailbox/directory.ts';
+export { Mailbox, type MailboxSettings, type Sender } from './mailbox/mailbox.ts';
+export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
+export { SigningKeys } from './outbox/signing-keys.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
 export { failureOf, Refused, refuse } from './refused.ts';

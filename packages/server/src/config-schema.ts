@@ -1,5 +1,7 @@
 import { DriverShape, LimitsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
+import { GateShape } from './gate-config.ts';
+import { MailboxShape } from './mailbox-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -20,6 +22,8 @@ export const ConfigShape = {
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
     limits: LimitsShape,
+    mailbox: MailboxShape,
+    gate: GateShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },

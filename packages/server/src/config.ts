@@ -80,5 +80,10 @@ function withPathsFrom(folder: string, config: Config): Config {
     const { module } = agent;
     return [id, module === undefined || isAbsolute(module) ? agent : { ...agent, module: resolve(folder, module) }];
   });
-  return config.agents === undefined ? config : { ...config, agents: Object.fromEntries(agents) };
+  const ca = config.gate?.ca?.map((path) => resolve(folder, path));
+  return {
+    ...config,
+    ...(config.agents !== undefined && { agents: Object.fromEntries(agents) }),
+    ...(ca !== undefined && { gate: { ...config.gate, ca } }),
+  };
 }

@@ -14,13 +14,15 @@ import {
   openSqliteStore,
   type Principal,
   type Store,
-  type WindowState,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
-import type { LimitState } from './edges/rate-fields.ts';
+import { tightestFirst } from './edges/limit-state.ts';
+import { gateOf } from './gate-config.ts';
+import { strangerOf } from './mailbox-config.ts';
+import { type MailboxService, openMailbox } from './mailbox-service.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
@@ -50,10 +52,12 @@ export class Server implements AsyncDisposable {
   readonly url: string;
   readonly #store: Store;
   readonly #edge: HttpEdge;
+  readonly #mailbox: MailboxService;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, edge, url, mailbox }: ServerParts) {
     this.engine = engine;
+    this.#mailbox = mailbox;
     this.url = url;
     this.#store = store;
     this.#edge = edge;
@@ -64,6 +68,7 @@ export class Server implements AsyncDisposable {
     this.#stopped ??= (async () => {
       const closed = this.#edge.close({ drainMs });
       await this.engine.stop({ drainMs });
+      await this.#mailbox.stop({ drainMs });
       await closed;
       await this.#store[Symbol.asyncDispose]();
     })();
@@ -73,6 +78,14 @@ export class Server implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
+}
+
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: HttpEdge;
+  readonly url: string;
+  readonly mailbox: MailboxService;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -88,6 +101,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.limits !== undefined && { limits: config.limits }),
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
       ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+      strangerOf: (owner) => strangerOf(config.mailbox ?? {}, owner),
     });
     const hub = new AgentSocketHub({ clock, ids, log });
     endOrphans({ folder: childrenFolder(folder), log });
@@ -101,12 +115,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     await engine.start();
+    const gate = gateOf(config.gate, { clock, log });
+    const mailbox = await openMailbox({ config, folder, engine, store, gate, clock, ids, log });
     await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
     const routes: Route[] = [
       healthRoute(VERSION),
       ...e2aRoutes(context),
-      ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
+      ...adminAgentRoutes({
+        engine,
+        openAgent: (definition) => opened(addAgent, definition),
+        callbackSecrets: mailbox.keys,
+      }),
+      ...mailbox.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -123,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    return new Server({ engine, store, edge, url, mailbox });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
@@ -182,13 +203,4 @@ function count(engine: Engine, { principal }: CountedCall): Counted {
     if (refused === undefined) throw error;
     return { limits: tightestFirst(engine.limiter.states(principal)), failure: refused };
   }
-}
-
-function tightestFirst(states: readonly WindowState[]): LimitState[] {
-  return states.map(limitState).sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
-}
-
-function limitState({ window, remaining, resetAt }: WindowState): LimitState {
-  const name = window.name.replace('requests_per_', '');
-  return { name, limit: window.limit, remaining, windowSeconds: window.seconds, resetAt };
 }
