@@ -1,4 +1,10 @@
-import { anonymousPrincipal, isAnonymous, type MailboxSettings, type OutboxSettings, type Principal } from '@dragoman/core';
+import {
+  anonymousPrincipal,
+  isAnonymous,
+  type MailboxSettings,
+  type OutboxSettings,
+  type Principal,
+} from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 import { AGENT_ID_PATTERN } from '@dragoman/protocols/a2a-mailbox';
 
@@ -32,8 +38,14 @@ export const MailboxShape = {
       properties: {
         timeout_ms: { ...positive, description: 'For one try; 10,000 unless told.' },
         retries: { type: 'integer', minimum: 0, maximum: 10, description: 'Tries after the first; 3 unless told.' },
-        backoff_ms: { ...positive, description: 'The longest first pause; later ones 4 and 16 times it. 1,000 unless told.' },
-        max_retry_after_ms: { ...positive, description: 'The longest Retry-After that is honoured; an hour unless told.' },
+        backoff_ms: {
+          ...positive,
+          description: 'The longest first pause; later ones 4 and 16 times it. 1,000 unless told.',
+        },
+        max_retry_after_ms: {
+          ...positive,
+          description: 'The longest Retry-After that is honoured; an hour unless told.',
+        },
         per_host: { ...positive, description: 'Tries to one host at the same time; 4 unless told.' },
         queued_per_agent: { ...positive, description: 'Callbacks of one sender that may wait; 1,000 unless told.' },
         anonymous_per_host_per_minute: {

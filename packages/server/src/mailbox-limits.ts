@@ -78,7 +78,11 @@ export class MailboxLimits {
 
   #tooMany(): Failure {
     const { maxConcurrent } = this.#options;
-    return failure('rate_limited', { retry_after: 1 }, `Too many requests at the same time: ${maxConcurrent} are served.`);
+    return failure(
+      'rate_limited',
+      { retry_after: 1 },
+      `Too many requests at the same time: ${maxConcurrent} are served.`,
+    );
   }
 }
 

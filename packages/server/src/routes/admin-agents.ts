@@ -109,10 +109,7 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   return { status: 201, json: { ...agentJson(definition), ...shownOnce } };
 }
 
-async function removeAgent(
-  agentId: string,
-  { engine, callbackSecrets }: AdminContext,
-): Promise<Answer | Failure> {
+async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminContext): Promise<Answer | Failure> {
   const wasCaller = await engine.callers.remove(agentId);
   const wasTarget = await engine.router.remove(agentId);
   if (!wasCaller && !wasTarget) return noAgent();

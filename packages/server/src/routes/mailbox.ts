@@ -1,5 +1,13 @@
 import { anonymousOwner, type Clock, type Engine, type Mailbox, type Principal, type Sender } from '@dragoman/core';
-import { FAILURES, type Failure, failure, type Json, type JsonObject, parseJsonBytes, SCHEMA_BASE } from '@dragoman/protocols';
+import {
+  FAILURES,
+  type Failure,
+  failure,
+  type Json,
+  type JsonObject,
+  parseJsonBytes,
+  SCHEMA_BASE,
+} from '@dragoman/protocols';
 import {
   errorBody,
   isMailboxMessage,
@@ -58,9 +66,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
         const id = params['message_id'] ?? '';
         const { mailbox } = context;
         const found =
-          principal === undefined
-            ? mailbox.findAnonymous(id, addressGroup(address))
-            : mailbox.find(id, principal.id);
+          principal === undefined ? mailbox.findAnonymous(id, addressGroup(address)) : mailbox.find(id, principal.id);
         return { status: 200, headers: PRIVATE, json: await found };
       },
     },
