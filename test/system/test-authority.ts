@@ -24,17 +24,15 @@ export class TestAuthority implements Disposable {
     return join(this.#folder, 'ca.pem');
   }
 
-  /** A certificate for these names or addresses, such as `IP:127.0.0.1`; in the past when it should be over. */
-  issue(names: readonly string[], { expired = false }: { expired?: boolean } = {}): Certificate {
+  /** A certificate for these names or addresses, such as `IP:127.0.0.1`. */
+  issue(names: readonly string[]): Certificate {
     this.#issued += 1;
-    const [key, request, cert, extensions] = ['key', 'csr', 'pem', 'ext'].map((end) => `${this.#issued}.${end}`);
-    if (!key || !request || !cert || !extensions) throw new Error('four names');
+    const file = (end: string) => `${this.#issued}.${end}`;
+    const [key, request, cert, extensions] = [file('key'), file('csr'), file('pem'), file('ext')];
     writeFileSync(join(this.#folder, extensions), `subjectAltName=${names.join(',')}\n`);
     this.#openssl('req', ...NEW_KEY, '-keyout', key, '-out', request, '-subj', '/CN=receiver');
-    const days = expired ? ['-not_before', '20200101000000Z', '-not_after', '20200102000000Z'] : ['-days', '2'];
-    if (expired) writeFileSync(join(this.#folder, 'index.txt'), '');
     const ca = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
-    this.#openssl('x509', '-req', '-in', request, ...ca, '-out', cert, ...days, '-extfile', extensions);
+    this.#openssl('x509', '-req', '-in', request, ...ca, '-out', cert, '-days', '2', '-extfile', extensions);
     const read = (name: string) => readFileSync(join(this.#folder, name), 'utf8');
     return { cert: read(cert), key: read(key) };
   }
