@@ -23,7 +23,7 @@ const receivers = {
     else ok(response);
   }),
   refusing: await Receiver.start(certificate, status(400)),
-  failing: await Receiver.start(certificate, (response, number) => status(number < 4 ? 500 : 204)(response)),
+  failing: await Receiver.start(certificate, (response, number) => response.writeHead(number < 4 ? 500 : 204).end()),
   always503: await Receiver.start(certificate, status(503)),
   // It has taken the callback when the connection breaks: nobody can know that on our side.
   cutting: await Receiver.start(certificate, (response, number) => (number < 2 ? response.destroy() : ok(response))),

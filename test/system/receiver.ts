@@ -2,7 +2,8 @@ import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Certificate } from './test-authority.ts';
 
 /** One callback that came, whole. */
@@ -21,7 +22,7 @@ export type Behaviour = (response: ServerResponse, number: number, request: Inco
 export class Receiver implements AsyncDisposable {
   readonly received: Received[] = [];
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Set<Duplex>();
   readonly #host: string;
   #waiting: (() => void)[] = [];
 

@@ -83,18 +83,24 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
 /** The answer's status is all we want. A short body is read, to keep the connection; a long or slow one ends it. */
 async function letGo({ body }: InboundAnswer, clock: Clock): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
-  const patience = new AbortController();
-  const over = clock.wait(PATIENCE_MS, patience.signal).catch(() => {});
-  const read = (async () => {
-    let bytes = 0;
-    for (let item = await iterator.next(); item.done !== true; item = await iterator.next()) {
-      bytes += item.value.length;
-      if (bytes >= MAX_BYTES) return;
-    }
-  })().catch(() => {});
-  await Promise.race([read, over]);
-  patience.abort();
+  await new Promise<void>((done) => {
+    const cancel = clock.after(PATIENCE_MS, done);
+    drain(iterator)
+      .catch(() => {})
+      .finally(() => {
+        cancel();
+        done();
+      });
+  });
   Promise.resolve(iterator.return?.()).catch(() => {});
+}
+
+async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  for (let item = await iterator.next(); item.done !== true; item = await iterator.next()) {
+    bytes += item.value.length;
+    if (bytes >= MAX_BYTES) return;
+  }
 }
 
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);

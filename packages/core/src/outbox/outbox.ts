@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
@@ -54,6 +55,8 @@ export class Outbox {
     this.#options = options;
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
+    // Every try that runs listens to it.
+    setMaxListeners(0, this.#stopped.signal);
   }
 
   /** Takes up what an earlier process left. */
