@@ -24,6 +24,7 @@ export interface Attempt {
   readonly row: DeliveryRow;
   /** Whose shared secret signs it. */
   readonly agentId: string | undefined;
+  /** At most; less when it expires before. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -33,8 +34,12 @@ export async function attempt(
   { row, agentId, timeoutMs, signal }: Attempt,
   { gate, keys, clock }: { readonly gate: Gate; readonly keys: SigningKeys; readonly clock: Clock },
 ): Promise<Verdict> {
-  const now = clock.now();
-  const signed = { messageId: row.messageId, timestamp: Math.floor(now.getTime() / 1000), body: row.body, agentId };
+  const timestamp = Math.floor(clock.now().getTime() / 1000);
+  const headers = await webhookHeaders({ messageId: row.messageId, timestamp, body: row.body, agentId }, keys);
+  // Asked last of all: nothing that takes time comes between this and the sending.
+  const now = clock.now().getTime();
+  const left = row.expiresAt === null ? timeoutMs : row.expiresAt - now;
+  if (left <= 0) return { outcome: 'failed', answered: true, failure: { at: now, reason: EXPIRED }, retry: false };
   try {
     const answer = await gate.request({
       caller: row.owner,
@@ -43,10 +48,10 @@ export async function attempt(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'dragoman',
-        ...(await webhookHeaders(signed, keys)),
+        ...headers,
       },
       body: { bytes: Buffer.from(row.body) },
-      timeoutMs,
+      timeoutMs: Math.min(timeoutMs, left),
       maxBytes: MAX_BYTES,
       signal,
     });
@@ -102,6 +107,9 @@ async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
     if (bytes >= MAX_BYTES) return;
   }
 }
+
+/** Why a delivery is dead whose time was over. */
+export const EXPIRED = 'it expired before it was delivered';
 
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const MAX_BYTES = 4096;

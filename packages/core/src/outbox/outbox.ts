@@ -75,6 +75,11 @@ export class Outbox {
     this.#wake(entry);
   }
 
+  /** How many are being tried. */
+  get trying(): number {
+    return this.#tries.size;
+  }
+
   /** How many callbacks of this sender wait. */
   queued(owner: string): number {
     return this.#queued.get(owner) ?? 0;
@@ -143,7 +148,7 @@ export class Outbox {
     try {
       const row = await store.find(entry.id);
       if (row?.state !== 'due') this.#forget(entry);
-      else if (!(await this.#giveUpIfExpired(entry))) {
+      else {
         const verdict = await this.#attempt(row);
         answered = verdict.answered;
         await this.#record(entry, row, verdict);
@@ -161,10 +166,8 @@ export class Outbox {
   }
 
   #attempt(row: DeliveryRow): Promise<Verdict> {
-    const { clock, isRegistered } = this.#options;
-    const left = row.expiresAt === null ? Number.POSITIVE_INFINITY : row.expiresAt - clock.now().getTime();
-    const timeoutMs = Math.max(1, Math.min(this.#settings.timeoutMs, left));
-    const agentId = isRegistered(row.owner) ? row.owner : undefined;
+    const agentId = this.#options.isRegistered(row.owner) ? row.owner : undefined;
+    const { timeoutMs } = this.#settings;
     return attempt({ row, agentId, timeoutMs, signal: this.#stopped.signal }, this.#options);
   }
 
@@ -208,16 +211,6 @@ export class Outbox {
     if (!retry || pause === undefined) return null;
     const nextAt = clock.now().getTime() + pause;
     return expiresAt !== null && nextAt >= expiresAt ? null : nextAt;
-  }
-
-  /** Guarantees that nothing is sent after `expiresAt`. */
-  async #giveUpIfExpired(entry: Entry): Promise<boolean> {
-    const { store, clock } = this.#options;
-    const now = clock.now().getTime();
-    if (entry.expiresAt === null || entry.expiresAt > now) return false;
-    await this.#insist(() => store.failed(entry.id, { at: now, reason: 'it expired before it was delivered' }, null));
-    this.#forget(entry);
-    return true;
   }
 
   /** What is known of a try must not be forgotten because the disk is full for a moment: it would be sent again. */
