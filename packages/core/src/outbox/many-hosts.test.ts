@@ -12,7 +12,7 @@ import { SigningKeys } from './signing-keys.ts';
 const HOSTS = 50;
 const DEAD = 10;
 /** `DRAGOMAN_CALLBACKS=10000` for the whole of it. */
-const CALLBACKS = Number(process.env['DRAGOMAN_CALLBACKS'] ?? 2000);
+const CALLBACKS = Number(process.env['DRAGOMAN_CALLBACKS'] ?? 1000);
 
 const servers: Server[] = [];
 let received = 0;
