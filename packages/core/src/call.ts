@@ -1,5 +1,7 @@
+import type { Json } from '@dragoman/protocols';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
+import type { RequestRow } from './store/store.ts';
 
 /** The context of one running request. */
 export interface Call {
@@ -15,6 +17,18 @@ export interface Call {
   readonly counted?: boolean;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number;
+  /** Told when the request is on disk, with the row it has there: of a repeat, that of the first. */
+  readonly onAccepted?: (row: RequestRow) => void;
+  /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
+  readonly history?: (range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>;
+}
+
+/** One thing said in a conversation. */
+export interface SaidBefore {
+  readonly role: 'caller' | 'agent';
+  readonly request_id: string;
+  readonly timestamp: string;
+  readonly content: Json;
 }
 
 /** The handles of a call that runs. */

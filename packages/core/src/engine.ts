@@ -9,6 +9,7 @@ import { limit } from './layers/limit.ts';
 import { permit } from './layers/permit.ts';
 import { Limiter } from './limits/limiter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
+import { conversation } from './mailbox/conversation.ts';
 import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import { Pushes } from './pushes/pushes.ts';
@@ -30,6 +31,8 @@ export interface EngineOptions {
   readonly timeoutMs?: number;
   /** How long finished answers are kept. */
   readonly keepMs?: number;
+  /** Who an owner is that has no key, so that what it asked before a restart is answered after it. */
+  readonly strangerOf?: (owner: string) => Principal | undefined;
 }
 
 /** Everything between the doors and the agents, in one piece: give it envelopes, it answers with frames. */
@@ -47,6 +50,7 @@ export class Engine {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #keepMs: number;
+  readonly #strangerOf: (owner: string) => Principal | undefined;
   readonly #parallel = new Map<string, number>();
   readonly #stopped = new AbortController();
   #stopping: Promise<void> | undefined;
@@ -60,11 +64,13 @@ export class Engine {
     limits = {},
     timeoutMs = TEN_MINUTES,
     keepMs = ONE_DAY,
+    strangerOf = () => undefined,
   }: EngineOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#keepMs = keepMs;
+    this.#strangerOf = strangerOf;
     this.keys = new Keys({ store: store.keys, clock, ids });
     this.callers = new Callers({ store: store.agents, clock });
     this.limiter = new Limiter({ clock, limits });
@@ -77,6 +83,7 @@ export class Engine {
     this.#answer = layered(this.router.handler, [
       deadline({ clock, milliseconds: timeoutMs }),
       gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),
+      conversation({ sessions: store.sessions, threads: store.threads, agentOf }),
     ]);
     this.handle = layered(this.#answer, [
       permit(this.router),
@@ -131,6 +138,8 @@ export class Engine {
   }
 
   #principalNamed(id: string): Principal | undefined {
+    const stranger = this.#strangerOf(id);
+    if (stranger !== undefined) return stranger;
     return this.callers.principalOf({
       keyId: '',
       hash: '',

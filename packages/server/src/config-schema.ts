@@ -1,5 +1,6 @@
 import { DriverShape, LimitsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
+import { MailboxShape } from './mailbox-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -35,6 +36,7 @@ export const ConfigShape = {
       additionalProperties: false,
     },
     limits: LimitsShape,
+    mailbox: MailboxShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {
       type: 'array',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '@dragoman/core';
 import type { Failure, Json, JsonSchema } from '@dragoman/protocols';
+import type { Counted, CountedCall } from './edges/exchange.ts';
 
 /**
  * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
@@ -23,6 +24,8 @@ export interface Route {
   readonly body?: RouteBody;
   /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
   readonly counts: boolean;
+  /** How a call is counted, where it is not as everywhere else. */
+  readonly count?: (call: CountedCall) => Counted;
   /** How this surface words failures; RFC 9457 unless given. */
   readonly wordFailure?: (failure: Failure, request: InboundRequest) => Answer;
   /** A failure, returned or carried by what is thrown, is worded by `wordFailure`. Anything else thrown is our fault: 500. */

@@ -16,14 +16,15 @@ import {
   openSqliteStore,
   type Principal,
   type Store,
-  type WindowState,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
-import type { LimitState } from './edges/rate-fields.ts';
+import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
+import { strangerOf } from './mailbox-config.ts';
+import { openMailbox } from './mailbox-service.ts';
 import { RequestMeter } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
@@ -102,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.limits !== undefined && { limits: config.limits }),
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
       ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+      strangerOf: (owner) => strangerOf(config.mailbox ?? {}, owner),
     });
     endings.add((drainMs) => engine.stop({ drainMs }));
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
@@ -116,6 +118,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
+    const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log });
+    endings.add((drainMs) => mailbox.stop({ drainMs }));
     const context = { engine, store, clock, ids, log };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
@@ -123,14 +127,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       healthRoute(VERSION),
       metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]),
       ...e2aRoutes(context),
-      ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
+      ...adminAgentRoutes({
+        engine,
+        openAgent: (definition) => opened(addAgent, definition),
+        callbackSecrets: mailbox.keys,
+      }),
       ...adminCredentialRoutes(vault),
+      ...mailbox.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const started = new Started();
     const edge: HttpEdge = new HttpEdge({
-      routes,
+      routes: routes.map((route) => started.holding(route)),
       sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
       clock,
       ids,
@@ -151,6 +160,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const url = await edge.listen({ host, port: config.port ?? 7420 });
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
+    await mailbox.start();
     await provideAdminKey(engine, options);
     started.now();
     return new Server({ engine, url, endings });
@@ -212,13 +222,4 @@ function count(engine: Engine, { principal }: CountedCall): Counted {
     if (refused === undefined) throw error;
     return { limits: tightestFirst(engine.limiter.states(principal)), failure: refused };
   }
-}
-
-function tightestFirst(states: readonly WindowState[]): LimitState[] {
-  return states.map(limitState).sort((a, b) => a.remaining / a.limit - b.remaining / b.limit);
-}
-
-function limitState({ window, remaining, resetAt }: WindowState): LimitState {
-  const name = window.name.replace('requests_per_', '');
-  return { name, limit: window.limit, remaining, windowSeconds: window.seconds, resetAt };
 }

@@ -1,3 +1,5 @@
+import type { Route } from './route.ts';
+
 /** Callers that come while the server starts wait until it knows them. */
 export class Started {
   #isStarted = false;
@@ -9,6 +11,11 @@ export class Started {
   now(): void {
     this.#isStarted = true;
     this.#start();
+  }
+
+  /** A route that takes work from callers without a key, whom nobody else would let wait. */
+  holding(route: Route): Route {
+    return route.access === 'open' ? { ...route, handle: (request) => this.then(() => route.handle(request)) } : route;
   }
 
   then<T>(act: () => T): T | Promise<T> {

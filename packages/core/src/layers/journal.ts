@@ -24,4 +24,4 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
 /** In the place of an agent, for what the server answers by itself. No agent can have this id. */
 export const SERVER = '*server';
 
-const PRIORITIES: Readonly<Record<string, number>> = { urgent: 0, normal: 1, low: 2 };
+export const PRIORITIES: Readonly<Record<string, number>> = { urgent: 0, normal: 1, low: 2 };

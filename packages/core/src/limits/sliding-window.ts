@@ -52,6 +52,14 @@ export class SlidingWindows {
     return windows.map((window) => this.#state(principal, window, now));
   }
 
+  /** Forgets who has done nothing for this long: strangers come without end. */
+  prune(seconds: number): void {
+    const before = this.#clock.now().getTime() - seconds * 1000;
+    for (const [key, slices] of this.#counts) {
+      if (![...slices.keys()].some((slice) => slice > before)) this.#counts.delete(key);
+    }
+  }
+
   /** Reads back what an earlier process had counted. */
   async load(store: CounterStore): Promise<void> {
     for (const row of await store.load(this.#clock.now().getTime() - LONGEST_MS)) {

@@ -79,10 +79,12 @@ export class Runs {
       acceptedAt: this.#clock.now().getTime(),
     };
     const accepted = await this.#accept(row, slot);
+    if (!accepted.repeat) call.onAccepted?.(row);
     if (accepted.repeat) {
       slot?.release();
       const isSame = accepted.row.digest === row.digest || asksTheSame(accepted.row.envelope, recorded);
       if (!isSame) refuse('conflict', { request_id: accepted.row.requestId });
+      call.onAccepted?.(accepted.row);
       return this.read(accepted.row, call.after ?? -1);
     }
     this.counts.accepted++;

@@ -1,4 +1,6 @@
 import { memoryCredentials } from './memory/credentials.ts';
+import { memoryOutbox } from './memory/outbox.ts';
+import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -135,6 +137,15 @@ export class MemoryStore implements Store {
   };
 
   readonly credentials = memoryCredentials((operation) => this.#do(operation));
+
+  readonly outbox = memoryOutbox((operation) => this.#do(operation));
+
+  readonly threads = memoryThreads({
+    run: (operation) => this.#do(operation),
+    requests: () => [...this.#requests.values()].map(({ row }) => row),
+    isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
+    addDelivery: this.outbox.put,
+  });
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

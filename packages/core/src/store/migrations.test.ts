@@ -33,7 +33,7 @@ describe('migrations', () => {
       expect(tables(old)).toEqual(tables(database));
       old.close();
     }
-    expect(tables(database).length).toBeGreaterThan(1);
+    expect(tables(database)).toHaveLength(MIGRATIONS.join('').match(/CREATE TABLE/g)?.length ?? 0);
   });
 
   test('a step that fails leaves the version before it', () => {

@@ -7,10 +7,12 @@ import type {
   CounterStore,
   CredentialStore,
   KeyStore,
+  OutboxStore,
   RequestStore,
   SessionStore,
   Store,
   StoreStats,
+  ThreadStore,
 } from './store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -123,6 +125,33 @@ export class SqliteStore implements Store {
     addReceipts: (rows) => this.#ask('addReceipts', rows),
     receipts: (credentialId, limit) => this.#ask('listReceipts', credentialId, limit),
     purgeReceipts: (before) => this.#ask('purgeReceipts', before),
+  };
+
+  readonly threads: ThreadStore = {
+    open: (letter, message, keep) => this.#ask('openLetter', letter, message, keep),
+    drop: (key) => this.#ask('dropLetter', key),
+    settle: (key, answer) => this.#ask('settleLetter', key, answer),
+    pending: () => this.#ask('pendingLetters'),
+    sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
+    has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
+    page: (view, range) => this.#ask('threadPage', view, range),
+    latest: (key, limit) => this.#ask('latestInThread', key, limit),
+    purge: (before) => this.#ask('purgeThreads', before),
+  };
+
+  readonly outbox: OutboxStore = {
+    add: (delivery) => this.#ask('addDelivery', delivery),
+    find: (id) => this.#ask('findDelivery', id),
+    due: () => this.#ask('dueDeliveries'),
+    delivered: (id, at) => this.#ask('delivered', id, at),
+    failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),
+    gone: (id, failure) => this.#ask('receiverGone', id, failure),
+    isDisabled: (owner, url) => this.#ask('isDisabled', owner, url),
+    revive: (id, at) => this.#ask('reviveDelivery', id, at),
+    list: (page) => this.#ask('listDeliveries', page),
+    purge: (before) => this.#ask('purgeDeliveries', before),
+    salt: (agentId, fresh) => this.#ask('saltOf', agentId, fresh),
+    forgetSalt: (agentId) => this.#ask('forgetSalt', agentId),
   };
 
   stats(): Promise<StoreStats> {

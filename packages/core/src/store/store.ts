@@ -1,6 +1,10 @@
 import type { CredentialStore } from './credentials.ts';
+import type { OutboxStore } from './outbox.ts';
+import type { ThreadStore } from './threads.ts';
 
 export type * from './credentials.ts';
+export type * from './outbox.ts';
+export type * from './threads.ts';
 
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
@@ -14,6 +18,8 @@ export interface Store extends AsyncDisposable {
   readonly agents: AgentStore;
   readonly counters: CounterStore;
   readonly credentials: CredentialStore;
+  readonly threads: ThreadStore;
+  readonly outbox: OutboxStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

@@ -18,6 +18,8 @@ export interface CardSource {
   readonly skills?: readonly AgentSkill[];
   readonly supportedTrust?: readonly string[];
   readonly active?: boolean;
+  /** What callbacks are signed with, as Standard Webhooks writes a public key: `whpk_…`. */
+  readonly callbackKey?: string;
 }
 
 /**
@@ -36,7 +38,7 @@ export function agentCard(source: CardSource): AgentCard {
       // This flag is about Linux Foundation A2A push. The mailbox's callbacks are another thing: the extension below.
       pushNotifications: false,
       stateTransitionHistory: false,
-      extensions: [CALLBACKS],
+      extensions: [callbacksOf(source)],
     },
     defaultInputModes: ['text/plain', 'application/json', 'text/markdown'],
     defaultOutputModes: ['text/plain', 'application/json', 'text/markdown'],
@@ -73,6 +75,10 @@ function registrationsOf(agentId: string | null | undefined): AgentRegistration[
       agentRegistry: `eip155:${parsed.chainId}:${parsed.registry}`,
     },
   ];
+}
+
+function callbacksOf({ callbackKey: publicKey }: CardSource): CallbackExtension {
+  return publicKey === undefined ? CALLBACKS : { ...CALLBACKS, params: { ...CALLBACKS.params, publicKey } };
 }
 
 function mailboxUrl(source: CardSource): string {
@@ -170,8 +176,15 @@ export type AgentCard = Static<typeof AgentCard>;
 
 const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
 
+interface CallbackExtension {
+  uri: string;
+  description: string;
+  required: boolean;
+  params: { [name: string]: number | string };
+}
+
 /** Callbacks and limits, told the way Linux Foundation A2A tells what it has no field for. */
-const CALLBACKS = {
+const CALLBACKS: CallbackExtension = {
   uri: `${SCHEMA_BASE}/a2a-mailbox/callbacks`,
   description: 'Answers are posted to from.callbackUrl (https only) when they are ready.',
   required: false,

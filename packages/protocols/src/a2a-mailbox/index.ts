@@ -1,6 +1,6 @@
 // The public face of `@dragoman/protocols/a2a-mailbox`. Nothing in here is imported from it.
 
-export { type AgentId, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
+export { AGENT_ID_PATTERN, type AgentId, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
 export { AgentCard, AgentRegistration, agentCard, agentRegistration, type CardSource } from './card.ts';
 export { isMailboxError, isMailboxMessage, isMailboxResponse, type MailboxWire, mailboxDialect } from './dialect.ts';
 export { errorBody } from './error-body.ts';

@@ -18,7 +18,7 @@ export function authorisationMatrix<Entry extends Route | SocketRoute>(routes: r
     ACTORS.map((actor) => {
       const verdict = VERDICTS[route.access][actor];
       const isOwned = 'owned' in route && route.owned === true;
-      return { route, actor, verdict: isOwned && actor === 'other' && verdict === 'passes' ? 'absent' : verdict };
+      return { route, actor, verdict: isOwned && actor !== 'owner' && verdict === 'passes' ? 'absent' : verdict };
     }),
   );
 }

@@ -185,8 +185,9 @@ export class Exchange implements InboundRequest {
       this.body = body;
     }
 
-    if (route.counts && count !== undefined) {
-      const counted = count({ principal, route, address: this.address });
+    const countIt = route.count ?? count;
+    if (route.counts && countIt !== undefined) {
+      const counted = countIt({ principal, route, address: this.address });
       this.#counted = counted instanceof Promise ? await counted : counted;
       if (this.#counted.failure !== undefined) return this.#word(this.#counted.failure);
     }
@@ -198,7 +199,10 @@ export class Exchange implements InboundRequest {
   #noRoute(): Answer {
     const allowed = this.#context.router.allowed(this.path);
     if (allowed.length === 0) return NOT_FOUND;
-    return { ...METHOD_NOT_ALLOWED, headers: { ...METHOD_NOT_ALLOWED.headers, Allow: allowed.join(', ') } };
+    // In the words of the surface that is there.
+    this.route = this.#context.router.find(allowed[0] ?? '', this.path)?.entry;
+    const refusal = this.#word(failure('method_not_allowed'));
+    return { ...refusal, headers: { ...refusal.headers, Allow: allowed.join(', ') } };
   }
 
   #word(refusal: Failure): Answer {
@@ -289,4 +293,3 @@ function breakOff({ socket }: ServerResponse, stallMs: number): void {
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
 const NOT_FOUND = problemAnswer(failure('not_found'));
-const METHOD_NOT_ALLOWED = problemAnswer(failure('method_not_allowed'));

@@ -6,6 +6,13 @@ export interface AdminContext {
   readonly engine: Engine;
   /** Opens the driver of an agent and puts it in place of the one it replaces. */
   readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
+  /** What an agent's callbacks are signed with, beside our own key. */
+  readonly callbackSecrets?: CallbackSecrets;
+}
+
+interface CallbackSecrets {
+  shownSecretOf(agentId: string): Promise<string>;
+  forget(agentId: string): Promise<void>;
 }
 
 /** Administration of agents and keys. Every change is on disk before it is acknowledged. */
@@ -49,7 +56,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Remove an agent; its keys end with it.',
-      handle: ({ params }) => removeAgent(params['agent_id'] ?? '', engine),
+      handle: ({ params }) => removeAgent(params['agent_id'] ?? '', context),
     },
     {
       method: 'POST',
@@ -82,7 +89,8 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
   ];
 }
 
-async function putAgent({ body }: InboundRequest, { engine, openAgent }: AdminContext): Promise<Answer | Failure> {
+async function putAgent({ body }: InboundRequest, context: AdminContext): Promise<Answer | Failure> {
+  const { engine, openAgent, callbackSecrets } = context;
   const json = parseJsonBytes(body);
   if (!json.ok) return failure('not_json', { issues: json.issues });
   const outcome = decodeAgentDefinition(json.value);
@@ -96,16 +104,19 @@ async function putAgent({ body }: InboundRequest, { engine, openAgent }: AdminCo
   await engine.callers.put(definition);
   if (known) return { status: 200, json: agentJson(definition) };
   const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
-  return { status: 201, json: { ...agentJson(definition), ...newKeyJson(key) } };
+  const secret = await callbackSecrets?.shownSecretOf(definition.agent_id);
+  const shownOnce = { ...newKeyJson(key), ...(secret !== undefined && { webhook_secret: secret }) };
+  return { status: 201, json: { ...agentJson(definition), ...shownOnce } };
 }
 
-async function removeAgent(agentId: string, engine: Engine): Promise<Answer | Failure> {
+async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminContext): Promise<Answer | Failure> {
   const wasCaller = await engine.callers.remove(agentId);
   const wasTarget = await engine.router.remove(agentId);
   if (!wasCaller && !wasTarget) return noAgent();
   for (const key of await engine.keys.list()) {
     if (key.agentId === agentId && key.revokedAt === null) await engine.keys.revoke(key.keyId);
   }
+  await callbackSecrets?.forget(agentId);
   return { status: 200, json: { agent_id: agentId, removed: true } };
 }
 

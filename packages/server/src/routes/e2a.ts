@@ -195,7 +195,8 @@ function afterOf({ query, headers }: InboundRequest): number | Failure {
   return failure('invalid_message', { issues: [{ pointer: '/after', code: 'type', message }] }, message);
 }
 
-function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
+/** The key a caller may give a POST a second name by. */
+export function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;

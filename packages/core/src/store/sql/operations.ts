@@ -3,8 +3,10 @@ import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
+import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
+import { threadReads, threadRemovals, threadWrites } from './threads.ts';
 
 /** Everything the thread can be asked, by kind: the kind decides when it runs and whether it may use the last space. */
 export function prepareOperations(database: Database) {
@@ -16,6 +18,8 @@ export function prepareOperations(database: Database) {
       ...agentReads(database),
       ...counterReads(database),
       ...credentialReads(database),
+      ...threadReads(database),
+      ...outboxReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -24,6 +28,8 @@ export function prepareOperations(database: Database) {
       ...agentWrites(database),
       ...counterWrites(database),
       ...credentialWrites(database),
+      ...threadWrites(database),
+      ...outboxWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -32,6 +38,8 @@ export function prepareOperations(database: Database) {
       ...keyRemovals(database),
       ...agentRemovals(database),
       ...credentialRemovals(database),
+      ...threadRemovals(database),
+      ...outboxRemovals(database),
     },
   };
 }

@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto';
+import { type E2AEnvelope, type E2AResponse, isObject, newEnvelope, parseTimestamp } from '@dragoman/protocols';
+import {
+  acknowledgement,
+  isMailboxResponse,
+  type MailboxMessage,
+  type MailboxResponse,
+  mailboxDialect,
+} from '@dragoman/protocols/a2a-mailbox';
+import type { RequestRow } from '../store/store.ts';
+import type { MailboxIdentity } from './directory.ts';
+
+/** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
+export interface Asked {
+  readonly owner: string;
+  readonly requestId: string;
+  readonly acceptedAt: number;
+  readonly envelope: E2AEnvelope;
+}
+
+/** A request as it was recorded; `undefined` when it did not come to the mailbox. */
+export function askedIn(row: RequestRow): Asked | undefined {
+  const envelope = newEnvelope(JSON.parse(row.envelope));
+  if (envelope.channel !== 'a2a-mailbox') return undefined;
+  return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
+}
+
+/** The envelope of a message: addressed, and with what the answer needs to find its way back. */
+export function envelopeOf(
+  message: MailboxMessage,
+  { target, from, source }: { target: string | undefined; from: MailboxIdentity; source: string | null },
+): E2AEnvelope {
+  const envelope = mailboxDialect.toEnvelope(message) ?? newEnvelope();
+  const { priority, expiresAt } = message.metadata;
+  const sender = envelope.channel_context['from'];
+  return {
+    ...envelope,
+    source_agent_id: source,
+    agent_ref: { ...(target !== undefined && { id: target }), name: from.name, agentId: from.agentId },
+    channel_context: {
+      from: { ...(isObject(sender) && sender), name: message.from.name },
+      priority,
+      ...(expiresAt !== null && { expires_at: expiresAt }),
+    },
+  };
+}
+
+/** The final frame as the mailbox's response. */
+export function answerOf(asked: Asked, final: E2AResponse): MailboxResponse {
+  const [response] = mailboxDialect.fromResponse(final, asked.envelope);
+  if (response === undefined || !isMailboxResponse(response)) throw new Error('a final frame says nothing');
+  const ended = final.timestamp === null ? undefined : parseTimestamp(final.timestamp);
+  const processingTime =
+    response.metadata.processingTime ?? (ended === undefined ? null : Math.max(0, ended - asked.acceptedAt));
+  return {
+    ...response,
+    from: answererOf(asked),
+    to: { ...response.to, name: senderOf(asked).name ?? null },
+    metadata: { ...response.metadata, processingTime },
+  };
+}
+
+/** "Received": the same however often it is asked for. */
+export function acknowledgementOf(asked: Asked, message: MailboxMessage): MailboxResponse {
+  const id = hash('sha256', `${asked.owner}\n${asked.requestId}`, 'hex');
+  return acknowledgement(message, { from: answererOf(asked), stamp: { id, now: new Date(asked.acceptedAt) } });
+}
+
+/** The message of a request, as far as an acknowledgement repeats it. */
+export function messageOf(asked: Asked): MailboxMessage {
+  const { envelope } = asked;
+  const sender = senderOf(asked);
+  const taskType = textOr(envelope.params['task_type'], undefined);
+  const timestamp = envelope.timestamp;
+  return {
+    version: '0.3.0',
+    messageId: asked.requestId,
+    timestamp,
+    from: {
+      name: sender.name ?? '',
+      agentId: sender.agentId ?? null,
+      callbackUrl: sender.callbackUrl ?? null,
+    },
+    to: { name: null, agentId: null },
+    message: { contentType: 'application/json', content: envelope.params['content'] ?? null },
+    metadata: {
+      messageId: asked.requestId,
+      timestamp,
+      replyTo: envelope.correlation_id,
+      threadId: envelope.session_id,
+      ...(taskType !== undefined && { taskType }),
+      priority: 'normal',
+      expiresAt: null,
+    },
+  };
+}
+
+export function senderOf({ envelope }: Pick<Asked, 'envelope'>): {
+  name?: string;
+  agentId?: string;
+  callbackUrl?: string;
+} {
+  const { from } = envelope.channel_context;
+  return isObject(from) ? (from as { name?: string; agentId?: string; callbackUrl?: string }) : {};
+}
+
+function answererOf({ envelope }: Asked): MailboxIdentity {
+  const { name, agentId } = envelope.agent_ref ?? {};
+  return { name: textOr(name, 'agent'), agentId: textOr(agentId, null) };
+}
+
+function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise {
+  return typeof value === 'string' && value !== '' ? value : otherwise;
+}

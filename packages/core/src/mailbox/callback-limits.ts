@@ -1,0 +1,38 @@
+import { SlidingWindows } from '../limits/sliding-window.ts';
+import type { Clock } from '../ports.ts';
+import { refuse } from '../refused.ts';
+
+export interface CallbackLimitSettings {
+  /** Callbacks of one sender that may wait. */
+  readonly queuedPerSender: number;
+  /** Callbacks to one host that senders without a key may ask for in a minute, all together. */
+  readonly anonymousPerHost: number;
+}
+
+/** Keeps the outbox from being filled by one sender, and from being aimed at somebody by many. */
+export class CallbackLimits {
+  readonly #settings: CallbackLimitSettings;
+  readonly #hosts: SlidingWindows;
+
+  constructor({ clock, settings }: { clock: Clock; settings: CallbackLimitSettings }) {
+    this.#settings = settings;
+    this.#hosts = new SlidingWindows({ clock });
+  }
+
+  /** Refuses a callback that is one too many. */
+  check({ url, queued, isAnonymous }: { url: string; owner: string; queued: number; isAnonymous: boolean }): void {
+    const { queuedPerSender, anonymousPerHost: limit } = this.#settings;
+    if (queued >= queuedPerSender) {
+      refuse('rate_limited', { retry_after: 60 }, `Queue full: ${queued} callbacks of this sender wait already.`);
+    }
+    if (!isAnonymous) return;
+    const window = { name: 'callbacks_per_minute', limit, seconds: 60 };
+    const { allowed, states } = this.#hosts.take(new URL(url).host, [window]);
+    if (allowed) return;
+    refuse(
+      'rate_limited',
+      { retry_after: states[0]?.retryAfter ?? 60, limit, window_seconds: 60 },
+      `Too many callbacks to this host: senders without a key get ${limit} a minute.`,
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import type { Call, SaidBefore } from '../call.ts';
+import type { Layer } from '../handler.ts';
+import { deferred } from '../runs/deferred.ts';
+import type { SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
+import { isAnonymous } from './anonymous.ts';
+
+export interface ConversationContext {
+  readonly sessions: SessionStore;
+  readonly threads: ThreadStore;
+  readonly agentOf: (envelope: E2AEnvelope) => string;
+}
+
+/**
+ * Gives the agent what was said before. A module agent asks for it (`call.history()`); with a message of a mailbox thread
+ * it comes along, in `channel_context.history`, so that agents behind any driver have it. The sender's callback URL stays
+ * here: it is no agent's business.
+ */
+export function conversation(context: ConversationContext): Layer {
+  return (next) => (envelope, call) => {
+    const history = historyOf(envelope, call, context);
+    const own: Call = { ...call, history };
+    if (envelope.channel !== 'a2a-mailbox') return next(envelope, own);
+    const told = withoutCallback(envelope);
+    if (envelope.session_id === null || isAnonymous(call.principal.id)) return next(told, own);
+    return deferred(async () => {
+      const said = within(await history({ limit: COMES_ALONG }), COMES_ALONG_CHARACTERS);
+      return next({ ...told, channel_context: { ...told.channel_context, history: said as unknown as Json } }, own);
+    });
+  };
+}
+
+function historyOf(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
+  return async ({ limit = 50 }: { readonly limit?: number } = {}): Promise<readonly SaidBefore[]> => {
+    const { session_id: sessionId, request_id: requestId } = envelope;
+    if (sessionId === null || limit < 1) return [];
+    const key = { owner: principal.id, agentId: context.agentOf(envelope), sessionId };
+    // One more, because the message itself is in it.
+    const said = envelope.channel === 'a2a-mailbox' ? inThread : inSession;
+    const all = await said(key, Math.min(limit, MOST) + 1, context);
+    return all.filter((one) => one.role === 'agent' || one.request_id !== requestId).slice(-limit);
+  };
+}
+
+async function inThread(key: SessionKey, limit: number, { threads }: ConversationContext): Promise<SaidBefore[]> {
+  // Anonymous threads are kept where nobody can read them.
+  if (isAnonymous(key.owner)) return [];
+  return (await threads.latest(key, limit)).map(({ messageId, isAnswer, text, at }) => {
+    const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
+    return {
+      role: isAnswer ? ('agent' as const) : ('caller' as const),
+      request_id: isAnswer ? (replyTo ?? messageId) : messageId,
+      timestamp: new Date(at).toISOString(),
+      content: message.content,
+    };
+  });
+}
+
+async function inSession(key: SessionKey, limit: number, { sessions }: ConversationContext): Promise<SaidBefore[]> {
+  const { rows } = await sessions.turns(key, { offset: 0, limit });
+  return rows.reverse().flatMap(saidIn);
+}
+
+function saidIn({ requestId, envelope, final, acceptedAt }: Turn): SaidBefore[] {
+  const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
+  const asked: SaidBefore = {
+    role: 'caller',
+    request_id: requestId,
+    timestamp: new Date(acceptedAt).toISOString(),
+    content: params['content'] ?? params['query'] ?? params,
+  };
+  if (final === null) return [asked];
+  const { body, timestamp } = JSON.parse(final) as { body: JsonObject; timestamp: string };
+  const result = body['result'] ?? body;
+  const content = isObject(result) ? (result['content'] ?? result) : result;
+  return [asked, { role: 'agent', request_id: requestId, timestamp, content }];
+}
+
+function withoutCallback(envelope: E2AEnvelope): E2AEnvelope {
+  const { from } = envelope.channel_context;
+  if (!isObject(from) || from['callbackUrl'] === undefined) return envelope;
+  const { callbackUrl: _, ...rest } = from;
+  return { ...envelope, channel_context: { ...envelope.channel_context, from: rest } };
+}
+
+/** The newest of them that have no more characters together than this. */
+function within(said: readonly SaidBefore[], characters: number): readonly SaidBefore[] {
+  let left = characters;
+  const from = said.findLastIndex((one) => {
+    left -= JSON.stringify(one.content).length;
+    return left < 0;
+  });
+  return said.slice(from + 1);
+}
+
+const MOST = 1000;
+const COMES_ALONG = 20;
+const COMES_ALONG_CHARACTERS = 64 * 1024;

@@ -1,0 +1,70 @@
+import { type MailboxMessage, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
+import { allows, type Principal } from '../principal.ts';
+
+/** An agent that can be written to, as its operator describes it. */
+export interface Addressee {
+  readonly id: string;
+  readonly name?: string | undefined;
+  /** Its ERC-8004 id. */
+  readonly agentId?: string | undefined;
+  /** The task types it is for. */
+  readonly skills?: readonly string[] | undefined;
+}
+
+/** Who the mailbox as a whole is: whoever names it, or nobody, is answered in this name. */
+export interface MailboxIdentity {
+  readonly name: string;
+  readonly agentId: string | null;
+}
+
+/** Where a message goes, and in whose name it is answered. */
+export interface Addressed {
+  /** Absent: the default agent. */
+  readonly target: string | undefined;
+  readonly from: MailboxIdentity;
+}
+
+/** Who a message is for. */
+export class Directory {
+  readonly #identity: MailboxIdentity;
+  readonly #addressees: () => readonly Addressee[];
+
+  constructor({ identity, addressees }: { identity: MailboxIdentity; addressees: () => readonly Addressee[] }) {
+    this.#identity = identity;
+    this.#addressees = addressees;
+  }
+
+  /**
+   * The agent of that `agentId`, else of that id or name. A message to nobody, or to the mailbox itself, goes to the first
+   * agent with the `taskType` among its skills that the sender may reach, else to the default one.
+   */
+  find({ to, metadata }: MailboxMessage, principal: Principal): Addressed {
+    const { name, agentId } = to;
+    if (this.#isOurs(to)) return { target: this.#skilled(metadata.taskType, principal), from: this.#identity };
+    const found = agentId === null ? this.#named(name ?? '') : this.#withAgentId(agentId);
+    // An unknown one is left as it was written: the router says that there is none.
+    if (found === undefined) return { target: agentId ?? name ?? '', from: { name: name ?? 'agent', agentId } };
+    return { target: found.id, from: { name: found.name ?? found.id, agentId: found.agentId ?? null } };
+  }
+
+  #isOurs({ name, agentId }: MailboxMessage['to']): boolean {
+    const { name: ourName, agentId: ourId } = this.#identity;
+    if (agentId !== null) return ourId !== null && sameAgentId(agentId, ourId);
+    return name === null || (name === ourName && this.#named(name) === undefined);
+  }
+
+  #withAgentId(agentId: string): Addressee | undefined {
+    return this.#addressees().find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
+  }
+
+  #named(name: string): Addressee | undefined {
+    const addressees = this.#addressees();
+    return addressees.find(({ id }) => id === name) ?? addressees.find((one) => one.name === name);
+  }
+
+  #skilled(taskType: string | undefined, { permissions }: Principal): string | undefined {
+    if (taskType === undefined) return undefined;
+    return this.#addressees().find(({ id, skills }) => skills?.includes(taskType) && allows(permissions.agents, id))
+      ?.id;
+  }
+}

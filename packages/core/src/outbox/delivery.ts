@@ -1,0 +1,116 @@
+import type { Gate, InboundAnswer } from '../gate/gate.ts';
+import type { Clock } from '../ports.ts';
+import { failureOf } from '../refused.ts';
+import type { DeliveryFailure, DeliveryRow } from '../store/store.ts';
+import { retryAfterMs } from './retry-policy.ts';
+import { webhookHeaders } from './signature.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** What came of one try. `answered`: whether there was any answer. */
+export type Verdict =
+  | { readonly outcome: 'delivered'; readonly answered: true }
+  /** HTTP 410: the receiver wants nothing any more. */
+  | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
+  | {
+      readonly outcome: 'failed';
+      readonly answered: boolean;
+      readonly failure: DeliveryFailure;
+      /** Whether another try may come to something. */
+      readonly retry: boolean;
+      readonly retryAfterMs?: number;
+    };
+
+export interface Attempt {
+  readonly row: DeliveryRow;
+  /** Whose shared secret signs it. */
+  readonly agentId: string | undefined;
+  /** At most; less when it expires before. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Sends a callback once, through the gate (A2A mailbox, Callback Delivery). Rejects only when the signal aborts. */
+export async function attempt(
+  { row, agentId, timeoutMs, signal }: Attempt,
+  { gate, keys, clock }: { readonly gate: Gate; readonly keys: SigningKeys; readonly clock: Clock },
+): Promise<Verdict> {
+  const timestamp = Math.floor(clock.now().getTime() / 1000);
+  const headers = await webhookHeaders({ messageId: row.messageId, timestamp, body: row.body, agentId }, keys);
+  // Asked last of all: nothing that takes time comes between this and the sending.
+  const now = clock.now().getTime();
+  const left = row.expiresAt === null ? timeoutMs : row.expiresAt - now;
+  if (left <= 0) return { outcome: 'failed', answered: true, failure: { at: now, reason: EXPIRED }, retry: false };
+  try {
+    const answer = await gate.request({
+      caller: row.owner,
+      method: 'POST',
+      url: row.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'dragoman',
+        ...headers,
+      },
+      body: { bytes: Buffer.from(row.body) },
+      timeoutMs: Math.min(timeoutMs, left),
+      maxBytes: MAX_BYTES,
+      signal,
+    });
+    const verdict = verdictOn(answer, clock.now());
+    await letGo(answer, clock);
+    return verdict;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const known = failureOf(error);
+    const reason = known?.message ?? (error instanceof Error ? error.message : String(error));
+    return {
+      outcome: 'failed',
+      answered: false,
+      failure: { at: clock.now().getTime(), reason },
+      // What the gate forbids it forbids for good; a host that cannot be reached may come back.
+      retry: known === undefined || known.retryable,
+    };
+  }
+}
+
+function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
+  if (status >= 200 && status < 300) return { outcome: 'delivered', answered: true };
+  const at = now.getTime();
+  const redirects = status >= 300 && status < 400;
+  const reason = redirects ? `HTTP ${status}: a redirect is not followed` : `HTTP ${status}`;
+  const failure = { at, reason, status };
+  if (status === 410) return { outcome: 'gone', answered: true, failure };
+  const wait = retryAfterMs(headers['retry-after'], now);
+  // "Non-2xx or timeout = retry"; but what is wrong with the request itself stays wrong.
+  const retry = status < 400 || status >= 500 || PASSING.has(status);
+  return { outcome: 'failed', answered: true, failure, retry, ...(wait !== undefined && { retryAfterMs: wait }) };
+}
+
+/** The answer's status is all we want. A short body is read, to keep the connection; a long or slow one ends it. */
+async function letGo({ body }: InboundAnswer, clock: Clock): Promise<void> {
+  const iterator = body[Symbol.asyncIterator]();
+  await new Promise<void>((done) => {
+    const cancel = clock.after(PATIENCE_MS, done);
+    drain(iterator)
+      .catch(() => {})
+      .finally(() => {
+        cancel();
+        done();
+      });
+  });
+  Promise.resolve(iterator.return?.()).catch(() => {});
+}
+
+async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  for (let item = await iterator.next(); item.done !== true; item = await iterator.next()) {
+    bytes += item.value.length;
+    if (bytes >= MAX_BYTES) return;
+  }
+}
+
+/** Why a delivery is dead whose time was over. */
+export const EXPIRED = 'it expired before it was delivered';
+
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+const MAX_BYTES = 4096;
+const PATIENCE_MS = 250;

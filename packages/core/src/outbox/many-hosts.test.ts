@@ -1,0 +1,114 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { systemClock } from '../../test-support/system-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import { openGate } from '../gate/network-gate.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { Outbox } from './outbox.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+const HOSTS = 50;
+const DEAD = 10;
+/** `DRAGOMAN_CALLBACKS=10000` for the whole of it. */
+const CALLBACKS = Number(process.env['DRAGOMAN_CALLBACKS'] ?? 1000);
+
+const servers: Server[] = [];
+let received = 0;
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody, and no host gets more than four at a time`, async () => {
+  const open = new Map<number, number>();
+  let most = 0;
+  const living = await Promise.all(
+    Array.from({ length: HOSTS - DEAD }, (_, host) =>
+      listen(host, (_, response) => {
+        received += 1;
+        open.set(host, (open.get(host) ?? 0) + 1);
+        most = Math.max(most, open.get(host) ?? 0);
+        setImmediate(() => {
+          open.set(host, (open.get(host) ?? 1) - 1);
+          response.end();
+        });
+      }),
+    ),
+  );
+  // Half of the dead ones take the connection and say nothing; at the others nobody listens.
+  const hanging = await Promise.all(
+    Array.from({ length: DEAD / 2 }, (_, index) => listen(HOSTS - DEAD + index, () => {})),
+  );
+  const closed = Array.from({ length: DEAD / 2 }, (_, index) => ({ host: address(HOSTS - 5 + index), port: 9 }));
+
+  const alone = await timeFor(living, []);
+  const beside = await timeFor(living, [...hanging, ...closed]);
+  expect(most).toBeLessThanOrEqual(4);
+  // As fast as without them, but for what this machine does beside it.
+  expect(beside, `${beside} ms beside dead hosts, ${alone} ms alone`).toBeLessThan(alone * 2 + 500);
+});
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How long it takes until everything to the living hosts is delivered. */
+async function timeFor(living: readonly Place[], dead: readonly Place[]): Promise<number> {
+  const store = new MemoryStore();
+  const log = new SilentLog();
+  const gate = openGate({ clock: systemClock, log, allow: [...living, ...dead] });
+  const keys = new SigningKeys({ store: store.outbox, log });
+  const outbox = new Outbox({
+    store: store.outbox,
+    gate,
+    keys,
+    clock: systemClock,
+    ids: new TestIds(),
+    log,
+    isRegistered: () => false,
+    settings: { timeoutMs: 5000 },
+  });
+  // The dead ones first in line, where they could do harm.
+  const places = [...dead, ...living];
+  for (let number = 0; number < CALLBACKS; number += 1) {
+    const { host, port } = places[number % places.length] as Place;
+    await store.outbox.add({
+      id: `cb-${number}`,
+      owner: 'ann',
+      requestId: `msg_${number}`,
+      messageId: `msg_a${number}`,
+      url: `http://${host}:${port}/`,
+      body: '{}',
+      priority: 1,
+      expiresAt: null,
+      createdAt: 0,
+    });
+  }
+  const wanted = Array.from({ length: CALLBACKS }).filter((_, n) => n % places.length >= dead.length).length;
+  received = 0;
+  const started = performance.now();
+  await outbox.start();
+  while (received < wanted) await systemClock.wait(5);
+  const took = performance.now() - started;
+  await outbox.stop({ drainMs: 0 });
+  await gate[Symbol.asyncDispose]();
+  return took;
+}
+
+async function listen(index: number, listener: Parameters<typeof createServer>[1]): Promise<Place> {
+  const server = createServer(listener);
+  servers.push(server);
+  const host = address(index);
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return { host, port: (server.address() as AddressInfo).port };
+}
+
+/** Every address that begins so is this machine, and each is a host of its own. */
+function address(index: number): string {
+  return `127.0.1.${index + 1}`;
+}

@@ -1,0 +1,251 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { failure } from '@dragoman/protocols';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
+import { openGate } from '../gate/network-gate.ts';
+import { Refused } from '../refused.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import type { NewDelivery } from '../store/store.ts';
+import { Outbox, type OutboxSettings } from './outbox.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+let clock: TestClock;
+let store: MemoryStore;
+let outbox: Outbox;
+let sent: OutboundRequest[];
+/** What the receiver does with each request, in turn; the last for all that follow. */
+let answers: (number | [number, string] | Error)[];
+
+const gate: Gate = {
+  check: async () => undefined,
+  request: async (request) => {
+    sent.push(request);
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer instanceof Error) throw answer;
+    const [status, retryAfter] = Array.isArray(answer) ? answer : [answer ?? 200];
+    return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: nothing() };
+  },
+};
+
+beforeEach(() => {
+  clock = new TestClock();
+  store = new MemoryStore();
+  sent = [];
+  answers = [200];
+  outbox = opened();
+});
+afterEach(async () => {
+  clock.pass(60_000);
+  await outbox.stop({ drainMs: 0 });
+});
+
+function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
+  const log = new SilentLog();
+  const keys = new SigningKeys({ store: store.outbox, log });
+  // Always the longest pause, so that a test knows it.
+  const ids = Object.assign(new TestIds(), { hex: () => 'f'.repeat(32) });
+  return new Outbox({
+    store: store.outbox,
+    gate: through,
+    keys,
+    clock,
+    ids,
+    log,
+    isRegistered: (owner) => owner === 'ann',
+    settings,
+  });
+}
+
+const delivery = (fields: Partial<NewDelivery> = {}): NewDelivery => ({
+  id: 'cb-1',
+  owner: 'ann',
+  requestId: 'msg_1',
+  messageId: 'msg_2',
+  url: 'https://one.example/in',
+  body: '{}',
+  priority: 1,
+  expiresAt: null,
+  createdAt: clock.now().getTime(),
+  ...fields,
+});
+
+async function add(fields: Partial<NewDelivery> = {}): Promise<void> {
+  const row = delivery(fields);
+  await store.outbox.add(row);
+  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  await quiet();
+}
+
+/** Lets everything happen that needs no time of the clock's. */
+async function quiet(): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (outbox.trying > 0);
+}
+
+async function pass(milliseconds: number): Promise<void> {
+  clock.pass(milliseconds);
+  await quiet();
+}
+
+const stateOf = async (id = 'cb-1') => (await store.outbox.find(id))?.state;
+
+describe('a callback that fails', () => {
+  test('is tried after 1, 4 and 16 seconds at most, and not once more', async () => {
+    answers = [500];
+    await add();
+    const counts = [sent.length];
+    for (const milliseconds of [999, 1, 3999, 1, 15_999, 1, 1_000_000]) {
+      await pass(milliseconds);
+      counts.push(sent.length);
+    }
+    expect(counts).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(await stateOf()).toBe('dead');
+  });
+
+  test.each([408, 425, 429, 500, 503, 301])('with %i is tried again', async (status) => {
+    answers = [status, 204];
+    await add();
+    await pass(1000);
+    expect([sent.length, await stateOf()]).toEqual([2, 'delivered']);
+  });
+
+  test.each([400, 401, 404, 413, 422])('with %i is not', async (status) => {
+    answers = [status];
+    await add();
+    await pass(100_000);
+    expect([sent.length, await stateOf()]).toEqual([1, 'dead']);
+  });
+
+  test('because nobody is there is tried again; because the gate forbids it, is not', async () => {
+    answers = [new Refused(failure('unreachable')), 200];
+    await add();
+    await pass(1000);
+    expect(await stateOf()).toBe('delivered');
+    answers = [new Refused(failure('forbidden', {}, 'The gate does not let this URL out.'))];
+    await add({ id: 'cb-2' });
+    await pass(100_000);
+    expect(await store.outbox.find('cb-2')).toMatchObject({
+      state: 'dead',
+      attempts: 1,
+      failures: [{ reason: 'The gate does not let this URL out.' }],
+    });
+  });
+
+  test('waits as long as it is asked to, up to the bound', async () => {
+    outbox = opened({ longestMs: 60_000 });
+    answers = [[503, '30'], [503, '86400'], 200];
+    await add();
+    await pass(29_999);
+    expect(sent.length).toBe(1);
+    await pass(1);
+    expect(sent.length).toBe(2);
+    await pass(60_000);
+    expect([sent.length, await stateOf()]).toEqual([3, 'delivered']);
+  });
+
+  test('is given up when its next try would be after it expires', async () => {
+    answers = [500];
+    await add({ expiresAt: clock.now().getTime() + 3000 });
+    await pass(1000);
+    expect([sent.length, await stateOf()]).toEqual([2, 'dead']);
+  });
+});
+
+describe('what expires', () => {
+  test('before its turn is never sent', async () => {
+    const expiresAt = clock.now().getTime() + 500;
+    await store.outbox.add(delivery({ expiresAt }));
+    clock.jump(500);
+    await outbox.start();
+    await quiet();
+    expect([sent.length, await stateOf()]).toEqual([0, 'dead']);
+    expect((await store.outbox.find('cb-1'))?.failures).toMatchObject([
+      { reason: 'it expired before it was delivered' },
+    ]);
+  });
+
+  test('has no more time for a try than it has left', async () => {
+    await add({ expiresAt: clock.now().getTime() + 700 });
+    expect(sent[0]?.timeoutMs).toBe(700);
+    await add({ id: 'cb-2' });
+    expect(sent[1]?.timeoutMs).toBe(10_000);
+  });
+});
+
+describe('what is sent', () => {
+  test('has the id of its message, and both signatures only where there is a secret to share', async () => {
+    await add();
+    await add({ id: 'cb-2', owner: 'anonymous 10.0.0.1 Ann' });
+    const [known, stranger] = sent.map(({ headers }) => headers ?? {});
+    expect([known?.['webhook-id'], stranger?.['webhook-id']]).toEqual(['msg_2', 'msg_2']);
+    expect(known?.['webhook-signature']).toMatch(/^v1,\S+ v1a,\S+$/);
+    expect(stranger?.['webhook-signature']).toMatch(/^v1a,\S+$/);
+    expect(sent.map(({ caller }) => caller)).toEqual(['ann', 'anonymous 10.0.0.1 Ann']);
+  });
+});
+
+describe('a start', () => {
+  test('takes up what is due, and leaves what is not', async () => {
+    answers = [500];
+    await add({ id: 'paused' });
+    await store.outbox.add(delivery({ id: 'waiting' }));
+    await store.outbox.add(delivery({ id: 'done' }));
+    await store.outbox.delivered('done', 0);
+    await outbox.stop({ drainMs: 0 });
+    sent.length = 0;
+    answers = [200];
+    outbox = opened();
+    await outbox.start();
+    await quiet();
+    expect([await stateOf('waiting'), await stateOf('paused'), sent.length]).toEqual(['delivered', 'due', 1]);
+    await pass(1000);
+    expect([await stateOf('paused'), sent.length]).toEqual(['delivered', 2]);
+  });
+});
+
+describe('a sender', () => {
+  test('has as many waiting as are not over', async () => {
+    answers = [500, 200];
+    await add();
+    expect([outbox.queued('ann'), outbox.queued('bob')]).toEqual([1, 0]);
+    await pass(1000);
+    expect(outbox.queued('ann')).toBe(0);
+  });
+});
+
+test('a name that stands for a private address by the time of a try is not followed there', async () => {
+  let connections = 0;
+  const canary = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve));
+  const { port } = canary.address() as AddressInfo;
+  const url = `https://rebinding.example:${port}/in`;
+  let address = '93.184.216.34';
+  let asked = 0;
+  const real = openGate({
+    clock,
+    log: new SilentLog(),
+    resolve: async () => {
+      asked += 1;
+      return [address];
+    },
+  });
+  expect(await real.check(url)).toBeUndefined();
+  address = '127.0.0.1';
+  // Names are remembered for a moment.
+  clock.pass(3000);
+  outbox = opened({}, real);
+  await add({ url });
+  for (let number = 0; number < 4; number += 1) await pass(16_000);
+  const { state, failures } = (await store.outbox.find('cb-1')) ?? {};
+  expect([state, failures?.length, asked, connections]).toEqual(['dead', 4, 5, 0]);
+  await real[Symbol.asyncDispose]();
+  canary.close();
+});
+
+async function* nothing(): InboundAnswer['body'] & AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,269 @@
+import { setMaxListeners } from 'node:events';
+import type { Gate } from '../gate/gate.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import { refuse } from '../refused.ts';
+import type { DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
+import { attempt, type Verdict } from './delivery.ts';
+import { pauseBefore, type RetryPolicy } from './retry-policy.ts';
+import { Schedule } from './schedule.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface OutboxOptions {
+  readonly store: OutboxStore;
+  readonly gate: Gate;
+  readonly keys: SigningKeys;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Whether a sender is registered, and so shares a secret with us. */
+  readonly isRegistered: (owner: string) => boolean;
+  readonly settings?: Partial<OutboxSettings>;
+}
+
+export interface OutboxSettings extends RetryPolicy {
+  /** For one try. */
+  readonly timeoutMs: number;
+  /** Tries at the same time, to one host and to all. */
+  readonly perHost: number;
+  readonly total: number;
+  /** How long what was delivered or given up is kept to look at. */
+  readonly keepMs: number;
+}
+
+/**
+ * The durable queue of callbacks.
+ *
+ *   due → tried → delivered
+ *    ↑       ├→ failed: due again after a pause, until the tries are used up or it expires → dead
+ *    │       └→ gone (HTTP 410), or refused for good → dead
+ *    └── retry now ── dead
+ *
+ * Nothing is written down when a try begins: after a crash it is tried again, with the same id and the same bytes. What is
+ * dead, delivered or expired is never sent.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #settings: OutboxSettings;
+  readonly #schedule: Schedule<Entry>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #queued = new Map<string, number>();
+  readonly #tries = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+  #stopping = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
+    this.#schedule = new Schedule(this.#settings);
+    // Every try that runs listens to it.
+    setMaxListeners(0, this.#stopped.signal);
+  }
+
+  /** Takes up what an earlier process left. */
+  async start(): Promise<void> {
+    for (const due of await this.#options.store.due()) this.admit(due);
+    void this.#keepHouse();
+  }
+
+  /** A delivery that is in the store and due: sends it when its time and turn have come. */
+  admit(due: DueDelivery): void {
+    if (this.#stopping || this.#entries.has(due.id)) return;
+    const { host } = new URL(due.url);
+    const entry: Entry = { ...due, host, cancel: undefined };
+    this.#entries.set(due.id, entry);
+    this.#queued.set(due.owner, this.queued(due.owner) + 1);
+    this.#wake(entry);
+  }
+
+  /** How many are being tried. */
+  get trying(): number {
+    return this.#tries.size;
+  }
+
+  /** How many callbacks of this sender wait. */
+  queued(owner: string): number {
+    return this.#queued.get(owner) ?? 0;
+  }
+
+  list(page: Parameters<OutboxStore['list']>[0]): Promise<OutboxPage> {
+    return this.#options.store.list(page);
+  }
+
+  /** Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that. */
+  async retry(id: string): Promise<DeliveryRow> {
+    const { store, clock } = this.#options;
+    const row = (await store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
+    const now = clock.now().getTime();
+    if (row.state !== 'dead')
+      refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
+    if (row.expiresAt !== null && row.expiresAt <= now)
+      refuse('expired', {}, 'It has expired and is never sent again.');
+    if (await store.revive(id, now)) this.admit({ ...row, attempts: 0, nextAt: now });
+    return (await store.find(id)) ?? row;
+  }
+
+  /** Begins no more tries, and lets those that run end for this long. What was not over is tried again at the next start. */
+  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+    this.#stopping = true;
+    for (const entry of this.#entries.values()) entry.cancel?.();
+    const drained = new AbortController();
+    const late = this.#options.clock.wait(drainMs, drained.signal).catch(() => {});
+    await Promise.race([Promise.all(this.#tries), late]);
+    drained.abort();
+    this.#stopped.abort();
+    await Promise.all(this.#tries);
+  }
+
+  /** Puts it in line, now or when its pause is over. */
+  #wake(entry: Entry): void {
+    const { clock } = this.#options;
+    // However far the wall clock was set back in between.
+    const pause = Math.min(entry.nextAt - clock.now().getTime(), this.#settings.longestMs);
+    if (pause <= 0) {
+      this.#schedule.add(entry);
+      this.#dispatch();
+      return;
+    }
+    // One that expires while it waits is given up then, not later.
+    const left = entry.expiresAt === null ? pause : Math.min(pause, entry.expiresAt - clock.now().getTime());
+    entry.cancel = clock.after(Math.max(0, left), () => {
+      entry.cancel = undefined;
+      this.#schedule.add(entry);
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (!this.#stopping) {
+      const entry = this.#schedule.next();
+      if (entry === undefined) return;
+      const tried = this.#try(entry).finally(() => this.#tries.delete(tried));
+      this.#tries.add(tried);
+    }
+  }
+
+  async #try(entry: Entry): Promise<void> {
+    const { store, log } = this.#options;
+    let answered = true;
+    try {
+      const row = await store.find(entry.id);
+      if (row?.state !== 'due') this.#forget(entry);
+      else {
+        const verdict = await this.#attempt(row);
+        answered = verdict.answered;
+        await this.#record(entry, row, verdict);
+      }
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return;
+      // The store cannot be read or written: the callback stays due, and is tried again when it can.
+      log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be dealt with');
+      entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
+      this.#wake(entry);
+    } finally {
+      this.#schedule.release(entry.host, { answered });
+      this.#dispatch();
+    }
+  }
+
+  #attempt(row: DeliveryRow): Promise<Verdict> {
+    const agentId = this.#options.isRegistered(row.owner) ? row.owner : undefined;
+    const { timeoutMs } = this.#settings;
+    return attempt({ row, agentId, timeoutMs, signal: this.#stopped.signal }, this.#options);
+  }
+
+  async #record(entry: Entry, row: DeliveryRow, verdict: Verdict): Promise<void> {
+    const { store, clock, log } = this.#options;
+    const told = { delivery: entry.id, host: entry.host, request_id: row.requestId };
+    if (verdict.outcome === 'delivered') {
+      await this.#insist(() => store.delivered(entry.id, clock.now().getTime()));
+      this.#forget(entry);
+      log.debug(told, 'a callback was delivered');
+      return;
+    }
+    const { failure } = verdict;
+    log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
+    if (verdict.outcome === 'gone') {
+      const ids = await this.#insist(() => store.gone(entry.id, failure));
+      this.#schedule.remove(new Set(ids));
+      for (const id of ids) this.#forget(this.#entries.get(id));
+      return;
+    }
+    entry.attempts += 1;
+    const nextAt = this.#nextTry(entry, verdict);
+    await this.#insist(() => store.failed(entry.id, failure, nextAt));
+    // Another try to the same URL may have heard in the meantime that it is gone.
+    if (nextAt === null || this.#entries.get(entry.id) !== entry) this.#forget(entry);
+    else {
+      entry.nextAt = nextAt;
+      this.#wake(entry);
+    }
+  }
+
+  #nextTry({ attempts, expiresAt }: Entry, verdict: Extract<Verdict, { outcome: 'failed' }>): number | null {
+    const { clock, ids } = this.#options;
+    const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
+    const { retry, retryAfterMs } = verdict;
+    const pause = pauseBefore(this.#settings, {
+      failed: attempts,
+      random,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+    if (!retry || pause === undefined) return null;
+    const nextAt = clock.now().getTime() + pause;
+    return expiresAt !== null && nextAt >= expiresAt ? null : nextAt;
+  }
+
+  /** What is known of a try must not be forgotten because the disk is full for a moment: it would be sent again. */
+  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        this.#options.log.warn({ error: String(error) }, 'what came of a callback could not be recorded yet');
+        await this.#options.clock.wait(STORE_PAUSE_MS, this.#stopped.signal);
+      }
+    }
+  }
+
+  #forget(entry: Entry | undefined): void {
+    if (entry === undefined || !this.#entries.delete(entry.id)) return;
+    entry.cancel?.();
+    entry.cancel = undefined;
+    const left = this.queued(entry.owner) - 1;
+    if (left > 0) this.#queued.set(entry.owner, left);
+    else this.#queued.delete(entry.owner);
+  }
+
+  async #keepHouse(): Promise<void> {
+    const { clock, store, log } = this.#options;
+    while (!this.#stopped.signal.aborted) {
+      await store.purge(clock.now().getTime() - this.#settings.keepMs).catch((error: unknown) => {
+        log.warn({ error: String(error) }, 'old callbacks could not be forgotten');
+      });
+      await clock.wait(ONE_HOUR, this.#stopped.signal).catch(() => {});
+    }
+  }
+}
+
+/** A due delivery, in memory without its body. */
+interface Entry extends DueDelivery {
+  readonly host: string;
+  attempts: number;
+  nextAt: number;
+  /** Ends the pause it is in. */
+  cancel: (() => void) | undefined;
+}
+
+const ONE_HOUR = 3600 * 1000;
+
+export const DEFAULT_OUTBOX: OutboxSettings = {
+  timeoutMs: 10_000,
+  retries: 3,
+  backoffMs: 1000,
+  longestMs: ONE_HOUR,
+  perHost: 4,
+  total: 256,
+  keepMs: 7 * 24 * ONE_HOUR,
+};
+
+const STORE_PAUSE_MS = 1000;

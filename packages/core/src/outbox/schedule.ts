@@ -1,0 +1,115 @@
+/** What waits for its turn. */
+export interface Scheduled {
+  readonly id: string;
+  /** Host and port of the receiver. */
+  readonly host: string;
+  /** 0 goes first, 2 last. */
+  readonly priority: number;
+}
+
+/**
+ * Whose turn it is. Hosts take turns, so that one with a thousand callbacks keeps nobody waiting; among those of one host,
+ * and among hosts, the urgent go first. A host has a few places, and only one while it does not answer: a dead one holds up
+ * its own callbacks and no others.
+ */
+export class Schedule<Item extends Scheduled> {
+  readonly #perHost: number;
+  readonly #total: number;
+  readonly #hosts = new Map<string, Host<Item>>();
+  /** By the priority of what they have to send next: hosts with something to send and a place to send it from, in turn. */
+  readonly #ready: readonly Set<Host<Item>>[] = [new Set(), new Set(), new Set()];
+  #running = 0;
+
+  constructor({ perHost, total }: { perHost: number; total: number }) {
+    this.#perHost = perHost;
+    this.#total = total;
+  }
+
+  /** How many wait. */
+  get size(): number {
+    let size = 0;
+    for (const host of this.#hosts.values()) for (const queue of host.queues) size += queue.length;
+    return size;
+  }
+
+  add(item: Item): void {
+    let host = this.#hosts.get(item.host);
+    if (host === undefined) {
+      host = { name: item.host, running: 0, places: this.#perHost, queues: [[], [], []], turn: undefined };
+      this.#hosts.set(item.host, host);
+    }
+    host.queues[levelOf(item)]?.push(item);
+    this.#place(host);
+  }
+
+  /** The next one, which now has a place until `release`; `undefined` when nobody's turn has come. */
+  next(): Item | undefined {
+    if (this.#running >= this.#total) return undefined;
+    for (const turn of this.#ready) {
+      const [host] = turn;
+      if (host === undefined) continue;
+      const item = host.queues.find((queue) => queue.length > 0)?.shift();
+      host.running++;
+      this.#running++;
+      // Behind all others, for its next turn.
+      this.#leave(host);
+      this.#place(host);
+      return item;
+    }
+    return undefined;
+  }
+
+  /** Gives the place back. `answered`: whether the host did; one that did not gets a single place until it does. */
+  release(name: string, { answered }: { answered: boolean }): void {
+    const host = this.#hosts.get(name);
+    this.#running--;
+    if (host === undefined) return;
+    host.running--;
+    host.places = answered ? this.#perHost : 1;
+    this.#place(host);
+    const isIdle = host.running === 0 && host.queues.every((queue) => queue.length === 0);
+    // One that does not answer is remembered, as long as they are not too many.
+    if (isIdle && (answered || this.#hosts.size > MAX_IDLE_HOSTS)) this.#hosts.delete(name);
+  }
+
+  /** Takes those out that are not wanted any more. */
+  remove(ids: ReadonlySet<string>): void {
+    for (const host of this.#hosts.values()) {
+      for (const [level, queue] of host.queues.entries()) {
+        if (queue.some(({ id }) => ids.has(id))) host.queues[level] = queue.filter(({ id }) => !ids.has(id));
+      }
+      this.#place(host);
+    }
+  }
+
+  /** Puts the host where its next item belongs, at the end of the turn unless it is in it already. */
+  #place(host: Host<Item>): void {
+    const level = host.running < host.places ? host.queues.findIndex((queue) => queue.length > 0) : -1;
+    const turn = level === -1 ? undefined : this.#ready[level];
+    if (turn === host.turn) return;
+    this.#leave(host);
+    turn?.add(host);
+    host.turn = turn;
+  }
+
+  #leave(host: Host<Item>): void {
+    host.turn?.delete(host);
+    host.turn = undefined;
+  }
+}
+
+interface Host<Item> {
+  readonly name: string;
+  running: number;
+  places: number;
+  /** By priority. */
+  readonly queues: Item[][];
+  /** Where it waits for its turn. */
+  turn: Set<Host<Item>> | undefined;
+}
+
+function levelOf({ priority }: Scheduled): number {
+  return Math.min(2, Math.max(0, priority));
+}
+
+const MAX_IDLE_HOSTS = 1000;

@@ -1,0 +1,35 @@
+import { createHmac, sign } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface Signed {
+  readonly messageId: string;
+  /** Seconds, of this try. */
+  readonly timestamp: number;
+  readonly body: string;
+  /** Whose shared secret signs it too; absent for a sender without one. */
+  readonly agentId: string | undefined;
+}
+
+/**
+ * The headers of Standard Webhooks: the id is that of the message and stays the same, time and signatures are of this try.
+ * `v1a` is Ed25519, for everybody who has the public key; `v1` is HMAC-SHA256, for whom we share a secret with.
+ */
+export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
+  const { messageId, timestamp, body, agentId } = signed;
+  const content = `${messageId}.${timestamp}.${body}`;
+  const signature = await signAside(null, Buffer.from(content), keys.privateKey);
+  const signatures = [`v1a,${signature.toString('base64')}`];
+  if (agentId !== undefined) {
+    const secret = await keys.secretOf(agentId);
+    signatures.unshift(`v1,${createHmac('sha256', secret).update(content).digest('base64')}`);
+  }
+  return {
+    'webhook-id': messageId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+/** In a thread of Node's own: it takes longer than all the rest of sending a callback. */
+const signAside = promisify(sign);

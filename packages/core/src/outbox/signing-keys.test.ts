@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { webhookHeaders } from './signature.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+let folder: string;
+const store = new MemoryStore();
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-keys-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (log = new SilentLog()) => new SigningKeys({ store: store.outbox, log, folder });
+
+describe('the key that signs callbacks', () => {
+  test('is made once, in a file for its owner only, and is the same ever after', () => {
+    const first = open();
+    expect(first.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
+    expect(open().publicKey).toBe(first.publicKey);
+    expect(readdirSync(folder)).toEqual(['callbacks.pem']);
+    expect(statSync(join(folder, 'callbacks.pem')).mode & 0o777).toBe(0o600);
+  });
+
+  test('that is damaged is told with the way out, and not replaced in silence', () => {
+    writeFileSync(join(folder, 'callbacks.pem'), 'nonsense');
+    expect(() => open()).toThrow(/callbacks\.pem is not a private key.*move it away/);
+    expect(readFileSync(join(folder, 'callbacks.pem'), 'utf8')).toBe('nonsense');
+  });
+
+  test('that others can read is warned of', () => {
+    open();
+    const path = join(folder, 'callbacks.pem');
+    const text = readFileSync(path);
+    rmSync(path);
+    writeFileSync(path, text, { mode: 0o644 });
+    const log = new SilentLog();
+    open(log);
+    expect(log.lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('chmod 600') }]);
+  });
+});
+
+describe('the secret of an agent', () => {
+  test('is its own, stays, and is another for whoever gets its id after it', async () => {
+    const keys = open();
+    const [ann, bob] = [await keys.shownSecretOf('ann'), await keys.shownSecretOf('bob')];
+    expect(ann).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(bob).not.toBe(ann);
+    expect(await open().shownSecretOf('ann')).toBe(ann);
+    await keys.forget('ann');
+    expect(await keys.shownSecretOf('ann')).not.toBe(ann);
+  });
+});
+
+test('an HMAC signature is that of Standard Webhooks’ own example', async () => {
+  const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
+  const keys = Object.assign(Object.create(open()), { secretOf: async () => secret, privateKey: open().privateKey });
+  const headers = await webhookHeaders(
+    {
+      messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestamp: 1614265330,
+      body: '{"test": 2432232314}',
+      agentId: 'any',
+    },
+    keys,
+  );
+  expect(headers).toMatchObject({
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': expect.stringMatching(
+      /^v1,g0hM9SsE\+OTPJTGt\/tmIKtSyZlE3uFJELVlNIOLJ1OE= v1a,[A-Za-z0-9+/=]{88}$/,
+    ),
+  });
+});

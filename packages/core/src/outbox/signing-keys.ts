@@ -1,0 +1,93 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../ports.ts';
+import type { OutboxStore } from '../store/store.ts';
+
+export interface SigningKeysOptions {
+  readonly store: OutboxStore;
+  readonly log: Log;
+  /** Where the key file is; without one the key is gone with the process. */
+  readonly folder?: string;
+}
+
+/**
+ * What callbacks are signed with. One Ed25519 key, made at the first start and kept in a file that only its owner may read,
+ * signs for everybody. From it and a salt of its own each registered agent has a shared secret, so that no secret is in the
+ * database and a database alone forges nothing.
+ */
+export class SigningKeys {
+  /** As Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
+  readonly publicKey: string;
+  readonly privateKey: KeyObject;
+  readonly #store: OutboxStore;
+  readonly #seed: Buffer;
+  readonly #secrets = new Map<string, Buffer>();
+
+  constructor({ store, log, folder }: SigningKeysOptions) {
+    this.#store = store;
+    this.privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), log);
+    const { x = '' } = createPublicKey(this.privateKey).export({ format: 'jwk' });
+    this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
+    const { d = '' } = this.privateKey.export({ format: 'jwk' });
+    this.#seed = Buffer.from(d, 'base64url');
+  }
+
+  /** The shared secret of a registered agent, for HMAC. */
+  async secretOf(agentId: string): Promise<Buffer> {
+    const known = this.#secrets.get(agentId);
+    if (known !== undefined) return known;
+    const salt = await this.#store.salt(agentId, randomBytes(16).toString('hex'));
+    const secret = Buffer.from(hkdfSync('sha256', this.#seed, salt, `dragoman callbacks ${agentId}`, 32));
+    this.#secrets.set(agentId, secret);
+    return secret;
+  }
+
+  /** The same as its owner is shown it, once. */
+  async shownSecretOf(agentId: string): Promise<string> {
+    return `whsec_${(await this.secretOf(agentId)).toString('base64')}`;
+  }
+
+  /** The agent is gone: whoever gets its id next gets another secret. */
+  async forget(agentId: string): Promise<void> {
+    await this.#store.forgetSalt(agentId);
+    this.#secrets.delete(agentId);
+  }
+}
+
+function newKey(): KeyObject {
+  return generateKeyPairSync('ed25519').privateKey;
+}
+
+function keyIn(path: string, log: Log): KeyObject {
+  if (!existsSync(path)) writeWhole(path, newKey().export({ format: 'pem', type: 'pkcs8' }));
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    log.warn({ path }, 'others can read the key that signs callbacks; chmod 600 mends that');
+  }
+  try {
+    return createPrivateKey(readFileSync(path));
+  } catch {
+    throw new Error(
+      `${path} is not a private key in PEM form. Put a backup in its place, or move it away to begin with a new key.`,
+    );
+  }
+}
+
+/** All of it or nothing, whenever the power goes. */
+function writeWhole(path: string, text: string | Buffer): void {
+  const draft = `${path}.new`;
+  const file = openSync(draft, 'w', 0o600);
+  writeSync(file, text.toString());
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(draft, path);
+}
+
+const KEY_FILE = 'callbacks.pem';

@@ -1,0 +1,119 @@
+import { requireStorable } from '../storable.ts';
+import type {
+  Letter,
+  NewDelivery,
+  RequestKey,
+  RequestRow,
+  ThreadMessage,
+  ThreadMessageRow,
+  ThreadStore,
+  ThreadView,
+} from '../store.ts';
+import type { Run } from './outbox.ts';
+
+/** What threads need of the store around them. */
+export interface MemoryThreadsOptions {
+  readonly run: Run;
+  /** In the order they came. */
+  readonly requests: () => readonly RequestRow[];
+  readonly isAccepted: (key: RequestKey) => boolean;
+  readonly addDelivery: (delivery: NewDelivery) => void;
+}
+
+/** Letters and threads in memory. */
+export function memoryThreads({ run, requests, isAccepted, addDelivery }: MemoryThreadsOptions): ThreadStore {
+  const letters = new Map<string, Letter>();
+  const threads = new Map<string, Thread>();
+
+  const append = (letter: Letter, message: ThreadMessage, keep: number): void => {
+    const { owner, agentId, threadId } = letter;
+    if (threadId === null) return;
+    requireStorable(owner, threadId, agentId, message.messageId, message.text);
+    const name = nameOf(owner, threadId);
+    const thread = threads.get(name) ?? { owner, threadId, last: 0, rows: [] };
+    threads.set(name, thread);
+    thread.last += 1;
+    thread.rows.push({ ...message, agentId, sequence: thread.last });
+    while ((thread.rows[0]?.sequence ?? 0) <= thread.last - keep && thread.rows.length > 0) thread.rows.shift();
+  };
+  const forget = ({ owner, requestId }: RequestKey): void => {
+    const letter = letters.get(nameOf(owner, requestId));
+    letters.delete(nameOf(owner, requestId));
+    const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
+    if (thread === undefined) return;
+    thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
+    thread.last = thread.rows.at(-1)?.sequence ?? 0;
+  };
+  const viewed = (view: ThreadView): readonly ThreadMessageRow[] => {
+    if ('owner' in view) return threads.get(nameOf(view.owner, view.threadId))?.rows ?? [];
+    const { agentId, threadId } = view;
+    const own = [...threads.values()]
+      .filter((thread) => thread.threadId === threadId)
+      .map(({ rows }) => rows.filter((row) => row.agentId === agentId))
+      .filter((rows) => rows.length > 0);
+    const at = (rows: readonly ThreadMessageRow[]) => Math.max(...rows.map((row) => row.at));
+    return own.reduce((latest, rows) => (latest.length === 0 || at(rows) > at(latest) ? rows : latest), []);
+  };
+
+  return {
+    open: (letter, message, keep) =>
+      run(() => {
+        requireStorable(letter.owner, letter.requestId, letter.agentId, letter.threadId);
+        if (isAccepted(letter)) return false;
+        forget(letter);
+        letters.set(nameOf(letter.owner, letter.requestId), letter);
+        if (message !== null) append(letter, message, keep);
+        return true;
+      }),
+    drop: (key) => run(() => forget(key)),
+    settle: (key, { message, delivery, keep }) =>
+      run(() => {
+        const letter = letters.get(nameOf(key.owner, key.requestId));
+        if (letter === undefined) return false;
+        if (message !== null) append(letter, message, keep);
+        if (delivery !== null) addDelivery(delivery);
+        letters.delete(nameOf(key.owner, key.requestId));
+        return true;
+      }),
+    pending: () => run(() => [...letters.values()].sort((a, b) => a.acceptedAt - b.acceptedAt)),
+    sentBy: (ownerPrefix, requestId) =>
+      run(() => {
+        const row = requests().findLast((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
+        return row && { owner: row.owner, requestId };
+      }),
+    has: (owner, threadId, messageId) =>
+      run(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),
+    page: (view, { after, limit }) =>
+      run(() => {
+        const rows = viewed(view).filter((row) => row.sequence > after);
+        return { rows: rows.slice(0, limit), more: rows.length > limit };
+      }),
+    latest: ({ owner, agentId, sessionId }, limit) =>
+      run(() =>
+        (threads.get(nameOf(owner, sessionId))?.rows ?? []).filter((row) => row.agentId === agentId).slice(-limit),
+      ),
+    purge: (before) =>
+      run(() => {
+        let purged = 0;
+        for (const [name, thread] of threads) {
+          const kept = thread.rows.filter((row) => row.at >= before);
+          purged += thread.rows.length - kept.length;
+          thread.rows = kept;
+          if (kept.length === 0) threads.delete(name);
+        }
+        return purged;
+      }),
+  };
+}
+
+interface Thread {
+  readonly owner: string;
+  readonly threadId: string;
+  last: number;
+  rows: ThreadMessageRow[];
+}
+
+/** One string for two, such that no two pairs give the same. */
+function nameOf(owner: string, id: string): string {
+  return JSON.stringify([owner, id]);
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DeliveryRow, NewDelivery, Store } from './store.ts';
+
+/** What the outbox of every store must do. `open` gives a fresh, empty one. */
+export function describeOutbox(name: string, open: () => Promise<Store>): void {
+  describe(`the outbox of ${name}`, () => {
+    let store: Store;
+    let owner = '';
+    let tests = 0;
+
+    beforeAll(async () => {
+      store = await open();
+    });
+    afterAll(() => store[Symbol.asyncDispose]());
+    beforeEach(() => {
+      tests += 1;
+      owner = `ann-${tests}`;
+    });
+
+    const delivery = (fields: Partial<NewDelivery> = {}): NewDelivery => ({
+      id: `cb-${owner}`,
+      owner,
+      requestId: 'msg_1',
+      messageId: 'msg_2',
+      url: 'https://one.example/in',
+      body: '{"x":"é"}',
+      priority: 1,
+      expiresAt: null,
+      createdAt: 1000,
+      ...fields,
+    });
+    const fresh = (row: NewDelivery): DeliveryRow => ({
+      ...row,
+      state: 'due',
+      attempts: 0,
+      nextAt: row.createdAt,
+      failures: [],
+      endedAt: null,
+    });
+    const dueOf = async () => (await store.outbox.due()).filter((row) => row.owner === owner).map(({ id }) => id);
+
+    test('what was put in is due, field by field', async () => {
+      const row = delivery({ expiresAt: 5000, priority: 0 });
+      await store.outbox.add(row);
+      expect(await store.outbox.find(row.id)).toEqual(fresh(row));
+      const { id, url, priority, expiresAt } = row;
+      expect((await store.outbox.due()).filter((one) => one.owner === owner)).toEqual([
+        { id, owner, url, priority, expiresAt, attempts: 0, nextAt: 1000 },
+      ]);
+    });
+
+    test('the same id again changes nothing', async () => {
+      await store.outbox.add(delivery());
+      await store.outbox.add(delivery({ body: 'another' }));
+      expect((await store.outbox.find(`cb-${owner}`))?.body).toBe('{"x":"é"}');
+    });
+
+    test('what was delivered is not due any more, and a later failure cannot undo that', async () => {
+      const row = delivery();
+      await store.outbox.add(row);
+      await store.outbox.delivered(row.id, 2000);
+      await store.outbox.failed(row.id, { at: 3000, reason: 'late' }, 4000);
+      expect(await store.outbox.find(row.id)).toEqual({
+        ...fresh(row),
+        state: 'delivered',
+        attempts: 1,
+        endedAt: 2000,
+      });
+      expect(await dueOf()).toEqual([]);
+    });
+
+    test('a failed try is kept with its reason, until there is no next one', async () => {
+      const row = delivery();
+      await store.outbox.add(row);
+      await store.outbox.failed(row.id, { at: 2000, reason: 'HTTP 503', status: 503 }, 2500);
+      expect(await store.outbox.find(row.id)).toMatchObject({ state: 'due', attempts: 1, nextAt: 2500, endedAt: null });
+      await store.outbox.failed(row.id, { at: 2600, reason: 'no answer' }, null);
+      expect(await store.outbox.find(row.id)).toMatchObject({
+        state: 'dead',
+        attempts: 2,
+        failures: [
+          { at: 2000, reason: 'HTTP 503', status: 503 },
+          { at: 2600, reason: 'no answer' },
+        ],
+        endedAt: 2600,
+      });
+      expect(await dueOf()).toEqual([]);
+    });
+
+    test('a receiver that is gone ends everything of that sender to that URL, and nothing else', async () => {
+      const ids = ['first', 'same', 'elsewhere', 'other-sender'].map((word) => `${word}-${owner}`);
+      const [first = '', same = '', elsewhere = '', foreign = ''] = ids;
+      await store.outbox.add(delivery({ id: first }));
+      await store.outbox.add(delivery({ id: same }));
+      await store.outbox.add(delivery({ id: elsewhere, url: 'https://one.example/other' }));
+      await store.outbox.add(delivery({ id: foreign, owner: `not-${owner}` }));
+      expect(await store.outbox.gone(first, { at: 2000, reason: 'HTTP 410', status: 410 })).toEqual([first, same]);
+      expect(await dueOf()).toEqual([elsewhere]);
+      expect((await store.outbox.find(foreign))?.state).toBe('due');
+      expect(await store.outbox.find(same)).toMatchObject({ state: 'dead', attempts: 0, failures: [{ at: 2000 }] });
+      expect(await store.outbox.isDisabled(owner, 'https://one.example/in')).toBe(true);
+      expect(await store.outbox.isDisabled(`not-${owner}`, 'https://one.example/in')).toBe(false);
+      await store.outbox.add(delivery({ id: `later-${owner}` }));
+      expect(await store.outbox.find(`later-${owner}`)).toMatchObject({ state: 'dead', endedAt: 1000 });
+    });
+
+    test('a dead one revived is due with all its tries, and its URL is good again', async () => {
+      const row = delivery();
+      await store.outbox.add(row);
+      expect(await store.outbox.revive(row.id, 2000)).toBe(false);
+      await store.outbox.gone(row.id, { at: 2000, reason: 'HTTP 410', status: 410 });
+      expect(await store.outbox.revive(row.id, 3000)).toBe(true);
+      expect(await store.outbox.find(row.id)).toMatchObject({
+        state: 'due',
+        attempts: 0,
+        nextAt: 3000,
+        endedAt: null,
+        failures: [{ at: 2000, reason: 'HTTP 410', status: 410 }],
+      });
+      expect(await store.outbox.isDisabled(owner, row.url)).toBe(false);
+      expect(await store.outbox.revive('never-was', 3000)).toBe(false);
+    });
+
+    test('lists newest first, by state, a page at a time, and forgets what ended long ago', async () => {
+      await using(await open(), async (one) => {
+        for (const id of ['a', 'b', 'c', 'd']) await one.outbox.add(delivery({ id }));
+        await one.outbox.delivered('a', 2000);
+        await one.outbox.failed('b', { at: 3000, reason: 'x' }, null);
+        const ids = async (page: Parameters<typeof one.outbox.list>[0]) => {
+          const { rows, total } = await one.outbox.list(page);
+          return [rows.map(({ id }) => id), total];
+        };
+        expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
+        expect(await ids({ offset: 1, limit: 2 })).toEqual([['c', 'b'], 4]);
+        expect(await ids({ state: 'dead', offset: 0, limit: 10 })).toEqual([['b'], 1]);
+        expect(await one.outbox.purge(3000)).toBe(1);
+        expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b'], 3]);
+      });
+    });
+
+    test('a salt stays what it was first, until it is forgotten', async () => {
+      expect(await store.outbox.salt(owner, 'one')).toBe('one');
+      expect(await store.outbox.salt(owner, 'two')).toBe('one');
+      await store.outbox.forgetSalt(owner);
+      expect(await store.outbox.salt(owner, 'two')).toBe('two');
+    });
+  });
+}
+
+async function using(store: Store, act: (store: Store) => Promise<void>): Promise<void> {
+  try {
+    await act(store);
+  } finally {
+    await store[Symbol.asyncDispose]();
+  }
+}

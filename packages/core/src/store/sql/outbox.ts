@@ -1,0 +1,156 @@
+import { crc32 } from 'node:zlib';
+import { DISABLED, MAX_FAILURES } from '../outbox.ts';
+import type { Database } from '../sqlite-engine.ts';
+import { requireStorable } from '../storable.ts';
+import type { DeliveryFailure, DeliveryRow, DeliveryState, DueDelivery, NewDelivery, OutboxPage } from '../store.ts';
+import { StoreError } from '../store-error.ts';
+
+export function outboxReads(database: Database) {
+  const byId = database.prepare(`${SELECT_DELIVERY} WHERE id = ?`);
+  const due = database.prepare(`
+    SELECT id, owner, url, priority, expires_at AS "expiresAt", attempts, next_at AS "nextAt"
+    FROM deliveries WHERE state = 'due' ORDER BY number`);
+  const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
+  // One statement with and without a state: a null leaves the condition out.
+  const page = database.prepare(`
+    ${SELECT_DELIVERY} WHERE state = COALESCE(?, state) ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const count = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = COALESCE(?, state)');
+
+  return {
+    findDelivery(id: string): DeliveryRow | undefined {
+      const row = byId.get(id) as StoredDelivery | undefined;
+      return row === undefined ? undefined : checked(row);
+    },
+
+    dueDeliveries: (): DueDelivery[] => due.all() as DueDelivery[],
+
+    isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
+
+    listDeliveries(range: { state?: DeliveryState; offset: number; limit: number }): OutboxPage {
+      const { state = null, offset, limit } = range;
+      const rows = page.all(state, limit, offset) as StoredDelivery[];
+      return { rows: rows.map(checked), total: (count.get(state) as { total: number }).total };
+    },
+  };
+}
+
+export function outboxWrites(database: Database) {
+  const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
+  const insert = database.prepare(`
+    INSERT INTO deliveries
+      (id, owner, request_id, message_id, url, body, priority, expires_at, created_at, state, attempts, next_at, failures,
+       ended_at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+    ON CONFLICT (id) DO NOTHING`);
+  const byId = database.prepare(`${SELECT_DELIVERY} WHERE id = ?`);
+  const deliver = database.prepare(
+    "UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, ended_at = ? WHERE id = ? AND state = 'due'",
+  );
+  const fail = database.prepare(`
+    UPDATE deliveries SET state = ?, attempts = attempts + 1, next_at = ?, failures = ?, ended_at = ?
+    WHERE id = ? AND state = 'due'`);
+  const disable = database.prepare(
+    'INSERT INTO disabled_urls (owner, url, at) VALUES (?, ?, ?) ON CONFLICT (owner, url) DO NOTHING',
+  );
+  const enable = database.prepare('DELETE FROM disabled_urls WHERE owner = ? AND url = ?');
+  const others = database.prepare(`${SELECT_DELIVERY} WHERE state = 'due' AND owner = ? AND url = ? AND id <> ?`);
+  const giveUp = database.prepare(
+    "UPDATE deliveries SET state = 'dead', failures = ?, ended_at = ? WHERE id = ? AND state = 'due'",
+  );
+  const revive = database.prepare(
+    "UPDATE deliveries SET state = 'due', attempts = 0, next_at = ?, ended_at = NULL WHERE id = ? AND state = 'dead'",
+  );
+  const keepSalt = database.prepare(
+    'INSERT INTO signing_salts (agent_id, salt) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING',
+  );
+  const salt = database.prepare('SELECT salt FROM signing_salts WHERE agent_id = ?');
+
+  const found = (id: string): DeliveryRow => {
+    const row = byId.get(id) as StoredDelivery | undefined;
+    if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
+    return checked(row);
+  };
+  const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): DeliveryRow => {
+    const row = found(id);
+    const failures = JSON.stringify([...row.failures, failure].slice(-MAX_FAILURES));
+    fail.run(nextAt === null ? 'dead' : 'due', nextAt ?? row.nextAt, failures, nextAt === null ? failure.at : null, id);
+    return row;
+  };
+
+  return {
+    addDelivery(delivery: NewDelivery): void {
+      const { id, owner, requestId, messageId, url, body, priority, expiresAt, createdAt } = delivery;
+      requireStorable(id, owner, requestId, messageId, url, body);
+      const isDisabled = disabled.get(owner, url) !== undefined;
+      const failures = isDisabled ? [{ at: createdAt, reason: DISABLED }] : [];
+      insert.run(
+        ...[id, owner, requestId, messageId, url, body, priority, expiresAt, createdAt],
+        ...[isDisabled ? 'dead' : 'due', createdAt, JSON.stringify(failures), isDisabled ? createdAt : null],
+        crc32(body),
+      );
+    },
+
+    delivered(id: string, at: number): void {
+      deliver.run(at, id);
+    },
+
+    deliveryFailed(id: string, failure: DeliveryFailure, nextAt: number | null): void {
+      failing(id, failure, nextAt);
+    },
+
+    receiverGone(id: string, failure: DeliveryFailure): string[] {
+      const { owner, url } = failing(id, failure, null);
+      disable.run(owner, url, failure.at);
+      const rows = (others.all(owner, url, id) as StoredDelivery[]).map(checked);
+      for (const row of rows) {
+        const failures = JSON.stringify([...row.failures, { at: failure.at, reason: DISABLED }]);
+        giveUp.run(failures, failure.at, row.id);
+      }
+      return [id, ...rows.map((row) => row.id)];
+    },
+
+    reviveDelivery(id: string, at: number): boolean {
+      const row = byId.get(id) as StoredDelivery | undefined;
+      if (row === undefined || revive.run(at, id).changes === 0) return false;
+      enable.run(row.owner, row.url);
+      return true;
+    },
+
+    saltOf(agentId: string, fresh: string): string {
+      requireStorable(agentId, fresh);
+      keepSalt.run(agentId, fresh);
+      return (salt.get(agentId) as { salt: string }).salt;
+    },
+  };
+}
+
+export function outboxRemovals(database: Database) {
+  const purge = database.prepare('DELETE FROM deliveries WHERE ended_at < ?');
+  const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
+
+  return {
+    purgeDeliveries: (before: number): number => Number(purge.run(before).changes),
+
+    forgetSalt(agentId: string): void {
+      forget.run(agentId);
+    },
+  };
+}
+
+interface StoredDelivery extends Omit<DeliveryRow, 'failures'> {
+  readonly failures: string;
+  readonly checksum: number;
+}
+
+/** What is sent must be what was written: its signature would make a flipped bit look genuine. */
+function checked({ checksum, failures, ...row }: StoredDelivery): DeliveryRow {
+  if (checksum !== crc32(row.body)) {
+    throw new StoreError('store_damaged', `Delivery ${row.id} is damaged in the database.`);
+  }
+  return { ...row, failures: JSON.parse(failures) as DeliveryFailure[] };
+}
+
+const SELECT_DELIVERY = `
+  SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, body, priority, expires_at AS "expiresAt",
+    created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt", checksum
+  FROM deliveries`;

@@ -1,0 +1,152 @@
+import { crc32 } from 'node:zlib';
+import type { Database } from '../sqlite-engine.ts';
+import { requireStorable } from '../storable.ts';
+import type {
+  Letter,
+  NewDelivery,
+  RequestKey,
+  SessionKey,
+  ThreadMessage,
+  ThreadMessageRow,
+  ThreadPage,
+  ThreadView,
+} from '../store.ts';
+import { StoreError } from '../store-error.ts';
+import { outboxWrites } from './outbox.ts';
+
+export function threadReads(database: Database) {
+  const pending = database.prepare(`
+    SELECT owner, request_id AS "requestId", agent_id AS "agentId", thread_id AS "threadId", accepted_at AS "acceptedAt"
+    FROM letters ORDER BY accepted_at, owner, request_id`);
+  const sent = database.prepare(`
+    SELECT owner, request_id AS "requestId" FROM requests
+    WHERE owner >= ? AND owner < ? AND request_id = ? ORDER BY id DESC LIMIT 1`);
+  const has = database.prepare(
+    'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
+  );
+  const ofOwner = database.prepare(`
+    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+  const ofAgent = database.prepare(`
+    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+  const lastWriter = database.prepare(
+    'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
+  );
+  const newest = database.prepare(`
+    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? ORDER BY sequence DESC LIMIT ?`);
+
+  const rowsOf = (view: ThreadView, after: number, limit: number): unknown[] => {
+    if ('owner' in view) return ofOwner.all(view.owner, view.threadId, after, limit);
+    const writer = lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined;
+    return writer === undefined ? [] : ofAgent.all(writer.owner, view.threadId, view.agentId, after, limit);
+  };
+
+  return {
+    pendingLetters: (): Letter[] => pending.all() as Letter[],
+
+    sentBy: (ownerPrefix: string, requestId: string): RequestKey | undefined =>
+      sent.get(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey | undefined,
+
+    threadHas: (owner: string, threadId: string, messageId: string): boolean =>
+      has.get(owner, threadId, messageId) !== undefined,
+
+    threadPage(view: ThreadView, { after, limit }: { after: number; limit: number }): ThreadPage {
+      const rows = rowsOf(view, after, limit + 1) as StoredMessage[];
+      return { rows: rows.slice(0, limit).map(checked), more: rows.length > limit };
+    },
+
+    latestInThread: (key: SessionKey, limit: number): ThreadMessageRow[] =>
+      (newest.all(key.owner, key.sessionId, key.agentId, limit) as StoredMessage[]).reverse().map(checked),
+  };
+}
+
+export function threadWrites(database: Database) {
+  const accepted = database.prepare('SELECT 1 FROM requests WHERE owner = ? AND request_id = ?');
+  // A letter that is there without a request is left from a crash before it was accepted.
+  const openUp = database.prepare(`
+    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (owner, request_id) DO UPDATE
+    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
+  const find = database.prepare(
+    'SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = ? AND request_id = ?',
+  );
+  const close = database.prepare('DELETE FROM letters WHERE owner = ? AND request_id = ?');
+  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
+  const insert = database.prepare(`
+    INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const forgetOld = database.prepare('DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence <= ?');
+  const forgetAsked = database.prepare(
+    'DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0',
+  );
+  const { addDelivery } = outboxWrites(database);
+
+  const append = (owner: string, threadId: string, agentId: string, message: ThreadMessage, keep: number): void => {
+    requireStorable(owner, threadId, agentId, message.messageId, message.text);
+    const row = last.get(owner, threadId) as { last: number | null };
+    const sequence = (row.last ?? 0) + 1;
+    const { messageId, isAnswer, text, at } = message;
+    insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
+    if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
+  };
+
+  const forget = ({ owner, requestId }: RequestKey): void => {
+    const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
+    if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
+    close.run(owner, requestId);
+  };
+
+  return {
+    openLetter(letter: Letter, message: ThreadMessage | null, keep: number): boolean {
+      const { owner, requestId, agentId, threadId, acceptedAt } = letter;
+      requireStorable(owner, requestId, agentId, threadId);
+      if (accepted.get(owner, requestId) !== undefined) return false;
+      forget(letter);
+      openUp.run(owner, requestId, agentId, threadId, acceptedAt);
+      if (message !== null && threadId !== null) append(owner, threadId, agentId, message, keep);
+      return true;
+    },
+
+    dropLetter: forget,
+
+    settleLetter(
+      key: RequestKey,
+      { message, delivery, keep }: { message: ThreadMessage | null; delivery: NewDelivery | null; keep: number },
+    ): boolean {
+      const letter = find.get(key.owner, key.requestId) as Pick<Letter, 'agentId' | 'threadId'> | undefined;
+      if (letter === undefined) return false;
+      if (message !== null && letter.threadId !== null) {
+        append(key.owner, letter.threadId, letter.agentId, message, keep);
+      }
+      if (delivery !== null) addDelivery(delivery);
+      close.run(key.owner, key.requestId);
+      return true;
+    },
+  };
+}
+
+export function threadRemovals(database: Database) {
+  const purge = database.prepare('DELETE FROM thread_messages WHERE at < ?');
+
+  return {
+    purgeThreads: (before: number): number => Number(purge.run(before).changes),
+  };
+}
+
+interface StoredMessage extends Omit<ThreadMessageRow, 'isAnswer'> {
+  readonly isAnswer: number;
+  readonly checksum: number;
+}
+
+function checked({ checksum, ...row }: StoredMessage): ThreadMessageRow {
+  if (checksum !== crc32(row.text)) {
+    throw new StoreError('store_damaged', `Message ${row.messageId} of a thread is damaged in the database.`);
+  }
+  return { ...row, isAnswer: row.isAnswer === 1 };
+}
+
+/** Sorts behind every other. */
+const LAST_CHARACTER = '\u{10ffff}';
+
+const SELECT_MESSAGE = `
+  SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", text, at, checksum
+  FROM thread_messages`;

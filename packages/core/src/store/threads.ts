@@ -1,0 +1,70 @@
+import type { NewDelivery } from './outbox.ts';
+import type { RequestKey, SessionKey } from './store.ts';
+
+/**
+ * A mailbox message whose answer still has to be put where it belongs: into its thread, and into the outbox. It is recorded
+ * with the request and goes with the answer, so that a restart knows what is still owed.
+ */
+export interface Letter extends RequestKey {
+  readonly agentId: string;
+  /** Null when it belongs to none. */
+  readonly threadId: string | null;
+  /** Epoch milliseconds. */
+  readonly acceptedAt: number;
+}
+
+/** One message in a thread: what was asked, or what was answered. */
+export interface ThreadMessage {
+  readonly messageId: string;
+  readonly isAnswer: boolean;
+  /** The message as JSON text, as it is on the wire. */
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface ThreadMessageRow extends ThreadMessage {
+  readonly agentId: string;
+  /** Counts from 1 in the owner's thread, whoever answers. */
+  readonly sequence: number;
+}
+
+/** A thread as somebody sees it who takes part in it: its owner all of it, an agent what it had a part in. */
+export type ThreadView =
+  | { readonly owner: string; readonly threadId: string }
+  | { readonly agentId: string; readonly threadId: string };
+
+export interface ThreadPage {
+  readonly rows: readonly ThreadMessageRow[];
+  /** Whether there is more behind the last row. */
+  readonly more: boolean;
+}
+
+export interface ThreadStore {
+  /**
+   * Records a letter with its message in the thread. False, and nothing recorded, when its request is accepted already: a
+   * repeat. Ask it before the request is accepted.
+   */
+  open(letter: Letter, message: ThreadMessage | null, keep: number): Promise<boolean>;
+  /** The request was not accepted after all: forgets the letter and its message. */
+  drop(key: RequestKey): Promise<void>;
+  /**
+   * Puts the answer into the thread and the callback into the outbox, in one commit. False, and nothing done, when that was
+   * done before.
+   */
+  settle(
+    key: RequestKey,
+    answer: { readonly message: ThreadMessage | null; readonly delivery: NewDelivery | null; readonly keep: number },
+  ): Promise<boolean>;
+  /** Every letter that is not settled, oldest first. */
+  pending(): Promise<Letter[]>;
+  /** The newest request of this id by any owner whose name begins so. */
+  sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey | undefined>;
+  /** Whether the owner's thread has a message of this id. */
+  has(owner: string, threadId: string, messageId: string): Promise<boolean>;
+  /** The messages after `after` in order, at most `limit`. An agent sees the thread of the owner who wrote last. */
+  page(view: ThreadView, range: { readonly after: number; readonly limit: number }): Promise<ThreadPage>;
+  /** The newest messages of a conversation, oldest of them first. */
+  latest(key: SessionKey, limit: number): Promise<ThreadMessageRow[]>;
+  /** Forgets messages older than that. Returns how many. */
+  purge(before: number): Promise<number>;
+}

@@ -1,0 +1,15 @@
+import { type Failure, failure } from '@dragoman/protocols';
+
+/** A whole number in the query of a request, or what is wrong with it. */
+export function integerIn(
+  query: URLSearchParams,
+  name: string,
+  { from, to, otherwise }: { from: number; to: number; otherwise: number },
+): { readonly value: number } | Failure {
+  const text = query.get(name);
+  if (text === null) return { value: otherwise };
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= from && value <= to) return { value };
+  const message = `${name} must be a whole number from ${from} to ${to}; got ${JSON.stringify(text.slice(0, 40))}`;
+  return failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message }] }, message);
+}

@@ -1,0 +1,89 @@
+import {
+  anonymousPrincipal,
+  isAnonymous,
+  type MailboxSettings,
+  type OutboxSettings,
+  type Principal,
+} from '@dragoman/core';
+import type { Static } from '@dragoman/protocols';
+import { AGENT_ID_PATTERN } from '@dragoman/protocols/a2a-mailbox';
+
+const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** `mailbox:` of the configuration. */
+export const MailboxShape = {
+  type: 'object',
+  description: 'The A2A mailbox at /a2a.',
+  properties: {
+    name: { ...text, description: 'Who answers what is sent to nobody in particular; Dragoman unless told.' },
+    agentId: { type: ['string', 'null'], pattern: AGENT_ID_PATTERN, description: 'Its ERC-8004 id.' },
+    description: { ...text, description: 'One sentence for its card.' },
+    url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for its card.' },
+    anonymous: {
+      description: 'Whether senders without a key are heard: all agents (true, unless told), none, or these.',
+      anyOf: [{ type: 'boolean' }, { type: 'array', items: text }],
+    },
+    requests_per_minute: { ...positive, description: 'For each agent, and for each address; 30 unless told.' },
+    max_concurrent: { ...positive, description: 'Requests of one agent at the same time; 10 unless told.' },
+    answer_within_ms: {
+      type: 'integer',
+      minimum: 0,
+      description: 'How long a sender without a callback waits before it gets an acknowledgement; 10,000 unless told.',
+    },
+    thread_messages: { ...positive, description: 'Messages a thread keeps; 1,000 unless told.' },
+    keep_threads_days: { ...positive, description: 'How long the messages of a thread are kept; 30 unless told.' },
+    callbacks: {
+      type: 'object',
+      properties: {
+        timeout_ms: { ...positive, description: 'For one try; 10,000 unless told.' },
+        retries: { type: 'integer', minimum: 0, maximum: 10, description: 'Tries after the first; 3 unless told.' },
+        backoff_ms: {
+          ...positive,
+          description: 'The longest first pause; later ones 4 and 16 times it. 1,000 unless told.',
+        },
+        max_retry_after_ms: {
+          ...positive,
+          description: 'The longest Retry-After that is honoured; an hour unless told.',
+        },
+        per_host: { ...positive, description: 'Tries to one host at the same time; 4 unless told.' },
+        queued_per_agent: { ...positive, description: 'Callbacks of one sender that may wait; 1,000 unless told.' },
+        anonymous_per_host_per_minute: {
+          ...positive,
+          description: 'Callbacks to one host that senders without a key may ask for, all together; 30 unless told.',
+        },
+        keep_days: { ...positive, description: 'How long delivered and dead ones are kept to look at; 7 unless told.' },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type MailboxConfig = Static<typeof MailboxShape>;
+
+export function mailboxSettings(config: MailboxConfig): MailboxSettings {
+  return {
+    answerWithinMs: config.answer_within_ms ?? 10_000,
+    threadMessages: config.thread_messages ?? 1000,
+    keepThreadsMs: (config.keep_threads_days ?? 30) * ONE_DAY,
+  };
+}
+
+export function outboxSettings({ callbacks = {} }: MailboxConfig): Partial<OutboxSettings> {
+  return {
+    ...(callbacks.timeout_ms !== undefined && { timeoutMs: callbacks.timeout_ms }),
+    ...(callbacks.retries !== undefined && { retries: callbacks.retries }),
+    ...(callbacks.backoff_ms !== undefined && { backoffMs: callbacks.backoff_ms }),
+    ...(callbacks.max_retry_after_ms !== undefined && { longestMs: callbacks.max_retry_after_ms }),
+    ...(callbacks.per_host !== undefined && { perHost: callbacks.per_host }),
+    ...(callbacks.keep_days !== undefined && { keepMs: callbacks.keep_days * ONE_DAY }),
+  };
+}
+
+/** Who a sender without a key is; `undefined` for any other owner, and where nobody without a key is heard. */
+export function strangerOf({ anonymous = true }: MailboxConfig, owner: string): Principal | undefined {
+  if (!isAnonymous(owner) || anonymous === false) return undefined;
+  return anonymousPrincipal(owner, anonymous === true ? ['*'] : anonymous);
+}
+
+const ONE_DAY = 24 * 3600 * 1000;

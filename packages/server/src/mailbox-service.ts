@@ -1,0 +1,120 @@
+import {
+  type Addressee,
+  anonymousOwner,
+  CallbackLimits,
+  type Clock,
+  Directory,
+  type Engine,
+  type Ids,
+  type Log,
+  Mailbox,
+  type NetworkGate,
+  Outbox,
+  SigningKeys,
+  type Store,
+} from '@dragoman/core';
+import type { Config } from './config-schema.ts';
+import { mailboxSettings, outboxSettings, strangerOf } from './mailbox-config.ts';
+import { MailboxLimits } from './mailbox-limits.ts';
+import type { Route } from './route.ts';
+import { adminOutboxRoutes } from './routes/admin-outbox.ts';
+import { DEFAULT_NAME, discoveryRoutes } from './routes/discovery.ts';
+import { mailboxRoutes } from './routes/mailbox.ts';
+import { VERSION } from './version.ts';
+
+export interface MailboxServiceOptions {
+  readonly config: Config;
+  readonly folder: string;
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly gate: NetworkGate;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** The mailbox and everything that belongs to it. */
+export interface MailboxService {
+  readonly routes: readonly Route[];
+  readonly keys: SigningKeys;
+  /** Takes up what an earlier process left. Call it when the engine has started. */
+  start(): Promise<void>;
+  /** Call it when the engine has stopped. */
+  stop(options: { readonly drainMs: number }): Promise<void>;
+}
+
+/** Puts the mailbox together as configured. */
+export function openMailbox(options: MailboxServiceOptions): MailboxService {
+  const { config, folder, engine, store, gate, clock, ids, log } = options;
+  const mailboxConfig = config.mailbox ?? {};
+  const { callbacks = {} } = mailboxConfig;
+  const addressees = () => addresseesOf(config, engine);
+  const keys = new SigningKeys({ store: store.outbox, log, ...(config.store !== 'memory' && { folder }) });
+  const outbox = new Outbox({
+    store: store.outbox,
+    gate,
+    keys,
+    clock,
+    ids,
+    log,
+    isRegistered: (owner) => engine.callers.find(owner) !== undefined,
+    settings: outboxSettings(mailboxConfig),
+  });
+  const identity = { name: mailboxConfig.name ?? DEFAULT_NAME, agentId: mailboxConfig.agentId ?? null };
+  const mailbox = new Mailbox({
+    engine,
+    store,
+    outbox,
+    gate,
+    clock,
+    ids,
+    log,
+    directory: new Directory({ identity, addressees }),
+    callbackLimits: new CallbackLimits({
+      clock,
+      settings: {
+        queuedPerSender: callbacks.queued_per_agent ?? 1000,
+        anonymousPerHost: callbacks.anonymous_per_host_per_minute ?? 30,
+      },
+    }),
+    settings: mailboxSettings(mailboxConfig),
+  });
+  const limits = new MailboxLimits({
+    clock,
+    limiter: engine.limiter,
+    perMinute: mailboxConfig.requests_per_minute ?? 30,
+    maxConcurrent: mailboxConfig.max_concurrent ?? 10,
+  });
+  return {
+    keys,
+    routes: [
+      ...mailboxRoutes({ mailbox, engine, limits, clock, strangerOf: (owner) => strangerOf(mailboxConfig, owner) }),
+      ...discoveryRoutes({
+        config: mailboxConfig,
+        version: VERSION,
+        callbackKey: keys.publicKey,
+        addressees,
+        stranger: strangerOf(mailboxConfig, anonymousOwner('', '')),
+      }),
+      ...adminOutboxRoutes(outbox),
+    ],
+    start: async () => {
+      await outbox.start();
+      await mailbox.start();
+    },
+    stop: async ({ drainMs }) => {
+      await mailbox.stop();
+      await outbox.stop({ drainMs });
+    },
+  };
+}
+
+/** Every agent that can be written to: those of the configuration first. */
+function addresseesOf(config: Config, engine: Engine): readonly (Addressee & { readonly description?: string })[] {
+  const configured = Object.entries(config.agents ?? {}).map(([id, agent]) => ({ id, ...agent }));
+  const added = engine.callers
+    .list()
+    .filter(({ driver }) => driver !== undefined)
+    .map((agent) => ({ ...agent, id: agent.agent_id }));
+  return [...configured, ...added];
+}

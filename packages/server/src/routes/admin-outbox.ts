@@ -1,0 +1,67 @@
+import type { DeliveryRow, DeliveryState, Outbox } from '@dragoman/core';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
+import { integerIn } from '../integer-in.ts';
+import { isFailure } from '../problem.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+
+/** What became of callbacks, and another try for those that were given up. */
+export function adminOutboxRoutes(outbox: Outbox): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/v1/outbox',
+      access: 'admin',
+      counts: false,
+      summary: 'Callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
+      handle: (request) => list(request, outbox),
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/outbox/:id/retry',
+      access: 'admin',
+      counts: false,
+      summary: 'Try a dead callback again, now, with the same id and body.',
+      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.retry(params['id'] ?? '')) }),
+    },
+  ];
+}
+
+async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer | Failure> {
+  const offset = integerIn(query, 'offset', { from: 0, to: 1_000_000, otherwise: 0 });
+  const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
+  if (isFailure(offset)) return offset;
+  if (isFailure(limit)) return limit;
+  const asked = query.get('state');
+  const state = STATES.find((one) => one === asked);
+  if (asked !== null && state === undefined) {
+    const message = `state must be one of ${STATES.join(', ')}; got ${JSON.stringify(asked.slice(0, 40))}`;
+    return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
+  }
+  const page = { offset: offset.value, limit: limit.value, ...(state !== undefined && { state }) };
+  const { rows, total } = await outbox.list(page);
+  return { status: 200, json: { deliveries: rows.map(deliveryJson), total } };
+}
+
+function deliveryJson(row: DeliveryRow): JsonObject {
+  return {
+    id: row.id,
+    agent_id: row.owner,
+    request_id: row.requestId,
+    message_id: row.messageId,
+    url: row.url,
+    state: row.state,
+    priority: row.priority,
+    attempts: row.attempts,
+    created_at: timeOf(row.createdAt),
+    next_at: row.state === 'due' ? timeOf(row.nextAt) : null,
+    expires_at: timeOf(row.expiresAt),
+    ended_at: timeOf(row.endedAt),
+    failures: row.failures.map(({ at, ...rest }) => ({ at: timeOf(at), ...rest })),
+  };
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+const STATES: readonly DeliveryState[] = ['due', 'delivered', 'dead'];

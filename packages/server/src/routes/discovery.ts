@@ -1,0 +1,107 @@
+import { type Addressee, allows, type Principal } from '@dragoman/core';
+import type { JsonObject } from '@dragoman/protocols';
+import {
+  agentCard,
+  agentRegistration,
+  type CardSource,
+  CONTENT_TYPES,
+  MAILBOX_LIMITS,
+  MAILBOX_VERSION,
+} from '@dragoman/protocols/a2a-mailbox';
+import type { MailboxConfig } from '../mailbox-config.ts';
+import type { InboundRequest, Route } from '../route.ts';
+
+export interface DiscoveryContext {
+  readonly config: MailboxConfig;
+  readonly version: string;
+  /** What callbacks are signed with. */
+  readonly callbackKey: string;
+  readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
+  /** Whom a stranger may write to is whom it may know of. */
+  readonly stranger: Principal | undefined;
+}
+
+/** Who this mailbox is, for whoever finds it: all of it comes from the configuration. */
+export function discoveryRoutes(context: DiscoveryContext): Route[] {
+  const sourceFor = (request: InboundRequest) => cardSource(request, context);
+  const document = (path: string, summary: string, tell: (request: InboundRequest) => JsonObject): Route => ({
+    method: 'GET',
+    path,
+    access: 'open',
+    counts: false,
+    summary,
+    handle: (request) => ({ status: 200, json: tell(request) }),
+  });
+  const card = (request: InboundRequest) => agentCard(sourceFor(request)) as JsonObject;
+  return [
+    document('/.well-known/agent-card.json', 'The card of this mailbox.', card),
+    document('/.well-known/agent.json', 'The same, where older clients look.', card),
+    document(
+      '/.well-known/agent-registration.json',
+      'Its ERC-8004 registration.',
+      (request) => agentRegistration(sourceFor(request)) as JsonObject,
+    ),
+    document('/agent', 'What a sender needs to know, in short.', (request) => inShort(sourceFor(request), context)),
+  ];
+}
+
+function cardSource({ headers }: InboundRequest, context: DiscoveryContext): CardSource {
+  const { config, version, callbackKey } = context;
+  return {
+    name: config.name ?? DEFAULT_NAME,
+    description: config.description ?? DEFAULT_DESCRIPTION,
+    // The Host was found to be one of ours.
+    url: config.url ?? `http://${headers.host}`,
+    version,
+    agentId: config.agentId ?? null,
+    callbackKey,
+    skills: known(context).map(({ id, name, description, skills }) => ({
+      id,
+      name: name ?? id,
+      description: description ?? '',
+      tags: [...(skills ?? [])],
+    })),
+  };
+}
+
+function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
+  const { config, callbackKey } = context;
+  const { callbacks = {} } = config;
+  return {
+    name: source.name,
+    agentId: source.agentId ?? null,
+    description: source.description,
+    version: source.version,
+    protocol: 'A2A',
+    specVersion: MAILBOX_VERSION,
+    endpoint: `${source.url.replace(/\/$/, '')}/a2a`,
+    contentTypes: [...CONTENT_TYPES],
+    anonymous: context.stranger !== undefined,
+    agents: known(context).map(({ id, name, agentId, description, skills }) => ({
+      id,
+      name: name ?? id,
+      agentId: agentId ?? null,
+      description: description ?? '',
+      taskTypes: [...(skills ?? [])],
+    })),
+    limits: {
+      requestsPerMinute: config.requests_per_minute ?? 30,
+      concurrentRequests: config.max_concurrent ?? 10,
+      contentCharacters: MAILBOX_LIMITS.contentCharacters,
+      contentBytes: MAILBOX_LIMITS.contentBytes,
+    },
+    callbacks: {
+      publicKey: callbackKey,
+      signatures: ['v1', 'v1a'],
+      timeoutSeconds: (callbacks.timeout_ms ?? 10_000) / 1000,
+      retries: callbacks.retries ?? 3,
+    },
+  };
+}
+
+function known({ addressees, stranger }: DiscoveryContext) {
+  return stranger === undefined ? [] : addressees().filter(({ id }) => allows(stranger.permissions.agents, id));
+}
+
+export const DEFAULT_NAME = 'Dragoman';
+const DEFAULT_DESCRIPTION = 'A mailbox for agents, served by Dragoman.';

@@ -1,0 +1,140 @@
+import { anonymousOwner, type Clock, type Engine, type Mailbox, type Principal, type Sender } from '@dragoman/core';
+import {
+  FAILURES,
+  type Failure,
+  failure,
+  type Json,
+  type JsonObject,
+  parseJsonBytes,
+  SCHEMA_BASE,
+} from '@dragoman/protocols';
+import {
+  errorBody,
+  isMailboxMessage,
+  MailboxInput,
+  type MailboxMessage,
+  mailboxDialect,
+} from '@dragoman/protocols/a2a-mailbox';
+import { addressGroup } from '../edges/address.ts';
+import { integerIn } from '../integer-in.ts';
+import type { MailboxLimits } from '../mailbox-limits.ts';
+import { isFailure } from '../problem.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+import { idempotencyKeyOf } from './e2a.ts';
+
+export interface MailboxContext {
+  readonly mailbox: Mailbox;
+  readonly engine: Engine;
+  readonly limits: MailboxLimits;
+  readonly clock: Clock;
+  /** Who a sender without a key is; `undefined` where none is heard. */
+  readonly strangerOf: (owner: string) => Principal | undefined;
+}
+
+/** The A2A mailbox: post a message, ask for its answer, read a thread. */
+export function mailboxRoutes(context: MailboxContext): Route[] {
+  const { clock, limits } = context;
+  const wordFailure = (refusal: Failure): Answer => ({
+    status: FAILURES[refusal.code].http,
+    json: errorBody(refusal, clock.now()),
+  });
+  return [
+    {
+      method: 'POST',
+      path: '/a2a',
+      access: 'open',
+      counts: true,
+      count: (call) => limits.count(call),
+      summary: 'Post a message to an agent; without a callbackUrl the answer comes back when it is quick.',
+      body: {
+        contentTypes: ['application/json'],
+        maxBytes: MAX_BODY,
+        schema: { $id: `${SCHEMA_BASE}/a2a-mailbox/input.json`, ...MailboxInput },
+      },
+      wordFailure,
+      handle: (request) => receive(request, context),
+    },
+    {
+      method: 'GET',
+      path: '/a2a/messages/:message_id',
+      access: 'open',
+      owned: true,
+      counts: false,
+      summary: 'The answer to a message sent before, or its acknowledgement while there is none.',
+      wordFailure,
+      handle: async ({ params, principal, address }) => {
+        const id = params['message_id'] ?? '';
+        const { mailbox } = context;
+        const found =
+          principal === undefined ? mailbox.findAnonymous(id, addressGroup(address)) : mailbox.find(id, principal.id);
+        return { status: 200, headers: PRIVATE, json: await found };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/a2a/threads/:thread_id',
+      access: 'agent',
+      owned: true,
+      counts: false,
+      summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
+      wordFailure,
+      handle: (request) => thread(request, context),
+    },
+  ];
+}
+
+async function receive(request: InboundRequest, context: MailboxContext): Promise<Answer | Failure> {
+  const message = messageIn(request.body, context.clock.now());
+  if (isFailure(message)) return message;
+  const idempotencyKey = idempotencyKeyOf(request);
+  if (typeof idempotencyKey === 'object') return idempotencyKey;
+  const principal =
+    request.principal ?? context.strangerOf(anonymousOwner(addressGroup(request.address), message.from.name));
+  if (principal === undefined) return failure('unauthenticated', {}, 'This mailbox hears only senders with a key.');
+  const sender: Sender = {
+    principal,
+    idempotencyKey,
+    agentId: context.engine.callers.find(principal.id)?.agentId,
+  };
+  return { status: 200, headers: PRIVATE, json: await context.mailbox.receive(message, sender) };
+}
+
+function messageIn(body: Uint8Array, now: Date): MailboxMessage | Failure {
+  const json = parseJsonBytes(body);
+  if (!json.ok) {
+    return failure(json.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json', { issues: json.issues });
+  }
+  const outcome = mailboxDialect.decode(json.value, now);
+  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
+  if (isMailboxMessage(outcome.value)) return outcome.value;
+  const text = 'This door takes messages; a response or an error came.';
+  return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
+}
+
+async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
+  const { params, query, principal } = request;
+  if (principal === undefined) throw new Error('an agent route was reached without a caller');
+  const after = integerIn(query, 'after', { from: 0, to: Number.MAX_SAFE_INTEGER, otherwise: 0 });
+  const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
+  if (isFailure(after)) return after;
+  if (isFailure(limit)) return limit;
+  const threadId = params['thread_id'] ?? '';
+  const { rows, more, isOwner } = await mailbox.thread(threadId, principal, { after: after.value, limit: limit.value });
+  const messages = rows.map(({ sequence, text }) => ({ sequence, ...shown(JSON.parse(text) as JsonObject, isOwner) }));
+  return { status: 200, json: { threadId, messages, next: more ? (rows.at(-1)?.sequence ?? null) : null } };
+}
+
+/** Where a sender is called back is nobody else's business. */
+function shown(message: JsonObject, isOwner: boolean): JsonObject {
+  if (isOwner) return message;
+  const hidden = (party: Json | undefined) => ({ ...(party as JsonObject), callbackUrl: null });
+  return 'replyTo' in message
+    ? { ...message, to: hidden(message['to']) }
+    : { ...message, from: hidden(message['from']) };
+}
+
+/** No cache may keep what was said, also where nobody came with a key. */
+const PRIVATE = { 'Cache-Control': 'no-store' };
+
+/** Content has its own bound of 10 KB; this is for everything around it. */
+const MAX_BODY = 100_000;

@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { call, type HttpAnswer } from './call.ts';
+import { agentModule, System } from './system.ts';
+
+const agents = { letters: { driver: 'module' as const, module: agentModule('letters'), max_parallel: 64 } };
+/** As it comes, but for patience. */
+const system = await System.start({
+  config: { default_agent: 'letters', agents, mailbox: { answer_within_ms: 60_000 } },
+});
+const closed = await System.start({
+  config: { default_agent: 'letters', agents: { ...agents, other: agents.letters }, mailbox: { anonymous: ['other'] } },
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await closed[Symbol.asyncDispose]();
+});
+const mine = await system.caller('my-agent');
+const MESSAGE = { from: 'Me', message: 'hi' };
+
+describe('as it comes', () => {
+  test('ten requests of one agent are served at the same time, and an eleventh is told to come back', async () => {
+    const slow = { from: 'Me', message: { content: { wait_ms: 400 } } };
+    const answers = Array.from({ length: 10 }, () => post(system, slow, mine.api_key));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const eleventh = await post(system, slow, mine.api_key);
+    expect([eleventh.status, eleventh.headers['retry-after'], await eleventh.json()]).toEqual([
+      429,
+      '1',
+      {
+        error: 'Rate limit exceeded',
+        message: 'Too many requests at the same time: 10 are served.',
+        retryAfter: 1,
+        timestamp: expect.any(String),
+      },
+    ]);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  test('thirty a minute come from one address, whatever names they give, and the rest is told how long to wait', async () => {
+    const answers: HttpAnswer[] = [];
+    for (let number = 0; number < 25; number += 1) {
+      answers.push(await post(system, { ...MESSAGE, from: `Name ${number}` }));
+    }
+    const refused = answers.filter(({ status }) => status === 429);
+    // Eleven of this minute's thirty are used up by the test above.
+    expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([19, 6]);
+    const [first] = refused;
+    const wait = Number(first?.headers['retry-after']);
+    expect(wait).toBeGreaterThan(0);
+    expect(await first?.json()).toEqual({
+      error: 'Rate limit exceeded',
+      message: 'Rate limit exceeded: 30 messages per minute for each address.',
+      retryAfter: wait,
+      timestamp: expect.any(String),
+    });
+    expect(answers[0]?.headers['x-ratelimit-limit']).toBe('30');
+    expect(Number(answers[0]?.headers['x-ratelimit-remaining'])).toBe(18);
+    // Asking for an answer is not writing.
+    expect((await call(system.url, { path: '/a2a/messages/never-was' })).status).toBe(404);
+  });
+});
+
+describe('where senders without a key may write only to some', () => {
+  test('they may, and to nobody else', async () => {
+    expect((await post(closed, { ...MESSAGE, to: 'other' })).status).toBe(200);
+    const refused = await post(closed, MESSAGE);
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: 'Forbidden' }]);
+  });
+
+  test('and nobody else is told of', async () => {
+    const { agents: told } = (await (await call(closed.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
+    expect(told.map(({ id }) => id)).toEqual(['other']);
+  });
+});
+
+function post({ url }: System, json: JsonObject, key?: string): Promise<HttpAnswer> {
+  return call(url, { method: 'POST', path: '/a2a', json, ...(key !== undefined && { key }) });
+}
