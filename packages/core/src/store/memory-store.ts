@@ -1,3 +1,5 @@
+import { memoryApis } from './memory/apis.ts';
+import { memoryKnowledge } from './memory/knowledge.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -126,6 +128,9 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly apis = memoryApis((operation) => this.#do(operation));
+  readonly knowledge = memoryKnowledge((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,3 +1,5 @@
+import { API_TABLES } from './sql/apis.ts';
+import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -114,4 +116,5 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (principal, name, slice)
   )
   `,
+  `${API_TABLES}; ${KNOWLEDGE_TABLES}`,
 ];

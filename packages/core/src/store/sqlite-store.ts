@@ -11,7 +11,16 @@ import type {
   StoreStats,
   ThreadSetup,
 } from './sqlite-messages.ts';
-import type { AgentStore, CounterStore, KeyStore, RequestStore, SessionStore, Store } from './store.ts';
+import type {
+  AgentStore,
+  ApiStore,
+  CounterStore,
+  KeyStore,
+  KnowledgeStore,
+  RequestStore,
+  SessionStore,
+  Store,
+} from './store.ts';
 import { StoreError } from './store-error.ts';
 
 export interface SqliteStoreOptions {
@@ -112,6 +121,18 @@ export class SqliteStore implements Store {
   readonly counters: CounterStore = {
     load: (since) => this.#ask('loadCounters', since),
     save: (rows, forget) => this.#ask('saveCounters', rows, forget),
+  };
+
+  readonly apis: ApiStore = {
+    put: (row) => this.#ask('putApi', row),
+    list: () => this.#ask('listApis'),
+    remove: (apiId) => this.#ask('removeApi', apiId),
+  };
+
+  readonly knowledge: KnowledgeStore = {
+    put: (row) => this.#ask('putKnowledge', row),
+    list: () => this.#ask('listKnowledge'),
+    remove: (baseId) => this.#ask('removeKnowledge', baseId),
   };
 
   stats(): Promise<StoreStats> {

@@ -1,3 +1,9 @@
+import type { ApiStore } from './apis.ts';
+import type { KnowledgeStore } from './knowledge.ts';
+
+export type * from './apis.ts';
+export type * from './knowledge.ts';
+
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
@@ -9,6 +15,8 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly agents: AgentStore;
   readonly counters: CounterStore;
+  readonly apis: ApiStore;
+  readonly knowledge: KnowledgeStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */
