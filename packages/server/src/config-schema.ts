@@ -1,4 +1,4 @@
-import { DriverShape, LimitsShape } from '@dragoman/core';
+import { ApiShape, DriverShape, LimitsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -19,6 +19,20 @@ export const ConfigShape = {
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
+    apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
+    knowledge: {
+      type: 'object',
+      properties: {
+        embeddings: {
+          type: 'object',
+          description: 'An endpoint with the embeddings API of OpenAI, in place of the encoder that is installed.',
+          required: ['url', 'model'],
+          properties: { url: text, model: text, credential: { ...text, description: 'A credential of the vault.' } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
     limits: LimitsShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },

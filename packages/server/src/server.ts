@@ -18,6 +18,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
+import { type Discovery, openDiscovery } from './discovery.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
@@ -49,13 +50,15 @@ export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
   readonly #store: Store;
+  readonly #discovery: Discovery;
   readonly #edge: HttpEdge;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, discovery, edge, url }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
+    this.#discovery = discovery;
     this.#edge = edge;
   }
 
@@ -65,6 +68,7 @@ export class Server implements AsyncDisposable {
       const closed = this.#edge.close({ drainMs });
       await this.engine.stop({ drainMs });
       await closed;
+      await this.#discovery.knowledge[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();
     })();
     return this.#stopped;
@@ -73,6 +77,14 @@ export class Server implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
+}
+
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly discovery: Discovery;
+  readonly edge: HttpEdge;
+  readonly url: string;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -102,11 +114,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     }
     await engine.start();
     await provideAdminKey(engine, options);
+    const discovery = await openDiscovery({ config, store, clock, log });
     const context = { engine, store, clock, ids, log };
     const routes: Route[] = [
       healthRoute(VERSION),
       ...e2aRoutes(context),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
+      ...discovery.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -123,7 +137,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    return new Server({ engine, store, discovery, edge, url });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

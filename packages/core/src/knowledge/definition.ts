@@ -1,4 +1,5 @@
-import type { JsonObject, Static } from '@dragoman/protocols';
+import { accept, issuesOf, type Json, type JsonObject, type Outcome, reject, type Static } from '@dragoman/protocols';
+import { SearchRequest as validateSearch } from '../generated/knowledge.js';
 import { THING_TYPES } from './thing.ts';
 
 const id = { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$' } as const;
@@ -68,3 +69,9 @@ export const SearchRequest = {
   additionalProperties: false,
 } as const;
 export type SearchRequest = Static<typeof SearchRequest>;
+
+/** A search as a caller sends it, or every problem. */
+export function decodeSearchRequest(json: Json): Outcome<SearchRequest> {
+  const issues = issuesOf(validateSearch, SearchRequest, json);
+  return issues.length > 0 ? reject(...issues) : accept(json as SearchRequest);
+}
