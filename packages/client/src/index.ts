@@ -2,6 +2,7 @@
 
 export type { Admin, AgentDefinition, AgentList, Key, KeyRequest, Limits, NewKey, Permissions } from './admin.ts';
 export type { Answer } from './answer.ts';
+export type { ApiInput, KeptApi } from './api-admin.ts';
 export {
   type Client,
   type ClientOptions,

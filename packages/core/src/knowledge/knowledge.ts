@@ -78,11 +78,14 @@ export class Knowledge implements AsyncDisposable {
     const hits = compared
       .map((each, index) => ({ ...each, score: scores[index] ?? 0 }))
       .filter(({ likeness, near }) => likeness.words > 0 || (near !== undefined && near.nearness >= TOO_FAR))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, topK);
+      .sort((a, b) => b.score - a.score);
     const ranking = vector === undefined ? 'words' : 'words+meaning';
     const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
-    return { ...answerOf(hits, request), ranking, ...(vector !== undefined && pending > 0 && { pending }) };
+    return {
+      ...answerOf(withoutWholes(hits, topK), request),
+      ranking,
+      ...(vector !== undefined && pending > 0 && { pending }),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -154,6 +157,12 @@ interface Compared {
 }
 
 type Hit = Compared & { readonly score: number };
+
+/** The best of them, without an API that an endpoint among them names already. */
+function withoutWholes(hits: readonly Hit[], topK: number): Hit[] {
+  const named = new Set(hits.slice(0, 2 * topK).map(({ entry }) => entry.thing.partOf));
+  return hits.filter(({ entry }) => !named.has(entry.key)).slice(0, topK);
+}
 
 function answerOf(
   hits: readonly Hit[],

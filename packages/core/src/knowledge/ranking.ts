@@ -33,4 +33,4 @@ export function scoresOf(likenesses: readonly Likeness[], weights: Weights = WEI
 }
 
 /** Found by trying, with the tuning half of `bench/search`. */
-export const WEIGHTS: Weights = { words: 0.6, whole: 1, sentence: 1 };
+export const WEIGHTS: Weights = { words: 0.5, whole: 0.85, sentence: 1.15 };
