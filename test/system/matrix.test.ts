@@ -108,6 +108,24 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
   'DELETE /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
   'POST /admin/v1/vault/rotate': { call: () => ({ path: '/admin/v1/vault/rotate', json: {} }) },
+  'GET /api/v1/capabilities': { call: () => ({ path: '/api/v1/capabilities' }), words: 'application/json' },
+  'POST /api/v1/knowledge/search': {
+    call: () => ({ path: '/api/v1/knowledge/search', json: { query: 'sort a list' } }),
+    words: 'application/json',
+  },
+  'GET /api/v1/knowledge/bases': { call: () => ({ path: '/api/v1/knowledge/bases' }), words: 'application/json' },
+  'GET /admin/v1/apis': { call: () => ({ path: '/admin/v1/apis' }) },
+  'PUT /admin/v1/apis/{api_id}': { call: () => ({ path: '/admin/v1/apis/shop', json: SHOP }), status: 201 },
+  'GET /admin/v1/apis/{api_id}': { call: () => ({ path: '/admin/v1/apis/shop' }) },
+  'DELETE /admin/v1/apis/{api_id}': {
+    call: async () => ({ path: await put(`/admin/v1/apis/${fresh()}`, SHOP) }),
+  },
+  'GET /admin/v1/knowledge': { call: () => ({ path: '/admin/v1/knowledge' }) },
+  'PUT /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules', json: BASE }), status: 201 },
+  'GET /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules' }) },
+  'DELETE /admin/v1/knowledge/{kb_id}': {
+    call: async () => ({ path: await put(`/admin/v1/knowledge/${fresh()}`, BASE) }),
+  },
 };
 
 interface Rule {
@@ -446,3 +464,12 @@ async function revoke(keyId: string): Promise<void> {
 }
 
 const HELD: JsonObject = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };
+
+const SHOP: JsonObject = { base_url: 'https://shop.example.com', endpoints: [{ method: 'GET', path: '/goods' }] };
+const BASE: JsonObject = { agents: ['*'], documents: [{ id: 'one', text: 'Returns are taken for thirty days.' }] };
+
+/** Puts something in place to be taken away, and gives its path. */
+async function put(path: string, json: JsonObject): Promise<string> {
+  await call(system.url, { method: 'PUT', path, key: system.adminKey, json });
+  return path;
+}

@@ -1,4 +1,4 @@
-import { DriverShape, LimitsShape } from '@dragoman/core';
+import { ApiShape, DriverShape, LimitsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 import { MailboxShape } from './mailbox-config.ts';
 
@@ -31,6 +31,20 @@ export const ConfigShape = {
         ca: {
           anyOf: [text, texts],
           description: 'Files with certificates (PEM) to trust beside the usual ones.',
+        },
+      },
+      additionalProperties: false,
+    },
+    apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
+    knowledge: {
+      type: 'object',
+      properties: {
+        embeddings: {
+          type: 'object',
+          description: 'An endpoint with the embeddings API of OpenAI, in place of the encoder that is installed.',
+          required: ['url', 'model'],
+          properties: { url: text, model: text, credential: { ...text, description: 'A credential of the vault.' } },
+          additionalProperties: false,
         },
       },
       additionalProperties: false,

@@ -19,6 +19,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
+import { openDiscovery } from './discovery.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -120,6 +121,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     }
     const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
+    const discovery = await openDiscovery({ config, store, clock, log, gate });
+    endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
     const context = { engine, store, clock, ids, log };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
@@ -134,6 +137,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       }),
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,
+      ...discovery.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';

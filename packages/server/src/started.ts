@@ -18,7 +18,7 @@ export class Started {
     return route.access === 'open' ? { ...route, handle: (request) => this.then(() => route.handle(request)) } : route;
   }
 
-  then<T>(act: () => T): T | Promise<T> {
+  then<T>(act: () => T | Promise<T>): T | Promise<T> {
     return this.#isStarted ? act() : this.#starting.then(act);
   }
 }

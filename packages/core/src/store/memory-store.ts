@@ -1,4 +1,6 @@
+import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
+import { memoryKnowledge } from './memory/knowledge.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
@@ -146,6 +148,9 @@ export class MemoryStore implements Store {
     isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
     addDelivery: this.outbox.put,
   });
+
+  readonly apis = memoryApis((operation) => this.#do(operation));
+  readonly knowledge = memoryKnowledge((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

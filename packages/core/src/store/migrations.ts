@@ -1,4 +1,6 @@
+import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
+import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -176,4 +178,5 @@ export const MIGRATIONS: readonly string[] = [
     salt TEXT NOT NULL
   )
   `,
+  `${API_TABLES}; ${KNOWLEDGE_TABLES}`,
 ];

@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
+import { startThread } from '../threads/start-thread.ts';
 import type { Answer, Call, EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
   AgentStore,
+  ApiStore,
   CounterStore,
   CredentialStore,
   KeyStore,
+  KnowledgeStore,
   OutboxStore,
   RequestStore,
   SessionStore,
@@ -35,7 +38,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { folder, ballastBytes = 16_777_216, engine } = options;
   const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine };
-  const worker = startThread(setup);
+  const worker = startThread(import.meta.url, './sqlite-thread', { workerData: setup, name: 'dragoman store' });
   return new Promise((open, refuse) => {
     worker.on('error', refuse);
     worker.on('message', function first(message: FromThread) {
@@ -154,6 +157,18 @@ export class SqliteStore implements Store {
     forgetSalt: (agentId) => this.#ask('forgetSalt', agentId),
   };
 
+  readonly apis: ApiStore = {
+    put: (row) => this.#ask('putApi', row),
+    list: () => this.#ask('listApis'),
+    remove: (apiId) => this.#ask('removeApi', apiId),
+  };
+
+  readonly knowledge: KnowledgeStore = {
+    put: (row) => this.#ask('putKnowledge', row),
+    list: () => this.#ask('listKnowledge'),
+    remove: (baseId) => this.#ask('removeKnowledge', baseId),
+  };
+
   stats(): Promise<StoreStats> {
     return this.#ask('stats');
   }
@@ -222,18 +237,6 @@ interface Pending {
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is that of the question
   readonly resolve: (value: any) => void;
   readonly reject: (error: Error) => void;
-}
-
-/**
- * Built, the thread is a file like any other. From source, where Node does not read TypeScript by itself, it has to bring
- * the loader along: a loader of the main thread does not reach into others.
- */
-function startThread(setup: ThreadSetup): Worker {
-  const options: WorkerOptions = { workerData: setup, name: 'dragoman store', execArgv: [] };
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./sqlite-thread.js', import.meta.url), options);
-  const source = new URL('./sqlite-thread.ts', import.meta.url);
-  const code = `import { register } from '${import.meta.resolve('tsx/esm/api')}'; register(); await import('${source}');`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), options);
 }
 
 function errorOf({ code, message }: ErrorData): Error {

@@ -1,8 +1,12 @@
+import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
+import type { KnowledgeStore } from './knowledge.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ThreadStore } from './threads.ts';
 
+export type * from './apis.ts';
 export type * from './credentials.ts';
+export type * from './knowledge.ts';
 export type * from './outbox.ts';
 export type * from './threads.ts';
 
@@ -18,6 +22,8 @@ export interface Store extends AsyncDisposable {
   readonly agents: AgentStore;
   readonly counters: CounterStore;
   readonly credentials: CredentialStore;
+  readonly apis: ApiStore;
+  readonly knowledge: KnowledgeStore;
   readonly threads: ThreadStore;
   readonly outbox: OutboxStore;
   /** What it has done so far, where it counts. */

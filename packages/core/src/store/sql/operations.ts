@@ -1,8 +1,10 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
+import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
+import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
@@ -20,6 +22,8 @@ export function prepareOperations(database: Database) {
       ...credentialReads(database),
       ...threadReads(database),
       ...outboxReads(database),
+      ...apiReads(database),
+      ...knowledgeReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -30,6 +34,8 @@ export function prepareOperations(database: Database) {
       ...credentialWrites(database),
       ...threadWrites(database),
       ...outboxWrites(database),
+      ...apiWrites(database),
+      ...knowledgeWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -40,6 +46,8 @@ export function prepareOperations(database: Database) {
       ...credentialRemovals(database),
       ...threadRemovals(database),
       ...outboxRemovals(database),
+      ...apiRemovals(database),
+      ...knowledgeRemovals(database),
     },
   };
 }
