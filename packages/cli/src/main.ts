@@ -9,6 +9,7 @@ import { keysCommand } from './commands/keys.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { watchCommand } from './commands/watch.ts';
+import { wireCommand } from './commands/wire.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
@@ -46,6 +47,7 @@ const COMMANDS = [
   devCommand,
   sendCommand,
   watchCommand,
+  wireCommand,
   agentsCommand,
   keysCommand,
   checkCommand,

@@ -1,4 +1,4 @@
-import { DriverShape, LimitsShape } from '@dragoman/core';
+import { DriverShape, LimitsShape, McpServerShape, ToolEntryShape, WireShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -19,6 +19,9 @@ export const ConfigShape = {
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
+    wire: WireShape,
+    tools: { type: 'array', items: ToolEntryShape },
+    mcp_servers: { type: 'object', additionalProperties: McpServerShape },
     limits: LimitsShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },

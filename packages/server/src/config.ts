@@ -76,9 +76,25 @@ function parentOf(pointer: string): string {
 }
 
 function withPathsFrom(folder: string, config: Config): Config {
-  const agents = Object.entries(config.agents ?? {}).map(([id, agent]) => {
-    const { module } = agent;
-    return [id, module === undefined || isAbsolute(module) ? agent : { ...agent, module: resolve(folder, module) }];
-  });
-  return config.agents === undefined ? config : { ...config, agents: Object.fromEntries(agents) };
+  const from = (path: string) => (isAbsolute(path) ? path : resolve(folder, path));
+  const { agents, tools, wire } = config;
+  return {
+    ...config,
+    ...(agents !== undefined && {
+      agents: mapped(agents, (agent) =>
+        agent.module === undefined ? agent : { ...agent, module: from(agent.module) },
+      ),
+    }),
+    ...(tools !== undefined && {
+      tools: tools.map((tool) => {
+        if (typeof tool === 'string') return from(tool);
+        return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
+      }),
+    }),
+    ...(wire?.socket !== undefined && { wire: { ...wire, socket: from(wire.socket) } }),
+  };
+}
+
+function mapped<T>(members: Readonly<Record<string, T>>, change: (member: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member)]));
 }

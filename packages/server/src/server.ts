@@ -29,6 +29,7 @@ import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { VERSION } from './version.ts';
+import { openWire, type Wire } from './wire.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -42,19 +43,23 @@ export interface ServerOptions {
   readonly onAdminKey?: (key: string) => void;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
+  /** No port is opened: whoever starts it hands it what it serves. */
+  readonly isEmbedded?: boolean;
 }
 
 /** A running server. This file alone knows every concrete part. */
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
+  readonly wire: Wire;
   readonly #store: Store;
   readonly #edge: HttpEdge;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, edge, url, wire }: ServerParts) {
     this.engine = engine;
     this.url = url;
+    this.wire = wire;
     this.#store = store;
     this.#edge = edge;
   }
@@ -63,6 +68,7 @@ export class Server implements AsyncDisposable {
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     this.#stopped ??= (async () => {
       const closed = this.#edge.close({ drainMs });
+      await this.wire.stop({ drainMs });
       await this.engine.stop({ drainMs });
       await closed;
       await this.#store[Symbol.asyncDispose]();
@@ -73,6 +79,14 @@ export class Server implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
+}
+
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: HttpEdge;
+  readonly url: string;
+  readonly wire: Wire;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -102,6 +116,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     }
     await engine.start();
     await provideAdminKey(engine, options);
+    const wire = await openWire({ config, engine, clock, ids, log });
     const context = { engine, store, clock, ids, log };
     const routes: Route[] = [
       healthRoute(VERSION),
@@ -122,8 +137,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       count: (call) => count(engine, call),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
-    const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
+    if (options.isEmbedded !== true) await wire.listen(config);
+    return new Server({ engine, store, edge, url, wire });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
