@@ -28,6 +28,7 @@ import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { wireRoutes, wireSocketRoute } from './routes/wire.ts';
 import { VERSION } from './version.ts';
 import { openWire, type Wire } from './wire.ts';
 
@@ -121,13 +122,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const routes: Route[] = [
       healthRoute(VERSION),
       ...e2aRoutes(context),
+      ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const edge = new HttpEdge({
       routes,
-      sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
+      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire)],
       clock,
       ids,
       log,

@@ -31,6 +31,8 @@ export class Wire {
   readonly host: WireHost;
   /** Where agents connect over TCP; `undefined` when no port is opened. */
   url: string | undefined;
+  /** The path of the unix socket; `undefined` when there is none. */
+  socket: string | undefined;
   readonly #edge: NdjsonSocketEdge;
 
   constructor({ tools, host, edge }: { tools: ToolRegistry; host: WireHost; edge: NdjsonSocketEdge }) {
@@ -42,7 +44,9 @@ export class Wire {
   /** Opens what the configuration asks for. */
   async listen({ wire, host = '127.0.0.1' }: Config): Promise<void> {
     if (wire?.port !== undefined) this.url = await this.#edge.listenTcp({ host, port: wire.port });
-    if (wire?.socket !== undefined) await this.#edge.listenUnix(wire.socket);
+    if (wire?.socket === undefined) return;
+    await this.#edge.listenUnix(wire.socket);
+    this.socket = wire.socket;
   }
 
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {

@@ -31,12 +31,11 @@ export class NdjsonSocketEdge implements AsyncDisposable {
   }
 
   /** For this user only. What a server that was killed left there is cleared away; a living one is not. */
-  async listenUnix(path: string): Promise<string> {
+  async listenUnix(path: string): Promise<void> {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!(await answers(path))) rmSync(path, { force: true });
     await this.#listen({ path });
     chmodSync(path, 0o600);
-    return `unix:${path}`;
   }
 
   /** Takes no new connection; what is open is its host's to end. */

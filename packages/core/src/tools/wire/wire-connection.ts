@@ -139,10 +139,12 @@ export class WireConnection {
     if (this.isClosed) return;
     this.#heardAt = this.#parts.clock.elapsed();
     const now = this.#parts.clock.now();
-    if (!json.ok) return this.#react(this.#session.unreadable(faultOf(json.issues), now));
-    const reaction = this.#session.receive(json.value, now);
+    const reaction = json.ok
+      ? this.#session.receive(json.value, now)
+      : this.#session.unreadable(faultOf(json.issues), now);
     const { send, deliver } = reaction;
-    if (send.length === 0 && deliver.length === 0) this.#waitingBytes.set(idOf(json.value), this.#bytes);
+    // Neither answered nor started: it waits, or there is nothing to do about it.
+    if (json.ok && send.length === 0 && deliver.length === 0) this.#waitingBytes.set(idOf(json.value), this.#bytes);
     this.#react(reaction);
   }
 
