@@ -117,7 +117,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     }
     await engine.start();
     await provideAdminKey(engine, options);
-    const wire = await openWire({ config, engine, clock, ids, log });
+    const wire = await openWire({ config, engine, store, folder, clock, ids, log });
     const context = { engine, store, clock, ids, log };
     const routes: Route[] = [
       healthRoute(VERSION),

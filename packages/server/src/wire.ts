@@ -1,12 +1,17 @@
 import {
   type Clock,
+  childrenFolder,
   type Engine,
   FixedTools,
   type Gate,
   type Ids,
   type Log,
+  McpServers,
+  mcpPlugin,
   openTools,
   type RunWorkflow,
+  SessionToolkits,
+  type Store,
   ToolRegistry,
   toolsPlugin,
   WireHost,
@@ -14,10 +19,14 @@ import {
 } from '@dragoman/core';
 import type { Config } from './config-schema.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import { VERSION } from './version.ts';
 
 export interface WireOptions {
   readonly config: Config;
   readonly engine: Engine;
+  readonly store: Store;
+  /** Where everything durable is kept. */
+  readonly folder: string;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -28,6 +37,7 @@ export interface WireOptions {
 /** The tools of a server and the A2E wire host in front of them. */
 export class Wire {
   readonly tools: ToolRegistry;
+  readonly servers: McpServers;
   readonly host: WireHost;
   /** Where agents connect over TCP; `undefined` when no port is opened. */
   url: string | undefined;
@@ -35,8 +45,9 @@ export class Wire {
   socket: string | undefined;
   readonly #edge: NdjsonSocketEdge;
 
-  constructor({ tools, host, edge }: { tools: ToolRegistry; host: WireHost; edge: NdjsonSocketEdge }) {
+  constructor({ tools, servers, host, edge }: WireParts) {
     this.tools = tools;
+    this.servers = servers;
     this.host = host;
     this.#edge = edge;
   }
@@ -57,10 +68,29 @@ export class Wire {
   }
 }
 
-export async function openWire({ config, engine, clock, ids, log, ...backends }: WireOptions): Promise<Wire> {
+interface WireParts {
+  readonly tools: ToolRegistry;
+  readonly servers: McpServers;
+  readonly host: WireHost;
+  readonly edge: NdjsonSocketEdge;
+}
+
+export async function openWire(options: WireOptions): Promise<Wire> {
+  const { config, engine, store, folder, clock, ids, log, gate } = options;
   const tools = new ToolRegistry({ clock });
-  tools.add(new FixedTools(await openTools(config.tools ?? [], { engine, ids, ...backends })));
-  const plugins: WirePlugin[] = [toolsPlugin({ tools, clock })];
+  tools.add(new FixedTools(await openTools(config.tools ?? [], options)));
+  const toolkits = new SessionToolkits();
+  const servers = new McpServers({
+    configs: config.mcp_servers ?? {},
+    clock,
+    log,
+    folder: childrenFolder(folder),
+    pins: store.pins,
+    gate,
+    version: VERSION,
+  });
+  tools.add(servers);
+  const plugins: WirePlugin[] = [toolsPlugin({ tools, toolkits, clock }), mcpPlugin({ servers, toolkits })];
   const host = new WireHost({
     plugins,
     clock,
@@ -77,7 +107,7 @@ export async function openWire({ config, engine, clock, ids, log, ...backends }:
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
   const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
-  return new Wire({ tools, host, edge });
+  return new Wire({ tools, servers, host, edge });
 }
 
 function limitsOf({ wire = {} }: Config) {

@@ -1,3 +1,5 @@
+import { memoriesInMemory } from './memory/memories.ts';
+import { pinsInMemory } from './memory/pins.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -126,6 +128,9 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly memories = memoriesInMemory((action) => this.#do(action));
+  readonly pins = pinsInMemory((action) => this.#do(action));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
+import type { MemoriesStore } from './memories.ts';
+import type { PinStore } from './pins.ts';
 import type {
   Answer,
   Call,
@@ -112,6 +114,20 @@ export class SqliteStore implements Store {
   readonly counters: CounterStore = {
     load: (since) => this.#ask('loadCounters', since),
     save: (rows, forget) => this.#ask('saveCounters', rows, forget),
+  };
+
+  readonly memories: MemoriesStore = {
+    open: (row) => this.#ask('openMemory', row),
+    find: (owner, memoryId) => this.#ask('findMemory', owner, memoryId),
+    put: (row, quota) => this.#ask('putMemory', row, quota),
+    list: (space, now) => this.#ask('listMemory', space, now),
+    remove: (space, owner, keys) => this.#ask('removeMemory', space, owner, keys),
+    purge: (now) => this.#ask('purgeMemory', now),
+  };
+
+  readonly pins: PinStore = {
+    put: (row) => this.#ask('putPin', row),
+    list: () => this.#ask('listPins'),
   };
 
   stats(): Promise<StoreStats> {

@@ -6,6 +6,7 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { isLargerThan } from './plain-json.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
+import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
@@ -21,6 +22,8 @@ export interface ToolFilter {
   /** Every one of them has to be there. */
   readonly tags?: readonly string[];
   readonly deferred?: boolean;
+  /** Groups of tools to leave out. */
+  readonly without?: ReadonlySet<string>;
 }
 
 export interface ToolRequest {
@@ -31,6 +34,8 @@ export interface ToolRequest {
   /** 0 or absent: as long as any call may take. */
   readonly timeoutMs?: number;
   readonly onEvent?: (event: ToolEvent) => void;
+  /** Groups of tools that are not to be found. */
+  readonly without?: ReadonlySet<string>;
 }
 
 /** Every tool there is, wherever it comes from, and the one way to call it. */
@@ -52,12 +57,15 @@ export class ToolRegistry {
   }
 
   /** The tools a caller may use, by name. */
-  list(principal: Principal, { query = '', tags = [], deferred = false }: ToolFilter = {}): ToolDefinition[] {
+  async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
+    await this.#ready();
+    const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
     const found = new Map<string, ToolDefinition>();
     for (const { definition } of this.#all()) {
       const { name } = definition;
       if (found.has(name) || !allows(principal.permissions.tools, name)) continue;
+      if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
       if (!tags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
       found.set(name, definition);
@@ -66,8 +74,9 @@ export class ToolRegistry {
   }
 
   /** The result of the tool, also of one that did not succeed. Rejects with `Refused` when there is none. */
-  async call({ name, args, principal, signal, timeoutMs = 0, onEvent }: ToolRequest): Promise<ToolResult> {
-    const tool = this.#find(name, principal);
+  async call(request: ToolRequest): Promise<ToolResult> {
+    const { name, args, principal, signal, timeoutMs = 0, onEvent } = request;
+    const tool = this.#find(request) ?? (await this.#ready().then(() => this.#find(request))) ?? this.#absent(request);
     const found = tool.issuesOf(args);
     const issues = found instanceof Promise ? await found : found;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
@@ -123,23 +132,33 @@ export class ToolRegistry {
   }
 
   /** Asked first whether the caller may: who may not use a tool may not learn whether there is one. */
-  #find(name: string, { permissions }: Principal): Tool {
-    if (!allows(permissions.tools, name)) {
+  #find({ name, principal, without = NOBODY }: ToolRequest): Tool | undefined {
+    if (!allows(principal.permissions.tools, name)) {
       refuse('forbidden', {
         suggestions: [`ask the operator for permissions.tools to include ${JSON.stringify(name)}`],
       });
     }
     for (const source of this.#sources) {
       const tool = source.find(name);
-      if (tool !== undefined) return tool;
+      if (tool !== undefined && !without.has(tool.definition.toolkit ?? '')) return tool;
     }
-    const names = this.#all().map(({ definition }) => definition.name);
+    return undefined;
+  }
+
+  #absent({ name, principal, without = NOBODY }: ToolRequest): never {
+    const others = this.#all().map(({ definition }) => definition);
     const close = nearest(
       name,
-      names.filter((other) => allows(permissions.tools, other)),
+      others
+        .filter((other) => allows(principal.permissions.tools, other.name) && !without.has(other.toolkit ?? ''))
+        .map((other) => other.name),
     );
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
-    refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 128))}.`);
+    refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
+  }
+
+  async #ready(): Promise<void> {
+    for (const { ready } of this.#sources) await ready;
   }
 
   #all(): Tool[] {
@@ -163,7 +182,8 @@ function tooLate(milliseconds: number): Refused {
 }
 
 /** What a tool throws is told in its own words, without where in its code it happened. */
-function toolFailure(error: unknown): Refused {
+function toolFailure(error: unknown): Error {
+  if (error instanceof WireRefused) return error;
   const known = failureOf(error);
   if (known !== undefined) return new Refused(known);
   const { message, code } = Object(error) as { message?: unknown; code?: unknown };
@@ -179,6 +199,7 @@ function cut(data: Json, limit: number): string {
   return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
 const TEN_MINUTES = 600_000;
 const MAX_RESULT = 1024 * 1024;
 const MOST_KEPT = 100;

@@ -24,6 +24,8 @@ export interface ToolOutcome {
 
 /** The tools one place has to offer. A new kind of tool is a source of its own. */
 export interface ToolSource {
+  /** Resolves when it has been asked once what it has; absent where that is known from the start. */
+  readonly ready?: Promise<void>;
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
 }

@@ -2,6 +2,8 @@ import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
+import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
+import { pinReads, pinWrites } from './pins.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 
@@ -14,6 +16,8 @@ export function prepareOperations(database: Database) {
       ...keyReads(database),
       ...agentReads(database),
       ...counterReads(database),
+      ...memoryReads(database),
+      ...pinReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -21,6 +25,8 @@ export function prepareOperations(database: Database) {
       ...keyWrites(database),
       ...agentWrites(database),
       ...counterWrites(database),
+      ...memoryWrites(database),
+      ...pinWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -28,6 +34,7 @@ export function prepareOperations(database: Database) {
       ...sessionRemovals(database),
       ...keyRemovals(database),
       ...agentRemovals(database),
+      ...memoryRemovals(database),
     },
   };
 }
