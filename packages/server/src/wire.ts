@@ -1,17 +1,24 @@
 import {
   type Clock,
+  chainsPlugin,
   childrenFolder,
   type Engine,
   FixedTools,
   type Gate,
   type Ids,
   type Log,
+  lexicalSearch,
   McpServers,
+  Memories,
   mcpPlugin,
+  memoryPlugin,
   openTools,
   type RunWorkflow,
   SessionToolkits,
+  type SkilledAgent,
+  Skills,
   type Store,
+  skillsPlugin,
   ToolRegistry,
   toolsPlugin,
   WireHost,
@@ -90,7 +97,16 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     version: VERSION,
   });
   tools.add(servers);
-  const plugins: WirePlugin[] = [toolsPlugin({ tools, toolkits, clock }), mcpPlugin({ servers, toolkits })];
+  const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
+  const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Every capability of the host. A new one is a file in core and a line here.
+  const plugins: WirePlugin[] = [
+    toolsPlugin({ tools, toolkits, clock }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids }),
+    mcpPlugin({ servers, toolkits }),
+    memoryPlugin({ memories }),
+    skillsPlugin({ skills, clock }),
+  ];
   const host = new WireHost({
     plugins,
     clock,
@@ -108,6 +124,13 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   const maxLineBytes = config.wire?.max_message_bytes;
   const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
   return new Wire({ tools, servers, host, edge });
+}
+
+/** Those of the configuration and those of the administration. */
+function skilledAgents({ agents = {} }: Config, { callers }: Engine): SkilledAgent[] {
+  const configured = Object.entries(agents).map(([id, agent]) => ({ ...agent, id }));
+  const administered = callers.list().filter(({ driver }) => driver !== undefined);
+  return [...configured, ...administered.map((agent) => ({ ...agent, id: agent.agent_id }))];
 }
 
 function limitsOf({ wire = {} }: Config) {
