@@ -8,6 +8,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
+import { toolsCommand } from './commands/tools.ts';
 import { watchCommand } from './commands/watch.ts';
 import { wireCommand } from './commands/wire.ts';
 import type { Context, ExitCode } from './context.ts';
@@ -48,6 +49,7 @@ const COMMANDS = [
   sendCommand,
   watchCommand,
   wireCommand,
+  toolsCommand,
   agentsCommand,
   keysCommand,
   checkCommand,

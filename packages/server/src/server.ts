@@ -23,6 +23,7 @@ import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminToolRoutes } from './routes/admin-tools.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
@@ -123,6 +124,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       healthRoute(VERSION),
       ...e2aRoutes(context),
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
+      ...adminToolRoutes(wire),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
     ];
     routes.push(openApiRoute(routes, VERSION));
