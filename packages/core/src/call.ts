@@ -1,5 +1,6 @@
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
+import type { CallerTools } from './tools/caller-tools.ts';
 
 /** The context of one running request. */
 export interface Call {
@@ -15,6 +16,8 @@ export interface Call {
   readonly counted?: boolean;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number;
+  /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
+  readonly tools?: CallerTools;
 }
 
 /** The handles of a call that runs. */

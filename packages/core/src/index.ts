@@ -26,6 +26,7 @@ export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export type { CallerTools } from './tools/caller-tools.ts';
 export type { RunWorkflow, ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
@@ -45,7 +46,8 @@ export type { Tool, ToolCall, ToolEvent, ToolOutcome, ToolSource } from './tools
 export { ToolRegistry } from './tools/tool-registry.ts';
 export { McpServerShape, ToolEntryShape, WireShape } from './tools/tools-config.ts';
 export type { Audit, AuditEntry } from './tools/wire/audit.ts';
+export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
 export type { WireConnection, WireSink } from './tools/wire/wire-connection.ts';
-export { type Entrance, WireHost } from './tools/wire/wire-host.ts';
+export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';

@@ -91,7 +91,13 @@ function withPathsFrom(folder: string, config: Config): Config {
         return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
       }),
     }),
-    ...(wire?.socket !== undefined && { wire: { ...wire, socket: from(wire.socket) } }),
+    ...(wire !== undefined && {
+      wire: {
+        ...wire,
+        ...(wire.socket !== undefined && { socket: from(wire.socket) }),
+        ...(wire.plugins !== undefined && { plugins: wire.plugins.map(from) }),
+      },
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   type Clock,
   chainsPlugin,
@@ -8,6 +9,7 @@ import {
   type Ids,
   type Log,
   lexicalSearch,
+  loadPlugins,
   McpServers,
   Memories,
   mcpPlugin,
@@ -24,8 +26,10 @@ import {
   WireHost,
   type WirePlugin,
 } from '@dragoman/core';
+import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import { pluginStates } from './plugin-states.ts';
 import { VERSION } from './version.ts';
 
 export interface WireOptions {
@@ -51,8 +55,10 @@ export class Wire {
   /** The path of the unix socket; `undefined` when there is none. */
   socket: string | undefined;
   readonly #edge: NdjsonSocketEdge;
+  readonly #audit: AuditFile | undefined;
 
-  constructor({ tools, servers, host, edge }: WireParts) {
+  constructor({ tools, servers, host, edge, audit }: WireParts) {
+    this.#audit = audit;
     this.tools = tools;
     this.servers = servers;
     this.host = host;
@@ -72,6 +78,7 @@ export class Wire {
     await this.host.stop({ drainMs });
     await this.#edge[Symbol.asyncDispose]();
     await closed;
+    await this.#audit?.[Symbol.asyncDispose]();
   }
 }
 
@@ -80,6 +87,7 @@ interface WireParts {
   readonly servers: McpServers;
   readonly host: WireHost;
   readonly edge: NdjsonSocketEdge;
+  readonly audit: AuditFile | undefined;
 }
 
 export async function openWire(options: WireOptions): Promise<Wire> {
@@ -106,7 +114,10 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     mcpPlugin({ servers, toolkits }),
     memoryPlugin({ memories }),
     skillsPlugin({ skills, clock }),
+    ...(await Promise.all((config.wire?.plugins ?? []).map(loadPlugins))).flat(),
   ];
+  const isLasting = config.store !== 'memory';
+  const audit = isLasting ? new AuditFile({ path: join(folder, 'audit', 'wire.ndjson'), clock, log }) : undefined;
   const host = new WireHost({
     plugins,
     clock,
@@ -118,12 +129,15 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     },
     count: (principal) => void engine.limiter.request(principal),
     limits: limitsOf(config),
+    ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
+    ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),
   });
   await host.start();
+  engine.tools = tools;
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
   const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
-  return new Wire({ tools, servers, host, edge });
+  return new Wire({ tools, servers, host, edge, audit });
 }
 
 /** Those of the configuration and those of the administration. */

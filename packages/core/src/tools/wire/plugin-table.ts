@@ -1,4 +1,4 @@
-import type { AcceptedCapability, WireMessage } from '@dragoman/protocols/a2e-wire';
+import { type AcceptedCapability, lookup, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 
 /** Which plugin takes which message. */
@@ -17,8 +17,16 @@ export class PluginTable {
     this.capabilities = capabilitiesOf(ordered);
   }
 
-  takes(type: string): boolean {
-    return this.#byType.has(type);
+  /** Whether a plugin takes messages of types that the protocol itself does not have. */
+  get hasOwnTypes(): boolean {
+    return [...this.#byType.keys()].some((type) => lookup(type) === undefined);
+  }
+
+  /** The type that answers this one; `undefined` when nobody here takes it. */
+  answerTo(type: string): string | undefined {
+    if (!this.#byType.has(type)) return undefined;
+    // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
+    return lookup(type)?.answer ?? `${type.replace(/\/req$/, '')}/resp`;
   }
 
   /** Asks one after the other until one answers. */

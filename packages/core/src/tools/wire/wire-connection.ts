@@ -14,7 +14,6 @@ import {
   failureMessage,
   HostSession,
   idOf,
-  lookup,
   newError,
   newMessage,
   type Reaction,
@@ -91,6 +90,8 @@ export class WireConnection {
         handshakeSeconds: limits.handshakeMs / 1000,
         maxDrainSeconds: limits.maxDrainMs / 1000,
         startedAt,
+        // An unknown type reaches a plugin that names it, and nobody else.
+        catchAll: plugins.hasOwnTypes,
       },
       newId: () => ids.hex(),
       now: clock.now(),
@@ -193,7 +194,7 @@ export class WireConnection {
   }
 
   #succeed(request: WireRequest, fields: Answered): void {
-    const type = lookup(request.message.type)?.answer;
+    const type = this.#parts.plugins.answerTo(request.message.type);
     if (fields === undefined || type === undefined) {
       const text = `nothing here handles ${request.message.type}`;
       this.#fail(request, new WireRefused('unknown_type', text));

@@ -1,3 +1,4 @@
+import type { Json } from '@dragoman/protocols';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
@@ -16,7 +17,15 @@ export interface WireHostOptions {
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
   readonly audit?: Audit;
+  /** Where plugins keep what they want to have back. */
+  readonly states?: PluginStates;
   readonly limits?: Partial<WireLimits>;
+}
+
+/** By the name of the plugin. */
+export interface PluginStates {
+  load(name: string): Json | undefined;
+  save(name: string, state: Json): void;
 }
 
 export interface Entrance {
@@ -45,7 +54,12 @@ export class WireHost implements AsyncDisposable {
 
   /** Makes every plugin ready. */
   async start(): Promise<void> {
-    for (const plugin of this.#options.plugins) await plugin.setup?.();
+    const { plugins, states } = this.#options;
+    for (const plugin of plugins) {
+      const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
+      if (state !== undefined) plugin.restore?.(state);
+      await plugin.setup?.();
+    }
   }
 
   /** A session for a new connection; `undefined` when there is no room for another. */
@@ -89,7 +103,12 @@ export class WireHost implements AsyncDisposable {
     });
     for (const connection of this.#connections) connection.drain(drainMs);
     if (this.#connections.size > 0) await empty;
-    for (const plugin of this.#options.plugins.toReversed()) await plugin.teardown?.();
+    const { plugins, states } = this.#options;
+    for (const plugin of plugins.toReversed()) {
+      const state = plugin.save?.();
+      if (state !== undefined) states?.save(plugin.name, state);
+      await plugin.teardown?.();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
