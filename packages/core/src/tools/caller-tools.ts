@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Principal } from '../principal.ts';
+import { Ending } from './ending.ts';
 import type { ToolEvent } from './tool.ts';
 import type { ToolFilter, ToolRegistry } from './tool-registry.ts';
 
@@ -22,6 +23,7 @@ export function callerTools(
 ): CallerTools {
   return {
     list: (filter) => tools.list(principal, filter),
-    call: (name, args = {}, options = {}) => tools.call({ name, args, principal, signal, ...options }),
+    call: (name, args = {}, options = {}) =>
+      tools.call({ name, args, principal, ending: Ending.of(signal), ...options }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { Ending } from './ending.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 
@@ -8,22 +9,17 @@ import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from
 export class RunningTool implements ToolCall {
   readonly principal: Principal;
   readonly #onEvent: (event: ToolEvent) => void;
-  #abort: AbortController | undefined;
+  readonly #ending = new Ending();
   #log: Log | undefined;
-  #reason: unknown;
   #isOver = false;
-  #isEnded = false;
 
   constructor(principal: Principal, onEvent: (event: ToolEvent) => void) {
     this.principal = principal;
     this.#onEvent = onEvent;
   }
 
-  /** Made when it is first asked for: most tools are done before anybody could cancel them. */
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#isEnded) this.#abort.abort(this.#reason);
-    return this.#abort.signal;
+    return this.#ending.signal;
   }
 
   get log(): Log {
@@ -52,9 +48,7 @@ export class RunningTool implements ToolCall {
 
   /** Tells the tool to stop. */
   end(reason: unknown): void {
-    this.#isEnded = true;
-    this.#reason = reason;
-    this.#abort?.abort(reason);
+    this.#ending.end(reason);
   }
 
   /** Its answer is there: nothing more is heard of it. */

@@ -52,7 +52,7 @@ export class Skills {
     name,
     args,
     principal,
-    signal,
+    ending,
     onEvent = () => {},
   }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<ToolOutcome> {
     const skill = this.#find(name, principal);
@@ -67,18 +67,16 @@ export class Skills {
       provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
     });
     const running = new RunningTool(principal, onEvent);
-    const end = () => running.end(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const forget = ending.onEnd(() => running.end(ending.reason));
     try {
       return await answerOf(this.#options.engine, envelope, running);
     } catch (error) {
-      signal.throwIfAborted();
+      if (ending.isOver) throw ending.reason;
       if (failureOf(error) !== undefined) throw error;
       const { message, code } = error as { message: string; code?: unknown };
       throw new WireRefused('skill_error', message, typeof code === 'string' ? { e2a_code: code } : {});
     } finally {
-      signal.removeEventListener('abort', end);
+      forget();
       running.over();
     }
   }

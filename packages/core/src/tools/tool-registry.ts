@@ -3,6 +3,7 @@ import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
+import type { Ending } from './ending.ts';
 import { isLargerThan } from './plain-json.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
@@ -30,7 +31,8 @@ export interface ToolRequest {
   readonly name: string;
   readonly args: JsonObject;
   readonly principal: Principal;
-  readonly signal: AbortSignal;
+  /** Where the caller says that it is enough. */
+  readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
   readonly timeoutMs?: number;
   readonly onEvent?: (event: ToolEvent) => void;
@@ -75,7 +77,7 @@ export class ToolRegistry {
 
   /** The result of the tool, also of one that did not succeed. Rejects with `Refused` when there is none. */
   async call(request: ToolRequest): Promise<ToolResult> {
-    const { name, args, principal, signal, timeoutMs = 0, onEvent } = request;
+    const { name, args, principal, ending, timeoutMs = 0, onEvent } = request;
     const tool = this.#find(request) ?? (await this.#ready().then(() => this.#find(request))) ?? this.#absent(request);
     const found = tool.issuesOf(args);
     const issues = found instanceof Promise ? await found : found;
@@ -85,7 +87,7 @@ export class ToolRegistry {
     // Who does not listen while it runs finds what was told in the result.
     const keep = ({ kind, data }: ToolEvent) => void (events.length < MOST_KEPT && events.push({ kind, data }));
     const running = new RunningTool(principal, onEvent ?? keep);
-    const outcome = await this.#run(tool, { args, running, signal, timeoutMs });
+    const outcome = await this.#run(tool, { args, running, ending, timeoutMs });
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
     const isLarge = isLargerThan(data, this.#maxResult);
     return {
@@ -102,24 +104,23 @@ export class ToolRegistry {
     };
   }
 
-  /** Ends at the first of: its outcome, its time, its caller's signal. A tool that does not listen is left behind. */
-  #run(tool: Tool, { args, running, signal, timeoutMs }: Run): Promise<ToolOutcome> {
+  /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
+  #run(tool: Tool, { args, running, ending, timeoutMs }: Run): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
     return new Promise((resolve, reject) => {
       const end = (reason: unknown) => {
         running.end(reason);
         settle(() => reject(reason));
       };
-      const onAbort = () => end(signal.reason);
       const cancel = this.#clock.after(limit, () => end(tooLate(limit)));
+      const forget = ending.isOver ? () => {} : ending.onEnd(() => end(ending.reason));
       const settle = (how: () => void) => {
         cancel();
-        signal.removeEventListener('abort', onAbort);
+        forget();
         running.over();
         how();
       };
-      signal.addEventListener('abort', onAbort, { once: true });
-      if (signal.aborted) return onAbort();
+      if (ending.isOver) return end(ending.reason);
       try {
         tool.run(args, running).then(
           (outcome) => settle(() => resolve(outcome)),
@@ -169,7 +170,7 @@ export class ToolRegistry {
 interface Run {
   readonly args: JsonObject;
   readonly running: RunningTool;
-  readonly signal: AbortSignal;
+  readonly ending: Ending;
   readonly timeoutMs: number;
 }
 

@@ -3,6 +3,7 @@ import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import type { Clock, Ids } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
 import { type RunStep, runChain } from '../chain/chain-run.ts';
+import { Ending } from '../ending.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';
@@ -76,7 +77,7 @@ function stepsOf(call: WireCall, streaming: boolean, { tools, skills, toolkits }
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
       if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
     };
-    const asked = { name, args, principal, signal, onEvent };
+    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
     const { success, data, error } =
       kind === 'tool'
         ? await tools.call({ ...asked, without: toolkits.hiddenFrom(call.session) })

@@ -2,6 +2,7 @@ import { failure, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
+import { Ending } from '../ending.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
@@ -43,7 +44,7 @@ async function callSkill(
     const onEvent = (event: ToolEvent) => {
       if (streaming) call.event({ ...event });
     };
-    const { success, data } = await skills.call({ name, args, principal, signal, onEvent });
+    const { success, data } = await skills.call({ name, args, principal, ending: Ending.of(signal), onEvent });
     const duration_ms = Math.round((clock.elapsed() - startedAt) * 1000) / 1000;
     return { name, data: { success, data, duration_ms }, created_at: clock.now().getTime() / 1000 };
   } finally {

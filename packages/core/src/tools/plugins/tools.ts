@@ -45,7 +45,7 @@ async function callTool(
     name,
     args,
     principal: call.session.principal,
-    signal: call.signal,
+    ending: call.ending,
     timeoutMs: timeout * 1000,
     without: toolkits.hiddenFrom(call.session),
     ...(streaming && { onEvent: (event) => call.event({ ...event }) }),

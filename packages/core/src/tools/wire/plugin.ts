@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
+import type { Ending } from '../ending.ts';
 
 /**
  * A part of the wire host: the messages of one capability. It is given what it needs when it is made, answers by returning,
@@ -38,6 +39,8 @@ export interface WireCall {
   readonly requestId: string;
   /** Aborts when the request is cancelled or its connection is gone. */
   readonly signal: AbortSignal;
+  /** The same, for those who can do without a signal. */
+  readonly ending: Ending;
   readonly log: Log;
   /** Tells the agent how it is going: numbered, and only as long as the request runs. */
   event(event: EventGiven): void;

@@ -236,7 +236,7 @@ export class WireConnection {
     const request = this.#running.get(id);
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
-    request.end(reason);
+    request.ending.end(reason);
     this.#fail(request, reason);
   }
 
@@ -321,7 +321,7 @@ export class WireConnection {
     this.#closed.abort();
     for (const request of this.#running.values()) {
       request.isAnswered = true;
-      request.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
+      request.ending.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
     }
     this.#running.clear();
     this.#waitingBytes.clear();

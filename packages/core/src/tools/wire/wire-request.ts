@@ -1,5 +1,6 @@
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../../ports.ts';
+import { Ending } from '../ending.ts';
 import type { WireCall, WireSession } from './plugin.ts';
 
 /** A request from its start to its answer. */
@@ -7,12 +8,11 @@ export class WireRequest implements WireCall {
   readonly session: WireSession;
   readonly message: WireMessage;
   readonly requestId: string;
+  readonly ending = new Ending();
   readonly log: Log;
   readonly startedAt: number;
   readonly bytes: number;
   readonly #tell: (request: WireRequest, event: EventGiven) => void;
-  #abort: AbortController | undefined;
-  #reason: Error | undefined;
   isAnswered = false;
 
   constructor({ session, message, log, startedAt, bytes, tell }: WireRequestParts) {
@@ -25,20 +25,12 @@ export class WireRequest implements WireCall {
     this.#tell = tell;
   }
 
-  /** Made when it is first asked for: many a request is answered at once. */
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#reason !== undefined) this.#abort.abort(this.#reason);
-    return this.#abort.signal;
+    return this.ending.signal;
   }
 
   event(event: EventGiven): void {
     if (!this.isAnswered) this.#tell(this, event);
-  }
-
-  end(reason: Error): void {
-    this.#reason ??= reason;
-    this.#abort?.abort(this.#reason);
   }
 }
 
