@@ -9,8 +9,10 @@ import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
+import { toolsCommand } from './commands/tools.ts';
 import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
+import { wireCommand } from './commands/wire.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
@@ -48,6 +50,8 @@ const COMMANDS = [
   devCommand,
   sendCommand,
   watchCommand,
+  wireCommand,
+  toolsCommand,
   agentsCommand,
   keysCommand,
   vaultCommand,

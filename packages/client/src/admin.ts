@@ -91,18 +91,26 @@ export interface AgentList {
   readonly targets: readonly string[];
 }
 
+/** Every tool, and the names of those that have changed and are held until they are accepted. */
+export interface ToolList {
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
+  readonly held: readonly string[];
+}
+
 /** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
 export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
   readonly credentials: CredentialAdmin;
   readonly apis: ApiAdmin;
+  readonly tools: ToolAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
     this.apis = new ApiAdmin(http);
+    this.tools = new ToolAdmin(http);
   }
 }
 
@@ -153,6 +161,23 @@ class KeyAdmin {
   }
 }
 
+class ToolAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  list(): Promise<ToolList> {
+    return this.#http.json({ path: TOOLS });
+  }
+
+  /** Takes a tool that has changed for what it is now. */
+  accept(name: string): Promise<{ name: string; accepted: true }> {
+    return this.#http.json({ method: 'POST', path: `${TOOLS}/${encodeURIComponent(name)}/accept` });
+  }
+}
+
 class CredentialAdmin {
   readonly #http: Http;
 
@@ -181,6 +206,7 @@ class CredentialAdmin {
   }
 }
 
+const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
 const KEYS = 'admin/v1/keys';
 const CREDENTIALS = 'admin/v1/credentials';

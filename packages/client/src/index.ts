@@ -11,6 +11,7 @@ export type {
   Limits,
   NewKey,
   Permissions,
+  ToolList,
 } from './admin.ts';
 export type { Answer } from './answer.ts';
 export type { ApiInput, KeptApi } from './api-admin.ts';

@@ -2,6 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { RequestRow } from './store/store.ts';
+import type { CallerTools } from './tools/caller-tools.ts';
 
 /** The context of one running request. */
 export interface Call {
@@ -17,6 +18,8 @@ export interface Call {
   readonly counted?: boolean;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number;
+  /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
+  readonly tools?: CallerTools;
   /** Told when the request is on disk, with the row it has there: of a repeat, that of the first. */
   readonly onAccepted?: (row: RequestRow) => void;
   /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */

@@ -7,6 +7,7 @@ import { deadline } from './layers/deadline.ts';
 import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
 import { permit } from './layers/permit.ts';
+import { withTools } from './layers/tools.ts';
 import { Limiter } from './limits/limiter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { conversation } from './mailbox/conversation.ts';
@@ -19,6 +20,7 @@ import { Router } from './router.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
 import type { RequestRow, Store } from './store/store.ts';
+import type { ToolRegistry } from './tools/tool-registry.ts';
 
 export interface EngineOptions {
   readonly store: Store;
@@ -43,6 +45,8 @@ export class Engine {
   readonly router: Router;
   readonly runs: Runs;
   readonly pushes: Pushes;
+  /** What agents are given to use; none until somebody puts some here. */
+  tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler;
   readonly #answer: Handler;
@@ -84,6 +88,7 @@ export class Engine {
       deadline({ clock, milliseconds: timeoutMs }),
       gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),
       conversation({ sessions: store.sessions, threads: store.threads, agentOf }),
+      withTools(() => this.tools),
     ]);
     this.handle = layered(this.#answer, [
       permit(this.router),

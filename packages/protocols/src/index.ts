@@ -65,6 +65,7 @@ export {
 } from './failure.ts';
 export { type LineLimits, LineSplitter } from './framing/line-splitter.ts';
 export { NdjsonReader, ndjsonLine } from './framing/ndjson.ts';
+export { oneLineJson } from './framing/one-line-json.ts';
 export { type SseEvent, sseComment, sseEvent, sseRetry } from './framing/sse.ts';
 export { type SseLimits, type SseMessage, SseParser } from './framing/sse-parser.ts';
 export { isObject, type Json, type JsonObject, parseJson, parseJsonBytes } from './json.ts';

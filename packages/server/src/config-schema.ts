@@ -1,4 +1,4 @@
-import { ApiShape, DriverShape, LimitsShape } from '@dragoman/core';
+import { ApiShape, DriverShape, LimitsShape, McpServerShape, ToolEntryShape, WireShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 import { MailboxShape } from './mailbox-config.ts';
 
@@ -49,6 +49,9 @@ export const ConfigShape = {
       },
       additionalProperties: false,
     },
+    wire: WireShape,
+    tools: { type: 'array', items: ToolEntryShape },
+    mcp_servers: { type: 'object', additionalProperties: McpServerShape },
     limits: LimitsShape,
     mailbox: MailboxShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },

@@ -85,14 +85,32 @@ function parentOf(pointer: string): string {
 }
 
 function withPathsFrom(folder: string, config: Config): Config {
-  const agents = Object.entries(config.agents ?? {}).map(([id, agent]) => {
-    const { module } = agent;
-    return [id, module === undefined || isAbsolute(module) ? agent : { ...agent, module: resolve(folder, module) }];
-  });
-  const ca = [config.gate?.ca ?? []].flat().map((path) => resolve(folder, path));
+  const from = (path: string) => (isAbsolute(path) ? path : resolve(folder, path));
+  const { agents, gate, tools, wire } = config;
   return {
     ...config,
-    ...(config.agents !== undefined && { agents: Object.fromEntries(agents) }),
-    ...(config.gate?.ca !== undefined && { gate: { ...config.gate, ca } }),
+    ...(agents !== undefined && {
+      agents: mapped(agents, (agent) =>
+        agent.module === undefined ? agent : { ...agent, module: from(agent.module) },
+      ),
+    }),
+    ...(gate?.ca !== undefined && { gate: { ...gate, ca: [gate.ca].flat().map(from) } }),
+    ...(tools !== undefined && {
+      tools: tools.map((tool) => {
+        if (typeof tool === 'string') return from(tool);
+        return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
+      }),
+    }),
+    ...(wire !== undefined && {
+      wire: {
+        ...wire,
+        ...(wire.socket !== undefined && { socket: from(wire.socket) }),
+        ...(wire.plugins !== undefined && { plugins: wire.plugins.map(from) }),
+      },
+    }),
   };
+}
+
+function mapped<T>(members: Readonly<Record<string, T>>, change: (member: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, change(member)]));
 }

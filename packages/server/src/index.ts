@@ -2,7 +2,9 @@
 
 export { type ConfigIssue, parseConfig, readConfig } from './config.ts';
 export { type Config, ConfigShape } from './config-schema.ts';
+export { serveStdio } from './edges/stdio.ts';
 export { Server, type ServerOptions, startServer } from './server.ts';
 export { jsonLog, systemClock, systemIds } from './system-ports.ts';
 export { VERSION } from './version.ts';
+export type { Wire } from './wire.ts';
 export { parseYaml } from './yaml-text.ts';

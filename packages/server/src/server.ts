@@ -11,7 +11,6 @@ import {
   type Ids,
   type Log,
   MemoryStore,
-  type NetworkGate,
   openAgent,
   openSqliteStore,
   type Principal,
@@ -31,15 +30,18 @@ import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
+import { adminToolRoutes } from './routes/admin-tools.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { wireRoutes, wireSocketRoute } from './routes/wire.ts';
 import { Started } from './started.ts';
 import { VERSION } from './version.ts';
 import { openWayOut } from './way-out.ts';
+import { openWire, type Wire } from './wire.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -55,17 +57,21 @@ export interface ServerOptions {
   readonly onAdminKey?: (key: string) => void;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
+  /** No port is opened: whoever starts it hands it what it serves. */
+  readonly isEmbedded?: boolean;
 }
 
 /** A running server. This file alone knows every concrete part. */
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
+  readonly wire: Wire;
   readonly #endings: Endings;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, url, endings }: ServerParts) {
+  constructor({ engine, wire, url, endings }: ServerParts) {
     this.engine = engine;
+    this.wire = wire;
     this.url = url;
     this.#endings = endings;
   }
@@ -83,6 +89,7 @@ export class Server implements AsyncDisposable {
 
 interface ServerParts {
   readonly engine: Engine;
+  readonly wire: Wire;
   readonly url: string;
   readonly endings: Endings;
 }
@@ -123,6 +130,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const discovery = await openDiscovery({ config, store, clock, log, gate });
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
+    const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
+    endings.add((drainMs) => wire.stop({ drainMs }));
     const context = { engine, store, clock, ids, log };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
@@ -138,13 +147,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,
       ...discovery.routes,
+      ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
+      ...adminToolRoutes(wire),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const started = new Started();
     const edge: HttpEdge = new HttpEdge({
       routes: routes.map((route) => started.holding(route)),
-      sockets: [e2aSocketRoute(context), agentSocketRoute(hub)],
+      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire)],
       clock,
       ids,
       log,
@@ -158,16 +169,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(async (drainMs) => {
       const closed = edge.close({ drainMs });
       // Agents that dialled in are listened to as long as anything runs.
+      await wire.stop({ drainMs });
       await engine.stop({ drainMs }).finally(() => hub.close());
       await closed;
     });
-    const url = await edge.listen({ host, port: config.port ?? 7420 });
+    const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
+    if (options.isEmbedded !== true) await wire.listen(config);
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
     await mailbox.start();
     await provideAdminKey(engine, options);
     started.now();
-    return new Server({ engine, url, endings });
+    return new Server({ engine, wire, url, endings });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

@@ -59,7 +59,8 @@ export async function runServer({
       if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
       fail(await startTrouble(error, { settings, command: run.command }));
     });
-    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
+    const wire = server.wire.url;
+    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url, ...(wire && { wire }) })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
     await run.onListening(server);
     await Promise.race([signal.came, disk.broken]);

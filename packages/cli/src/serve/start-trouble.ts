@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 /** Why a server did not start, in words that help. */
 export async function startTrouble(
   error: unknown,
-  { settings, command }: { settings: Settings; command: 'serve' | 'dev' },
+  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' },
 ): Promise<Trouble> {
   const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
   const { host, port } = settings.config;

@@ -9,11 +9,7 @@ export type ModuleAgentFunction = (envelope: Parameters<Agent['answer']>[0], cal
 
 /** An agent in this process, from a JavaScript or TypeScript file. */
 export async function loadModuleAgent({ id, path }: { id: string; path: string }): Promise<Agent> {
-  if (/\.[cm]?ts$/.test(path) && !canRunTypeScript()) {
-    throw new Error(
-      `agent ${id}: ${path} is TypeScript, which needs Node 22.18 or newer; this is ${process.version}. Compile it to JavaScript, or upgrade.`,
-    );
-  }
+  requireRunnable(`agent ${id}: ${path}`, path);
   const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
   if (typeof module.default !== 'function') {
     throw new Error(
@@ -21,6 +17,14 @@ export async function loadModuleAgent({ id, path }: { id: string; path: string }
     );
   }
   return moduleAgent(id, module.default as ModuleAgentFunction);
+}
+
+/** Refuses a TypeScript file, by the name of what wants it, where this Node cannot read one. */
+export function requireRunnable(what: string, path: string): void {
+  if (!/\.[cm]?ts$/.test(path) || canRunTypeScript()) return;
+  throw new Error(
+    `${what} is TypeScript, which needs Node 22.18 or newer; this is ${process.version}. Compile it to JavaScript, or upgrade.`,
+  );
 }
 
 /** The same from a function at hand, for embedding. */

@@ -1,7 +1,9 @@
 import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
 import { memoryKnowledge } from './memory/knowledge.ts';
+import { memoriesInMemory } from './memory/memories.ts';
 import { memoryOutbox } from './memory/outbox.ts';
+import { pinsInMemory } from './memory/pins.ts';
 import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
 import type {
@@ -151,6 +153,9 @@ export class MemoryStore implements Store {
 
   readonly apis = memoryApis((operation) => this.#do(operation));
   readonly knowledge = memoryKnowledge((operation) => this.#do(operation));
+
+  readonly memories = memoriesInMemory((action) => this.#do(action));
+  readonly pins = pinsInMemory((action) => this.#do(action));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -179,4 +179,32 @@ export const MIGRATIONS: readonly string[] = [
   )
   `,
   `${API_TABLES}; ${KNOWLEDGE_TABLES}`,
+  `
+  CREATE TABLE tool_pins (
+    name TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    pinned_at BIGINT NOT NULL
+  );
+
+  CREATE TABLE memories (
+    owner TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (owner, memory_id)
+  );
+
+  CREATE TABLE memory_entries (
+    space TEXT NOT NULL,
+    key TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    expires_at BIGINT,
+    PRIMARY KEY (space, key)
+  );
+  CREATE INDEX memory_entries_by_end ON memory_entries (expires_at) WHERE expires_at IS NOT NULL
+  `,
 ];

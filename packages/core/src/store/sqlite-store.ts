@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
+import type { MemoriesStore } from './memories.ts';
+import type { PinStore } from './pins.ts';
 import type { Answer, Call, EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
   AgentStore,
@@ -167,6 +169,20 @@ export class SqliteStore implements Store {
     put: (row) => this.#ask('putKnowledge', row),
     list: () => this.#ask('listKnowledge'),
     remove: (baseId) => this.#ask('removeKnowledge', baseId),
+  };
+
+  readonly memories: MemoriesStore = {
+    open: (row) => this.#ask('openMemory', row),
+    find: (owner, memoryId) => this.#ask('findMemory', owner, memoryId),
+    put: (row, quota) => this.#ask('putMemory', row, quota),
+    list: (space, now) => this.#ask('listMemory', space, now),
+    remove: (space, owner, keys) => this.#ask('removeMemory', space, owner, keys),
+    purge: (now) => this.#ask('purgeMemory', now),
+  };
+
+  readonly pins: PinStore = {
+    put: (row) => this.#ask('putPin', row),
+    list: () => this.#ask('listPins'),
   };
 
   stats(): Promise<StoreStats> {

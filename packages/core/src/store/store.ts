@@ -1,7 +1,9 @@
 import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { KnowledgeStore } from './knowledge.ts';
+import type { MemoriesStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
+import type { PinStore } from './pins.ts';
 import type { ThreadStore } from './threads.ts';
 
 export type * from './apis.ts';
@@ -26,6 +28,8 @@ export interface Store extends AsyncDisposable {
   readonly knowledge: KnowledgeStore;
   readonly threads: ThreadStore;
   readonly outbox: OutboxStore;
+  readonly memories: MemoriesStore;
+  readonly pins: PinStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

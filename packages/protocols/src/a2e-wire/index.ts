@@ -16,6 +16,7 @@ export { EventSequence } from './event-sequence.ts';
 export { failureMessage } from './failure-message.ts';
 export { type Acceptance, grant, type HostPolicy } from './host-policy.ts';
 export {
+  type AcceptedCapability,
   CAPABILITIES,
   EVENT_KINDS,
   type EventKind,
@@ -23,7 +24,7 @@ export {
   type RejectionReason,
   WIRE_VERSION,
 } from './message.ts';
-export { type ErrorGiven, newError, newMessage } from './new-message.ts';
+export { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 export { PendingCalls, type Route } from './pending.ts';
 export { type EventGiven, HostSession, type Reaction, type SessionGiven } from './session.ts';
 export { stableId } from './stable-id.ts';

@@ -46,6 +46,11 @@ export class PendingCalls {
     return expired.map(([id]) => id);
   }
 
+  /** Nobody waits for this one any more. */
+  forget(id: string): void {
+    this.#calls.delete(id);
+  }
+
   /** The connection is gone: nothing will be answered any more. */
   abandon(): readonly string[] {
     const ids = [...this.#calls.keys()];

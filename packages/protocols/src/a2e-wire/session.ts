@@ -49,6 +49,7 @@ export class HostSession<Principal> {
   #granted: ReadonlySet<string> = new Set();
   #state: 'handshake' | 'ready' | 'draining' | 'closed' = 'handshake';
   #principal: Principal | undefined;
+  #sessionId = '';
   #deadline: Date | undefined;
 
   constructor({ policy, newId, now }: SessionGiven<Principal>) {
@@ -64,6 +65,11 @@ export class HostSession<Principal> {
   /** Who the handshake proved to be calling. */
   get principal(): Principal | undefined {
     return this.#principal;
+  }
+
+  /** The name the handshake gave the session; empty before it. */
+  get sessionId(): string {
+    return this.#sessionId;
   }
 
   /** When to call `tick` next. */
@@ -140,9 +146,10 @@ export class HostSession<Principal> {
     this.#deadline = undefined;
     this.#principal = accepted.principal;
     this.#granted = new Set(capabilities.map(({ capability }) => capability));
+    this.#sessionId = this.#newId();
     const fields = {
       req_id: request.id,
-      session_id: this.#newId(),
+      session_id: this.#sessionId,
       accepted_caps: [...capabilities],
       max_parallel: this.#policy.maxParallel,
     };
@@ -194,8 +201,10 @@ export class HostSession<Principal> {
     if (isMessage(message, 'handshake/req')) return this.#misplaced(message, 'the handshake is done already', now);
     if (row.capability !== undefined && !this.#granted.has(row.capability)) {
       const text = `the handshake did not grant ${row.capability}, which ${message.type} belongs to`;
+      // What is there, so that the agent can fall back.
+      const detail = { granted: [...this.#granted] };
       return this.#refuse(
-        { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type },
+        { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type, detail },
         now,
       );
     }

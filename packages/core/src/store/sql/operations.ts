@@ -5,7 +5,9 @@ import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
+import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
+import { pinReads, pinWrites } from './pins.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { threadReads, threadRemovals, threadWrites } from './threads.ts';
@@ -24,6 +26,8 @@ export function prepareOperations(database: Database) {
       ...outboxReads(database),
       ...apiReads(database),
       ...knowledgeReads(database),
+      ...memoryReads(database),
+      ...pinReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -36,6 +40,8 @@ export function prepareOperations(database: Database) {
       ...outboxWrites(database),
       ...apiWrites(database),
       ...knowledgeWrites(database),
+      ...memoryWrites(database),
+      ...pinWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -48,6 +54,7 @@ export function prepareOperations(database: Database) {
       ...outboxRemovals(database),
       ...apiRemovals(database),
       ...knowledgeRemovals(database),
+      ...memoryRemovals(database),
     },
   };
 }

@@ -1,0 +1,160 @@
+import { DragomanError } from '@dragoman/client';
+import type { WireClient } from '@dragoman/client/wire';
+import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { readText } from '../input.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+import { fail } from '../trouble.ts';
+
+export function toolsCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'tools',
+    summary: 'tools: list and call them, on a server or from a configuration',
+    examples: [`${PROGRAM} tools list`, `${PROGRAM} tools call add --args '{"a":1,"b":2}' --config dragoman.yaml`],
+  })
+    .addCommand(listCommand(context))
+    .addCommand(callCommand(context))
+    .addCommand(acceptCommand(context));
+}
+
+interface ToolsOptions extends ConnectionOptions {
+  readonly config?: string;
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'tools list',
+    summary: 'the tools this key may use',
+    examples: [`${PROGRAM} tools list`, `${PROGRAM} tools list --query file --config dragoman.yaml`],
+  }).option('--query <text>', 'a part of the name, the description or a tag');
+  withToolsOptions(command);
+  return runs<ToolsOptions & { query?: string }>(command, context, async (options) => {
+    const tools = await withWire(options, context, (wire) => wire.tools({ query: options.query ?? '' }));
+    context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools));
+    return 0;
+  });
+}
+
+function callCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'tools call',
+    summary: 'call a tool and see what it answers; Ctrl-C cancels it',
+    examples: [
+      `${PROGRAM} tools call add --args '{"a":1,"b":2}'`,
+      `${PROGRAM} tools call add --args - < arguments.json`,
+    ],
+  })
+    .argument('<name>', 'the tool')
+    .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin ({})')
+    .option('--timeout <seconds>', 'how long it may take (30)', Number);
+  withToolsOptions(command);
+  return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
+    const { terminal, onSignal } = context;
+    const args = argumentsIn(options.args === '-' ? await readText('-', context) : (options.args ?? '{}'));
+    const stop = new AbortController();
+    const forget = onSignal(() => stop.abort(new DragomanError({ code: 'cancelled', message: 'cancelled' })));
+    try {
+      const result = await withWire(options, context, (wire) =>
+        wire.call(name, args, {
+          signal: stop.signal,
+          timeoutMs: (options.timeout ?? 30) * 1000,
+          onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
+        }),
+      );
+      terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
+      if (!options.json && !result.success) terminal.note(`it did not succeed: ${printable(result.error ?? '')}\n`);
+      return result.success ? 0 : 1;
+    } finally {
+      forget();
+    }
+  });
+}
+
+function acceptCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'tools accept',
+    summary: 'take a tool of an MCP server that has changed for what it is now (needs the admin key)',
+    examples: [`${PROGRAM} tools accept files__read_file`],
+  }).argument('<name>', 'the tool');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [name = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { tools } = connection.client.admin;
+    const accepted = await talking(connection, 'admin', () =>
+      tools.accept(name).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (one) => one.is('not_found'),
+          name,
+          message: `no tool named ${name} is held`,
+          known: async () => (await tools.list()).held,
+          list: `${PROGRAM} tools list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(accepted)}\n` : `accepted ${name}\n`);
+    return 0;
+  });
+}
+
+function withToolsOptions(command: Command): void {
+  withConnectionOptions(command, 'agent');
+  command.option('--config <file>', 'use the tools of this configuration, without a server');
+}
+
+/** With a configuration, its tools in this process; else those of a server. */
+async function withWire<T>(
+  options: ToolsOptions,
+  context: Context,
+  action: (wire: WireClient) => Promise<T>,
+): Promise<T> {
+  if (options.config !== undefined) {
+    const { withLocalWire } = await import('../wire/local-wire.ts');
+    return withLocalWire(options.config, context, (wire) => action(wire).catch(told));
+  }
+  const { connectWire, httpWire } = await import('@dragoman/client/wire');
+  const connection = await connect(options, context, 'agent');
+  const { url, key } = connection;
+  return talking(connection, 'agent', async () => {
+    await using wire = await connectWire({ transport: httpWire({ url, key }), key });
+    return await action(wire);
+  });
+}
+
+function told(error: unknown): never {
+  if (!(error instanceof DragomanError)) throw error;
+  const { code, message, issues, suggestions } = error;
+  fail({ code, message, issues, fixes: suggestions });
+}
+
+function argumentsIn(text: string): JsonObject {
+  const json = parseJson(text);
+  if (json.ok && isObject(json.value)) return json.value;
+  const message = json.ok ? 'they must be an object, such as {"a":1}' : (json.issues[0]?.message ?? '');
+  fail({ code: 'usage', message: `--args: ${message}`, exitCode: 2 });
+}
+
+function toolTable(tools: readonly ToolDefinition[]): string {
+  const rows = tools.map(({ name, input_parameters, description }) => [
+    printable(name),
+    printable(input_parameters.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' ')),
+    printable(description.split('\n')[0] ?? '').slice(0, 100),
+  ]);
+  return table(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows);
+}
+
+function resultText({ data }: ToolResult): string {
+  return `${typeof data === 'string' ? printable(data) : JSON.stringify(data, undefined, 2)}\n`;
+}
+
+function lineOf(event: WireMessage): string {
+  const data = isObject(event['data']) ? event['data'] : {};
+  const text = typeof data['message'] === 'string' ? data['message'] : JSON.stringify(data);
+  const percent = typeof data['pct'] === 'number' ? `${Math.round(data['pct'])} % ` : '';
+  return printable(`${percent}${text}`);
+}

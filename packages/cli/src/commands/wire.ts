@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import type { Context } from '../context.ts';
+import { DEFAULT_CONFIG } from '../environment.ts';
+import type { WireOptions } from '../wire/run-wire.ts';
+
+export function wireCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'wire',
+    summary: 'serve tools to the program that started it: A2E wire on stdin and stdout',
+    examples: [
+      `${PROGRAM} wire --config dragoman.yaml`,
+      `echo '{"a2e":"1.0","type":"handshake/req","id":"1"}' | ${PROGRAM} wire`,
+    ],
+  })
+    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
+    .option('--data <folder>', 'where everything durable is kept (a temporary store, gone when it ends)');
+  return runs<WireOptions>(command, context, async (options) => {
+    // Only who runs a host pays for loading one.
+    const { runWire } = await import('../wire/run-wire.ts');
+    return runWire(options, context);
+  });
+}

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
+import type { Context, ExitCode } from '../context.ts';
+import { readSettings } from '../serve/settings.ts';
+import { startTrouble } from '../serve/start-trouble.ts';
+import { terminalLog } from '../serve/terminal-log.ts';
+import { fail } from '../trouble.ts';
+import { ownStdout } from './own-stdout.ts';
+
+export interface WireOptions {
+  readonly config?: string;
+  readonly data?: string;
+}
+
+/** Serves its parent until that ends its input, says `shutdown`, or sends a signal. */
+export async function runWire(options: WireOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+  const { output, giveBack } = ownStdout();
+  const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
+  const temporary = options.data === undefined ? mkdtempSync(join(tmpdir(), 'dragoman-wire-')) : undefined;
+  const folder = temporary ?? resolve(context.folder, options.data ?? '');
+  const { config, adminKey } = settings;
+  const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
+  let server: Server | undefined;
+  let forget = () => {};
+  try {
+    server = await startServer({
+      config: temporary === undefined ? config : { ...config, store: 'memory' },
+      folder,
+      log,
+      clock: systemClock,
+      ids: systemIds,
+      isEmbedded: true,
+      onFatal: () => context.exit(1),
+      ...(adminKey !== undefined && { adminKey }),
+    }).catch(async (error: unknown) =>
+      fail(await startTrouble(error, { settings: { ...settings, data: folder }, command: 'wire' })),
+    );
+    const told = new Promise<void>((stop) => {
+      forget = context.onSignal(stop);
+    });
+    const { host } = server.wire;
+    const maxLineBytes = config.wire?.max_message_bytes;
+    await Promise.race([
+      serveStdio({ input: process.stdin, output }, { host, clock: systemClock, maxLineBytes }),
+      told,
+    ]);
+    return 0;
+  } finally {
+    forget();
+    await server?.stop({ drainMs: 1000 });
+    process.stdin.destroy();
+    giveBack();
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,68 @@
+import { SseParser } from '@dragoman/protocols';
+import { unreachable } from '../attempt.ts';
+import { DragomanError } from '../dragoman-error.ts';
+import { Http } from '../http.ts';
+import { DEFAULT_RETRY } from '../retry.ts';
+import type { LinkHandlers, WireTransport } from './wire-transport.ts';
+
+export interface HttpWireOptions {
+  /** Where the server is: `http://127.0.0.1:7420`. */
+  readonly url: string;
+  readonly key: string;
+  /** Instead of the runtime's own. */
+  readonly fetch?: typeof fetch;
+}
+
+/** The wire over plain HTTP: messages are posted, and what comes back is a stream of events. */
+export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
+  const http = new Http({ url, key, fetch, silenceMs: DEFAULT_RETRY.silenceMs });
+  return {
+    async open(handlers) {
+      const { session_id } = await http.json<{ session_id: string }>({ method: 'POST', path: 'a2e/session' });
+      const headers = { 'X-Session-Id': session_id };
+      const gone = new AbortController();
+      let isClosed = false;
+      const close = (error: DragomanError) => {
+        if (isClosed) return;
+        isClosed = true;
+        gone.abort();
+        handlers.onClosed(error);
+      };
+      void readStream(http, { headers, signal: gone.signal }, { ...handlers, onClosed: close });
+      let before: Promise<unknown> = Promise.resolve();
+      return {
+        // One after the other: what is posted at the same time may overtake.
+        send: (body) => {
+          before = before
+            .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal }))
+            .catch((error: unknown) => close(errorOf(url, error)));
+        },
+        close: () => gone.abort(),
+      };
+    },
+  };
+}
+
+async function readStream(
+  http: Http,
+  { headers, signal }: { headers: Record<string, string>; signal: AbortSignal },
+  { onMessage, onClosed }: LinkHandlers,
+): Promise<void> {
+  try {
+    const { response, attempt } = await http.open({ path: 'a2e/stream', accept: 'text/event-stream', headers, signal });
+    const parser = new SseParser();
+    const reader = response.body?.getReader();
+    for (;;) {
+      const next = await attempt.wait(reader?.read() ?? Promise.resolve({ done: true as const, value: undefined }));
+      if (next.done) break;
+      for (const event of parser.push(next.value)) if (event.ok) onMessage(event.value.data);
+    }
+    onClosed(unreachable(http.url, 'the stream ended'));
+  } catch (error) {
+    onClosed(errorOf(http.url, error));
+  }
+}
+
+function errorOf(url: string, error: unknown): DragomanError {
+  return error instanceof DragomanError ? error : unreachable(url, error);
+}

@@ -1,0 +1,50 @@
+import { unreachable } from '../attempt.ts';
+import { DragomanError } from '../dragoman-error.ts';
+import type { WebSocketLike } from '../web-socket.ts';
+import type { WireTransport } from './wire-transport.ts';
+
+export interface WebSocketWireOptions {
+  /** The server's, such as `http://127.0.0.1:7420`. */
+  readonly url: string;
+  /** Where the runtime has none of its own; that of the `ws` package, say. */
+  readonly WebSocket?: new (
+    url: string,
+  ) => WebSocketLike;
+}
+
+/** The wire over a WebSocket. The key travels in the handshake, so a browser's will do. */
+export function webSocketWire({ url, WebSocket: given }: WebSocketWireOptions): WireTransport {
+  const address = `${url.replace(/^http/, 'ws').replace(/\/?$/, '/')}a2e/ws`;
+  return {
+    open: ({ onMessage, onClosed }) =>
+      new Promise((resolve, reject) => {
+        const WebSocket =
+          given ?? (globalThis as unknown as { WebSocket?: new (url: string) => WebSocketLike }).WebSocket;
+        if (WebSocket === undefined) return reject(noWebSocket());
+        const socket = new WebSocket(address);
+        let isOpen = false;
+        socket.addEventListener('open', () => {
+          isOpen = true;
+          resolve({ send: (text) => socket.send(text), close: () => socket.close(1000) });
+        });
+        socket.addEventListener('message', ({ data }) => {
+          if (typeof data === 'string') onMessage(data);
+        });
+        // The close that follows says the same, and more.
+        socket.addEventListener('error', () => {});
+        socket.addEventListener('close', ({ code, reason }) => {
+          const error = unreachable(url, `the WebSocket was closed, ${code}${reason === '' ? '' : ` ${reason}`}`);
+          if (isOpen) onClosed(error);
+          else reject(error);
+        });
+      }),
+  };
+}
+
+function noWebSocket(): DragomanError {
+  return new DragomanError({
+    code: 'unsupported',
+    message: 'webSocketWire() needs a WebSocket, and this runtime has none.',
+    suggestions: ["in Node before 22, pass one: import WebSocket from 'ws'; webSocketWire({ url, WebSocket })"],
+  });
+}

@@ -1,0 +1,19 @@
+import type { DragomanError } from '../dragoman-error.ts';
+
+/** A way to an A2E host. Each connection is a link of its own. */
+export interface WireTransport {
+  /** Resolves when messages can be sent. */
+  open(handlers: LinkHandlers): Promise<WireLink>;
+}
+
+export interface WireLink {
+  /** One message, as JSON on one line without its line break. */
+  send(text: string): void;
+  close(): void;
+}
+
+export interface LinkHandlers {
+  onMessage(text: string): void;
+  /** Called once. Nothing comes after it. */
+  onClosed(error: DragomanError): void;
+}

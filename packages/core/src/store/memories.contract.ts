@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MemoryEntryRow } from './memories.ts';
+import type { Store } from './store.ts';
+
+/** What every store must do with what agents remember. `open` gives a fresh, empty one. */
+export function describeMemories(name: string, open: () => Promise<Store>): void {
+  describe(`${name}: memories`, () => {
+    let store: Store;
+    let spaces = 0;
+    const nextSpace = () => `space-${++spaces}`;
+
+    beforeAll(async () => {
+      store = await open();
+    });
+
+    afterAll(() => store[Symbol.asyncDispose]());
+
+    test('a memory is found by its owner alone, as it was first opened', async () => {
+      const row = { memoryId: 'm1', owner: 'ann', namespace: 'n', scope: '{"a":"b"}', createdAt: 1 };
+      await store.memories.open(row);
+      await store.memories.open({ ...row, namespace: 'other', createdAt: 2 });
+      expect(await store.memories.find('ann', 'm1')).toEqual(row);
+      expect(await store.memories.find('bob', 'm1')).toBeUndefined();
+      expect(await store.memories.find('ann', 'm2')).toBeUndefined();
+    });
+
+    test('the same key again replaces the entry and keeps when it was made; the latest come first', async () => {
+      const space = nextSpace();
+      await store.memories.put(entry({ space, key: 'a', createdAt: 1, updatedAt: 1 }), PLENTY);
+      await store.memories.put(entry({ space, key: 'b', createdAt: 2, updatedAt: 2 }), PLENTY);
+      const later = entry({ space, key: 'a', entry: '"new"', createdAt: 3, updatedAt: 3 });
+      expect(await store.memories.put(later, PLENTY)).toBe('stored');
+      expect(await store.memories.list(space, 0)).toEqual([
+        { ...later, createdAt: 1 },
+        entry({ space, key: 'b', createdAt: 2, updatedAt: 2 }),
+      ]);
+    });
+
+    test("another's entry is neither replaced nor forgotten", async () => {
+      const space = nextSpace();
+      const hers = entry({ space, owner: 'ann' });
+      await store.memories.put(hers, PLENTY);
+      expect(await store.memories.put({ ...hers, owner: 'bob', entry: '"his"' }, PLENTY)).toBe('foreign');
+      expect(await store.memories.remove(space, 'bob', ['k'])).toBe(0);
+      expect(await store.memories.list(space, 0)).toEqual([hers]);
+      expect(await store.memories.remove(space, 'ann', ['k', 'unknown'])).toBe(1);
+      expect(await store.memories.list(space, 0)).toEqual([]);
+    });
+
+    test('a space takes no more than its quota, but replacing is no more', async () => {
+      const space = nextSpace();
+      const two = { entries: 2, size: 100 };
+      expect(await store.memories.put(entry({ space, key: 'a' }), two)).toBe('stored');
+      expect(await store.memories.put(entry({ space, key: 'b' }), two)).toBe('stored');
+      expect(await store.memories.put(entry({ space, key: 'c' }), two)).toBe('full');
+      expect(await store.memories.put(entry({ space, key: 'b', entry: '"again"' }), two)).toBe('stored');
+      const large = entry({ space, key: 'b', entry: JSON.stringify('x'.repeat(100)) });
+      expect(await store.memories.put(large, two)).toBe('full');
+      expect(await store.memories.list(space, 0)).toHaveLength(2);
+    });
+
+    test('what has expired is gone, and makes room', async () => {
+      const space = nextSpace();
+      const one = { entries: 1, size: 100 };
+      await store.memories.put(entry({ space, key: 'a', expiresAt: 50 }), one);
+      expect(await store.memories.list(space, 49)).toHaveLength(1);
+      expect(await store.memories.list(space, 50)).toHaveLength(0);
+      expect(await store.memories.put(entry({ space, key: 'b', updatedAt: 50, expiresAt: 60 }), one)).toBe('stored');
+      expect(await store.memories.purge(55)).toBe(1);
+      expect((await store.memories.list(space, 55)).map(({ key }) => key)).toEqual(['b']);
+    });
+  });
+}
+
+function entry(fields: Partial<MemoryEntryRow>): MemoryEntryRow {
+  return {
+    space: 's',
+    key: 'k',
+    owner: 'ann',
+    entry: '"text"',
+    createdAt: 1,
+    updatedAt: 1,
+    expiresAt: null,
+    ...fields,
+  };
+}
+
+const PLENTY = { entries: 100, size: 10_000 };

@@ -1,0 +1,54 @@
+import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../memories.ts';
+import { requireStorable } from '../storable.ts';
+
+/** What agents remember, in this process's memory. `run` is the store's: it refuses once the store is closed. */
+export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): MemoriesStore {
+  const memories = new Map<string, MemoryRow>();
+  const spaces = new Map<string, Map<string, MemoryEntryRow>>();
+
+  function put(row: MemoryEntryRow, quota: MemoryQuota): 'stored' | 'full' | 'foreign' {
+    requireStorable(row.space, row.key, row.owner, row.entry);
+    const space = spaces.get(row.space) ?? new Map<string, MemoryEntryRow>();
+    const known = space.get(row.key);
+    if (known !== undefined && known.owner !== row.owner) return 'foreign';
+    const others = [...space.values()].filter((other) => other.key !== row.key && isAlive(other, row.updatedAt));
+    const size = others.reduce((sum, { entry }) => sum + [...entry].length, 0);
+    if (others.length + 1 > quota.entries || size + row.entry.length > quota.size) return 'full';
+    spaces.set(row.space, space.set(row.key, { ...row, createdAt: known?.createdAt ?? row.createdAt }));
+    return 'stored';
+  }
+
+  function forget(space: string, isGone: (row: MemoryEntryRow) => boolean): number {
+    const rows = spaces.get(space);
+    const gone = [...(rows?.values() ?? [])].filter(isGone);
+    for (const { key } of gone) rows?.delete(key);
+    return gone.length;
+  }
+
+  return {
+    open: (row) =>
+      run(() => {
+        requireStorable(row.memoryId, row.owner, row.namespace, row.scope);
+        const name = nameOf(row.owner, row.memoryId);
+        if (!memories.has(name)) memories.set(name, row);
+      }),
+    find: (owner, memoryId) => run(() => memories.get(nameOf(owner, memoryId))),
+    put: (row, quota) => run(() => put(row, quota)),
+    list: (space, now) =>
+      run(() => {
+        const rows = [...(spaces.get(space)?.values() ?? [])].filter((row) => isAlive(row, now));
+        return rows.sort((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
+      }),
+    remove: (space, owner, keys) => run(() => forget(space, (row) => row.owner === owner && keys.includes(row.key))),
+    purge: (now) =>
+      run(() => [...spaces.keys()].reduce((sum, space) => sum + forget(space, (row) => !isAlive(row, now)), 0)),
+  };
+}
+
+function isAlive({ expiresAt }: MemoryEntryRow, now: number): boolean {
+  return expiresAt === null || expiresAt > now;
+}
+
+function nameOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}

@@ -1,0 +1,70 @@
+import { type E2AResponse, isObject, newEnvelope, newProvenance } from '@dragoman/protocols';
+import type { Backend, ToolBackends } from './configured-tool.ts';
+import type { ToolCall, ToolOutcome } from './tool.ts';
+import type { ConfiguredTool } from './tools-config.ts';
+
+/** A tool that an agent answers: its arguments are the params, what the agent says last is the result. */
+export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolBackends): Backend {
+  return {
+    input: {
+      type: 'object',
+      required: ['content'],
+      properties: { content: { type: 'string', description: 'What to say to the agent.' } },
+    },
+    run: (args, call) => {
+      const envelope = newEnvelope({
+        request_id: `req_${ids.hex()}`,
+        method: 'chat.send',
+        params: args,
+        agent_ref: { id: agent },
+        source_agent_id: call.principal.role === 'agent' ? call.principal.id : null,
+        identity_origin: 'agent',
+        is_stream: true,
+        provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
+      });
+      return answerOf(engine, envelope, call);
+    },
+  };
+}
+
+/** Asks the agent and waits for its last frame. The caller's own permission for the agent is asked too. */
+export async function answerOf(
+  engine: ToolBackends['engine'],
+  envelope: ReturnType<typeof newEnvelope>,
+  call: Pick<ToolCall, 'principal' | 'signal' | 'artifact' | 'status'>,
+): Promise<ToolOutcome> {
+  const { principal, signal } = call;
+  // The work goes on by itself in the engine, so that who gives it up has to say so.
+  const cancel = () => engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT, counted: true })) {
+      if (frame.is_final) return outcomeOf(frame);
+      tell(frame, call);
+    }
+    throw new Error('The agent ended without an answer.');
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function tell({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'artifact' | 'status'>): void {
+  if (response_kind !== 'e2a.chunk') return;
+  const { delta_kind, delta } = body;
+  if (delta_kind === 'text' && typeof delta === 'string') {
+    call.artifact({ name: 'text', mime: 'text/plain', chunk: delta });
+  } else call.status(typeof delta === 'string' ? delta : String(delta_kind));
+}
+
+function outcomeOf({ response_kind, status, body }: E2AResponse): ToolOutcome {
+  if (response_kind === 'e2a.error' || status === 'failed') {
+    const { code, message } = body;
+    const text = typeof message === 'string' ? message : 'The agent failed.';
+    throw Object.assign(new Error(text), typeof code === 'string' ? { code } : {});
+  }
+  const result = body['result'] ?? body;
+  return { success: true, data: isObject(result) ? { ...result } : result };
+}
+
+const ignore = () => {};
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };

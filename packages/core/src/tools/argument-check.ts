@@ -1,0 +1,44 @@
+import { type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import type { CompiledSchema } from './compile-schema.ts';
+
+/**
+ * Arguments against the schema of their tool. Schemas come with the tools, so they are compiled here, when a tool is first
+ * called; the compiler is loaded then too.
+ */
+export class ArgumentCheck {
+  readonly #schema: JsonSchema;
+  #compiled: CompiledSchema | undefined;
+
+  constructor(schema: JsonSchema) {
+    this.#schema = schema;
+  }
+
+  /** Every problem, with its pointer below `/arguments`. Throws when the schema itself is none. */
+  issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]> {
+    if (this.#compiled !== undefined) return this.#check(this.#compiled, args);
+    return import('./compile-schema.ts').then(({ compileSchema }) => {
+      this.#compiled ??= compileSchema(this.#schema);
+      return this.#check(this.#compiled, args);
+    });
+  }
+
+  #check({ first, all }: CompiledSchema, args: JsonObject): readonly Issue[] {
+    if (first(args)) return NONE;
+    // Collecting every problem of a large message could take more memory than the message did.
+    const issues = issuesOf(isSmall(args) ? all() : first, this.#schema, args);
+    return issues.map((issue) => ({ ...issue, pointer: `/arguments${issue.pointer}` }));
+  }
+}
+
+/** Whether the value has few members, all the way down. */
+function isSmall(value: unknown): boolean {
+  let left = SMALL;
+  const count = (part: unknown): boolean => {
+    if (--left < 0) return false;
+    return typeof part !== 'object' || part === null || Object.values(part).every(count);
+  };
+  return count(value);
+}
+
+const SMALL = 2_000;
+const NONE: readonly Issue[] = [];

@@ -1,0 +1,29 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Principal } from '../principal.ts';
+import { Ending } from './ending.ts';
+import type { ToolEvent } from './tool.ts';
+import type { ToolFilter, ToolRegistry } from './tool-registry.ts';
+
+/** The tools as one caller may use them. */
+export interface CallerTools {
+  list(filter?: ToolFilter): Promise<readonly ToolDefinition[]>;
+  call(name: string, args?: JsonObject, options?: CallerToolOptions): Promise<ToolResult>;
+}
+
+export interface CallerToolOptions {
+  readonly timeoutMs?: number;
+  readonly onEvent?: (event: ToolEvent) => void;
+}
+
+/** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
+export function callerTools(
+  tools: ToolRegistry,
+  { principal, signal }: { principal: Principal; signal: AbortSignal },
+): CallerTools {
+  return {
+    list: (filter) => tools.list(principal, filter),
+    call: (name, args = {}, options = {}) =>
+      tools.call({ name, args, principal, ending: Ending.of(signal), ...options }),
+  };
+}

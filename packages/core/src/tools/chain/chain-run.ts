@@ -1,0 +1,211 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { ChainNode } from '@dragoman/protocols/a2e-wire';
+import { type ChainError, ChainFault, nodesById } from './chain.ts';
+import { holds } from './condition.ts';
+import { evaluate } from './expression.ts';
+
+/** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
+export type RunStep = (step: Step) => Promise<Json>;
+
+export interface Step {
+  readonly kind: 'tool' | 'skill';
+  readonly nodeId: string;
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly signal: AbortSignal;
+}
+
+/** What is told about a node while the chain runs. */
+export interface NodeEvent {
+  readonly nodeId: string;
+  readonly phase: 'start' | 'done' | 'skip' | 'error';
+  readonly output: Json;
+  readonly error: string;
+}
+
+export interface ChainOutcome {
+  readonly success: boolean;
+  readonly outputs: JsonObject;
+  readonly finalOutput: Json;
+  readonly nodesRun: number;
+  readonly error: ChainError | null;
+}
+
+export interface ChainGiven {
+  readonly nodes: readonly ChainNode[];
+  readonly entry: string;
+  readonly input: JsonObject;
+  readonly signal: AbortSignal;
+  readonly runStep: RunStep;
+  readonly tell: (event: NodeEvent) => void;
+}
+
+/** Runs a chain to its end. What stops it is in the outcome; only its caller's signal makes it reject. */
+export async function runChain(given: ChainGiven): Promise<ChainOutcome> {
+  const run = new ChainRun(given);
+  try {
+    await run.walk();
+  } catch (error) {
+    if (given.signal.aborted) throw given.signal.reason;
+    if (!(error instanceof ChainFault)) throw error;
+    run.stop(error.fault);
+  }
+  return run.outcome();
+}
+
+/**
+ * One cursor walks from the entry along `next_node`; a branch decides where it goes, a map runs its node once for each item.
+ * Where a node fails, its `on_error` says whether the chain ends, goes on behind it, or goes on elsewhere.
+ */
+class ChainRun {
+  readonly #given: ChainGiven;
+  readonly #outputs = new Map<string, Json>();
+  #finalOutput: Json = null;
+  #nodesRun = 0;
+  #failed = false;
+  #error: ChainError | null = null;
+
+  constructor(given: ChainGiven) {
+    this.#given = given;
+  }
+
+  async walk(): Promise<void> {
+    const { nodes, entry, signal } = this.#given;
+    const byId = nodesById(nodes, entry);
+    const visited = new Set<string>();
+    let next = entry;
+    while (next !== '') {
+      signal.throwIfAborted();
+      const node = byId.get(next) as ChainNode;
+      if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain came to ${JSON.stringify(next)} twice`);
+      visited.add(next);
+      next = await this.#visit(node, byId);
+    }
+  }
+
+  stop(error: ChainError): void {
+    this.#failed = true;
+    this.#error = error;
+  }
+
+  outcome(): ChainOutcome {
+    return {
+      success: !this.#failed,
+      outputs: Object.fromEntries(this.#outputs),
+      finalOutput: this.#finalOutput,
+      nodesRun: this.#nodesRun,
+      error: this.#error,
+    };
+  }
+
+  /** The id of the node to go on with; empty at the end. */
+  async #visit(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<string> {
+    const { node_id: id, next_node: next } = node;
+    if (node.kind === 'branch') {
+      this.#nodesRun += 1;
+      const isTrue = this.#holds(node);
+      this.#tell(id, 'done', { output: isTrue });
+      return (isTrue ? node.true_node : node.false_node) || next;
+    }
+    if (!this.#holds(node)) {
+      this.#tell(id, 'skip', {});
+      return next;
+    }
+    this.#nodesRun += 1;
+    this.#tell(id, 'start', {});
+    try {
+      const output = node.kind === 'map' ? await this.#map(node, byId) : await this.#step(node, this.#inputOf(node));
+      this.#keep(id, output);
+      this.#tell(id, 'done', { output });
+      return next;
+    } catch (error) {
+      if (this.#given.signal.aborted || error instanceof ChainFault) throw error;
+      return this.#recover(node, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #recover({ node_id: id, on_error, next_node }: ChainNode, message: string): string {
+    this.#failed = true;
+    this.#tell(id, on_error === 'skip' ? 'skip' : 'error', { error: message });
+    if (on_error === 'abort') throw new ChainFault('chain_node_error', `node ${JSON.stringify(id)}: ${message}`);
+    this.#keep(id, null);
+    this.#error = { code: 'chain_node_error', message: `node ${JSON.stringify(id)}: ${message}` };
+    return on_error === 'skip' ? next_node : on_error;
+  }
+
+  /** Items are independent, so several run at once; their results stand in the order of the items, a failed one as null. */
+  async #map(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<Json> {
+    const mapped = byId.get(node.map_node) as ChainNode;
+    const items = evaluate(node.items_path, this.#context());
+    if (!Array.isArray(items)) throw new Error(`items_path ${JSON.stringify(node.items_path)} must give a list`);
+    if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
+    const results: Json[] = items.map(() => null);
+    const queue = items.entries();
+    const work = async () => {
+      for (const [index, item] of queue) {
+        this.#given.signal.throwIfAborted();
+        try {
+          const output = await this.#step(mapped, this.#inputOf(mapped, { item, index }));
+          results[index] = output;
+          this.#tell(mapped.node_id, 'done', { output });
+        } catch (error) {
+          if (this.#given.signal.aborted) throw error;
+          const message = error instanceof Error ? error.message : String(error);
+          this.#failed = true;
+          this.#error = {
+            code: 'chain_node_error',
+            message: `item ${index} of node ${JSON.stringify(node.node_id)}: ${message}`,
+          };
+          this.#tell(mapped.node_id, 'error', { error: message });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, work));
+    if (items.length > 0) this.#outputs.set(mapped.node_id, results.at(-1) ?? null);
+    return results;
+  }
+
+  #step({ kind, node_id: nodeId, name }: ChainNode, input: JsonObject): Promise<Json> {
+    if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
+    return this.#given.runStep({ kind, nodeId, name, input, signal: this.#given.signal });
+  }
+
+  /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
+  #inputOf({ input, input_map }: ChainNode, item?: { readonly item: Json; readonly index: number }): JsonObject {
+    const context = { ...this.#context(), ...item };
+    const mapped = Object.entries(input_map).map(([name, expression]) => [name, evaluate(expression, context)]);
+    const isSaid = mapped.length > 0 || Object.keys(input).length > 0;
+    if (item !== undefined && !isSaid) return { item: item.item };
+    return { ...input, ...Object.fromEntries(mapped) };
+  }
+
+  #holds({ node_id, condition }: ChainNode): boolean {
+    try {
+      return holds(condition, this.#context());
+    } catch (error) {
+      throw new ChainFault('chain_error', `condition of ${JSON.stringify(node_id)}: ${(error as Error).message}`);
+    }
+  }
+
+  /** The input both under `input` and by itself, and what every node has given by its id. */
+  #context(): JsonObject {
+    const { input } = this.#given;
+    return { input, ...input, ...Object.fromEntries(this.#outputs) };
+  }
+
+  #keep(id: string, output: Json): void {
+    this.#outputs.set(id, output);
+    this.#finalOutput = output;
+  }
+
+  #tell(
+    nodeId: string,
+    phase: NodeEvent['phase'],
+    { output = null, error = '' }: { output?: Json; error?: string },
+  ): void {
+    this.#given.tell({ nodeId, phase, output, error });
+  }
+}
+
+const MOST_ITEMS = 1_000;
+const PARALLEL = 8;

@@ -1,0 +1,52 @@
+import type { ChainNode } from '@dragoman/protocols/a2e-wire';
+
+/** Why a chain did not succeed, as the protocol tells it. */
+export interface ChainError {
+  readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
+  readonly message: string;
+}
+
+/** Thrown where a chain cannot go on. */
+export class ChainFault extends Error {
+  readonly fault: ChainError;
+
+  constructor(code: ChainError['code'], message: string) {
+    super(message);
+    this.fault = { code, message };
+  }
+}
+
+/** The nodes by id, when they can be run at all: found out before the first of them has done anything. */
+export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyMap<string, ChainNode> {
+  const byId = new Map<string, ChainNode>();
+  for (const node of nodes) {
+    if (byId.has(node.node_id)) throw new ChainFault('chain_error', `two nodes are named ${show(node.node_id)}`);
+    byId.set(node.node_id, node);
+  }
+  if (!byId.has(entry)) throw new ChainFault('bad_entry', `entry_node ${show(entry)} is no node of the chain`);
+  for (const node of nodes) {
+    if (node.kind === 'proc') {
+      throw new ChainFault('chain_error', `${show(node.node_id)}: processes are not run here; use a tool or a skill`);
+    }
+    for (const [field, target] of targetsOf(node)) {
+      if (target === '' || byId.has(target)) continue;
+      throw new ChainFault('chain_error', `${field} of ${show(node.node_id)} names ${show(target)}, which is no node`);
+    }
+    if (node.kind !== 'map') continue;
+    const mapped = byId.get(node.map_node);
+    if (mapped?.kind !== 'tool' && mapped?.kind !== 'skill') {
+      throw new ChainFault('chain_error', `map_node of ${show(node.node_id)} must be a tool or a skill`);
+    }
+  }
+  return byId;
+}
+
+function targetsOf(node: ChainNode): [string, string][] {
+  const { next_node, true_node, false_node, map_node, on_error } = node;
+  const handler = on_error === 'abort' || on_error === 'skip' ? '' : on_error;
+  return Object.entries({ next_node, true_node, false_node, map_node, on_error: handler });
+}
+
+function show(id: string): string {
+  return JSON.stringify(id.slice(0, 80));
+}

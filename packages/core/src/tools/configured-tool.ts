@@ -1,0 +1,63 @@
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import type { Engine } from '../engine.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { Ids } from '../ports.ts';
+import { agentTool } from './agent-tool.ts';
+import { ArgumentCheck } from './argument-check.ts';
+import { httpTool } from './http-tool.ts';
+import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
+import { toolDefinition } from './tool-definition.ts';
+import type { ConfiguredTool } from './tools-config.ts';
+
+/** What may answer a tool that is no code of its own. What is not there cannot be configured. */
+export interface ToolBackends {
+  readonly engine: Engine;
+  readonly ids: Ids;
+  readonly gate?: Gate;
+  /** Runs the workflow in a file with the arguments as its input. */
+  readonly runWorkflow?: RunWorkflow;
+}
+
+export type RunWorkflow = (file: string, args: JsonObject, call: ToolCall) => Promise<ToolOutcome>;
+
+/** Answers a configured tool; `undefined` input means the kind's own. */
+export interface Backend {
+  readonly input: JsonSchema;
+  run(args: JsonObject, call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** Opens a tool that the configuration describes. A new kind is a file beside this one and a line in the table. */
+export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): Tool {
+  const kinds = KINDS.filter(({ of }) => entry[of] !== undefined);
+  const [kind, second] = kinds;
+  if (kind === undefined || second !== undefined) {
+    const came = second === undefined ? 'none' : kinds.map(({ of }) => of).join(' and ');
+    throw new Error(`tool ${entry.name}: it needs one of ${KINDS.map(({ of }) => of).join(', ')}; got ${came}`);
+  }
+  const { input, run } = kind.open(entry, backends);
+  const schema = (entry.input as JsonSchema | undefined) ?? input;
+  const check = new ArgumentCheck(schema);
+  return {
+    definition: toolDefinition({ ...entry, input: schema }),
+    issuesOf: (args) => check.issuesOf(args),
+    run,
+  };
+}
+
+interface Kind {
+  /** The member of an entry that asks for it. */
+  readonly of: 'http' | 'agent' | 'workflow';
+  open(entry: ConfiguredTool, backends: ToolBackends): Backend;
+}
+
+const KINDS: readonly Kind[] = [
+  { of: 'http', open: httpTool },
+  { of: 'agent', open: agentTool },
+  {
+    of: 'workflow',
+    open: ({ name, workflow = '' }, { runWorkflow }) => {
+      if (runWorkflow === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
+      return { input: { type: 'object' }, run: (args, call) => runWorkflow(workflow, args, call) };
+    },
+  },
+];

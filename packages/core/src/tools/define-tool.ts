@@ -1,0 +1,72 @@
+import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
+import { ArgumentCheck } from './argument-check.ts';
+import { plainJson } from './plain-json.ts';
+import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { toolDefinition } from './tool-definition.ts';
+
+/** A tool as its author writes it. */
+export interface ToolSpec<Args extends object = JsonObject> {
+  /** 1 to 128 letters, digits, `.`, `_` or `-`. */
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of the arguments; anything that does not fit is refused before `run` is called. */
+  readonly input: JsonSchema;
+  /** JSON Schema of what it returns, told to callers. */
+  readonly output?: JsonSchema;
+  /** Calling it twice does no more than calling it once. */
+  readonly idempotent?: boolean;
+  readonly tags?: readonly string[];
+  readonly version?: string;
+  /** Left out of plain lists; found by searching. */
+  readonly deferred?: boolean;
+  /** What it returns is the result; what it throws is the error. */
+  run(args: Args, call: ToolCall): unknown;
+}
+
+/** Checks a tool and gives it back: export the result from a file that `tools:` names. */
+export function defineTool<Args extends object = JsonObject>(spec: ToolSpec<Args>): ToolSpec<Args> {
+  const problem = problemOf(spec);
+  if (problem !== undefined) throw new TypeError(`defineTool: ${problem}`);
+  return spec;
+}
+
+/** A tool that runs in this process. */
+export function toolFrom(spec: ToolSpec): Tool {
+  const check = new ArgumentCheck(spec.input);
+  return {
+    definition: toolDefinition(spec),
+    issuesOf: (args) => check.issuesOf(args),
+    async run(args, call): Promise<ToolOutcome> {
+      const returned = await spec.run(args, call);
+      return returned instanceof FailedOutcome ? returned : { success: true, data: resultOf(returned) };
+    },
+  };
+}
+
+/** Whether an export of a tools file is a tool. Not by class: the file may use another copy of this package. */
+export function isToolSpec(value: unknown): value is ToolSpec {
+  return typeof value === 'object' && value !== null && 'run' in value && 'name' in value && 'input' in value;
+}
+
+/** What is wrong with a tool, in words; `undefined` when nothing is. */
+export function problemOf(spec: unknown): string | undefined {
+  const { name, input, run, description = '', tags = [] } = Object(spec) as Partial<Record<keyof ToolSpec, unknown>>;
+  if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
+    return `name must be 1 to 128 letters, digits, ".", "_" or "-"; got ${JSON.stringify(name) ?? 'nothing'}`;
+  }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return `input of ${name} must be a JSON Schema, such as { type: 'object' }`;
+  }
+  if (typeof run !== 'function') return `run of ${name} must be a function (args, call) => result`;
+  if (typeof description !== 'string') return `description of ${name} must be a text`;
+  const isNames = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+  return isNames ? undefined : `tags of ${name} must be a list of texts`;
+}
+
+function resultOf(returned: unknown): Json {
+  if (returned === undefined) return null;
+  return plainJson(returned);
+}
+
+/** `__` is free for the name of an MCP server in front. */
+export const TOOL_NAME = /^[a-zA-Z0-9._-]{1,128}$/;

@@ -1,0 +1,74 @@
+import { type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
+import type { Backend, ToolBackends } from './configured-tool.ts';
+import { FailedOutcome, type ToolOutcome } from './tool.ts';
+import type { ConfiguredTool } from './tools-config.ts';
+
+/**
+ * A tool that an HTTP endpoint answers, through the gate. Arguments that the URL names are put there; the rest goes in the
+ * query, or in a JSON body for methods that have one. A status from 400 up is an answer that did not succeed.
+ */
+export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends): Backend {
+  if (gate === undefined) throw new Error(`tool ${name}: there is no way out to the network here`);
+  if (http === undefined) throw new Error(`tool ${name}: http is missing`);
+  const { url: template, method = 'POST', headers = {} } = http;
+  const sent = Object.fromEntries(
+    Object.entries(headers as Record<string, string | { credential: string }>).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? value : new CredentialUse(value.credential),
+    ]),
+  );
+  return {
+    input: { type: 'object' },
+    async run(args, call) {
+      const { url, rest } = filledIn(template, args);
+      const inBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
+      const request: OutboundRequest = {
+        caller: call.principal.id,
+        method,
+        url,
+        headers: inBody ? { 'content-type': 'application/json', ...sent } : sent,
+        ...(inBody ? { body: { json: rest } } : { query: queryOf(rest) }),
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        signal: call.signal,
+      };
+      return outcomeOf(await gate.request(request));
+    },
+  };
+}
+
+/** The URL with its `{name}`s, each one segment or value, and the arguments it did not take. */
+function filledIn(template: string, args: JsonObject): { url: string; rest: JsonObject } {
+  const taken = new Set<string>();
+  const url = template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
+    taken.add(name);
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    return encodeURIComponent(textOf(value ?? ''));
+  });
+  return { url, rest: Object.fromEntries(Object.entries(args).filter(([name]) => !taken.has(name))) };
+}
+
+function queryOf(args: JsonObject): [string, string][] {
+  return Object.entries(args).flatMap(([name, value]): [string, string][] =>
+    Array.isArray(value) ? value.map((item) => [name, textOf(item)]) : [[name, textOf(value)]],
+  );
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function outcomeOf({ status, headers, body }: InboundAnswer): Promise<ToolOutcome> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const isJson = /\bjson\b/.test(String(headers['content-type'] ?? ''));
+  const json = isJson ? parseJsonBytes(bytes) : undefined;
+  const data = json?.ok === true ? json.value : bytes.toString('utf8');
+  if (status >= 200 && status < 300) return { success: true, data };
+  return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 5 * 1024 * 1024;

@@ -1,0 +1,23 @@
+import { pathToFileURL } from 'node:url';
+import { show } from '@dragoman/protocols';
+import { requireRunnable } from '../agents/module-agent.ts';
+import { isToolSpec, problemOf, toolFrom } from './define-tool.ts';
+import type { Tool } from './tool.ts';
+
+/** Every tool that a JavaScript or TypeScript file exports, under whatever name. */
+export async function loadTools(path: string): Promise<Tool[]> {
+  requireRunnable(`tools ${path}`, path);
+  const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  const exported = Object.values(module).flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const specs = exported.filter(isToolSpec);
+  if (specs.length === 0) {
+    throw new Error(
+      `tools ${path}: it exports no tool (got ${show(Object.keys(module))}). Write: export const hello = defineTool({ name, description, input, run })`,
+    );
+  }
+  return specs.map((spec) => {
+    const problem = problemOf(spec);
+    if (problem !== undefined) throw new Error(`tools ${path}: ${problem}`);
+    return toolFrom(spec);
+  });
+}

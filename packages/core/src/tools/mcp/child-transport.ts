@@ -1,0 +1,134 @@
+import type { Readable } from 'node:stream';
+import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { type Child, startChild } from '../../agents/child-process.ts';
+import { LimitedLog } from '../../agents/limited-log.ts';
+import { killGroup } from '../../agents/orphans.ts';
+import type { Clock, Log } from '../../ports.ts';
+
+export interface ChildTransportOptions {
+  readonly server: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Where children are written down. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * MCP over the standard input and output of a program that we look after: in a process group of its own, written down so
+ * that it never outlives us unseen, ended politely first, and cut off when it floods us.
+ */
+export class ChildTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #options: ChildTransportOptions;
+  readonly #log: LimitedLog;
+  #child: Child | undefined;
+  #second = Number.NEGATIVE_INFINITY;
+  #notices = 0;
+
+  constructor(options: ChildTransportOptions) {
+    this.#options = options;
+    const { clock, log, server } = options;
+    this.#log = new LimitedLog({ log, clock, fields: { mcp_server: server }, perSecond: 10 });
+  }
+
+  async start(): Promise<void> {
+    const { server, command, args, env, folder, clock } = this.#options;
+    const child = await startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    this.#child = child;
+    void this.#readErrors(child.stderr);
+    void this.#read(child);
+    void child.exited.then(() => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+      this.onclose?.();
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
+    if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
+    child.stdin.write(ndjsonLine(message as Json));
+  }
+
+  async close(): Promise<void> {
+    await this.#child?.end();
+  }
+
+  async #read({ stdout, pid }: Child): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
+    try {
+      for await (const chunk of stdout) {
+        for (const line of splitter.push(chunk as Uint8Array)) {
+          if (line.ok) this.#take(line.value, pid);
+          else this.#cutOff(pid, 'it sent a line that is too long');
+        }
+      }
+    } catch {
+      // Its end is told by `exited`.
+    }
+  }
+
+  #take(line: Uint8Array, pid: number): void {
+    const message = messageIn(line);
+    if (message === undefined) {
+      this.#log.write('warn', { bytes: line.length }, 'an MCP server wrote what is no message');
+      return;
+    }
+    // An answer was asked for; what comes by itself comes as often as its sender likes.
+    if (isNotice(message)) {
+      const now = this.#options.clock.elapsed();
+      if (now - this.#second >= 1000) {
+        this.#second = now;
+        this.#notices = 0;
+      }
+      this.#notices += 1;
+      if (this.#notices === FLOOD) this.#cutOff(pid, 'it flooded us with notifications');
+      if (this.#notices > MOST_NOTICES) return;
+    }
+    this.onmessage?.(message as unknown as JSONRPCMessage);
+  }
+
+  #cutOff(pid: number, why: string): void {
+    this.#log.write('warn', { error: why }, 'an MCP server is ended');
+    killGroup(pid);
+  }
+
+  async #readErrors(stderr: Readable): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: 4096 });
+    try {
+      for await (const chunk of stderr) {
+        for (const line of splitter.push(chunk as Uint8Array)) {
+          if (line.ok) this.#log.write('info', { line: Buffer.from(line.value).toString() }, 'an MCP server says');
+        }
+      }
+    } catch {
+      // Its end is told by `exited`.
+    }
+  }
+}
+
+/** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
+function messageIn(line: Uint8Array): Json | undefined {
+  const json = parseJsonBytes(line);
+  if (json.ok) return isObject(json.value) ? json.value : undefined;
+  if (json.issues[0]?.code !== 'inexact_number') return undefined;
+  const value = JSON.parse(Buffer.from(line).toString()) as Json;
+  return isObject(value) ? value : undefined;
+}
+
+function isNotice(message: Json): boolean {
+  return isObject(message) && !Object.hasOwn(message, 'result') && !Object.hasOwn(message, 'error');
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_UNSENT = 32 * 1024 * 1024;
+const MOST_NOTICES = 500;
+const FLOOD = 10_000;

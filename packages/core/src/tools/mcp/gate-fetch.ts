@@ -1,0 +1,45 @@
+import { CredentialUse, type Gate, type OutboundRequest } from '../../gate/gate.ts';
+
+export interface GateFetchOptions {
+  readonly gate: Gate;
+  /** In whose name connections are opened. */
+  readonly caller: string;
+  /** The operator's own headers; a secret is put in by the gate. Nothing an agent sent us is ever among them. */
+  readonly headers: Readonly<Record<string, string | { readonly credential: string }>>;
+  readonly timeoutMs: number;
+}
+
+/** `fetch`, for a library that wants one, through the one way out. */
+export function gateFetch({ gate, caller, headers, timeoutMs }: GateFetchOptions) {
+  const own = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name.toLowerCase(),
+      typeof value === 'string' ? value : new CredentialUse(value.credential),
+    ]),
+  );
+  return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const method = (init.method ?? 'GET').toUpperCase() as OutboundRequest['method'];
+    const isStream = method === 'GET';
+    const answer = await gate.request({
+      caller,
+      method,
+      url: String(url),
+      headers: { ...Object.fromEntries(new Headers(init.headers)), ...own },
+      ...(typeof init.body === 'string' && { body: { bytes: Buffer.from(init.body) } }),
+      timeoutMs: isStream ? STREAM_MS : timeoutMs,
+      maxBytes: isStream ? STREAM_BYTES : MAX_BYTES,
+      ...(init.signal && { signal: init.signal }),
+    });
+    const fields = Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
+      [value].flat().flatMap((one): [string, string][] => (one === undefined ? [] : [[name, one]])),
+    );
+    const isEmpty = answer.status === 204 || answer.status === 304;
+    const body = isEmpty ? null : (ReadableStream.from(answer.body) as ReadableStream<Uint8Array>);
+    return new Response(body, { status: answer.status, headers: fields });
+  };
+}
+
+/** A stream of events that is over is opened again. */
+const STREAM_MS = 3_600_000;
+const STREAM_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;

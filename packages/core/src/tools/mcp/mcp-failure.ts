@@ -1,0 +1,29 @@
+import { failure } from '@dragoman/protocols';
+import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
+import { Refused } from '../../refused.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
+
+/** What an MCP server, or the way to it, refused. */
+export function refusedBy(server: string, error: unknown): Error {
+  if (error instanceof WireRefused) return error;
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  const words = typeof message === 'string' ? message.replace(PREFIX, '').slice(0, 2000) : 'It failed.';
+  if (code === REQUEST_TIMEOUT)
+    return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
+  if (typeof code === 'number') {
+    return new WireRefused(CODES[code] ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
+      mcp_code: code,
+    });
+  }
+  return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
+}
+
+/** JSON-RPC 2.0 §5.1, and what MCP and its SDK add. */
+const CODES: Readonly<Record<number, WireErrorCode>> = {
+  [-32000]: 'mcp_transport_error',
+  [-32002]: 'mcp_resource_not_found',
+  [-32601]: 'mcp_capability_missing',
+};
+const REQUEST_TIMEOUT = -32001;
+/** The SDK puts its own in front, and so does the server's. */
+const PREFIX = /^(?:MCP error -?\d+: )+/;

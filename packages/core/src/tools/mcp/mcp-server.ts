@@ -1,0 +1,322 @@
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Backoff } from '../../agents/backoff.ts';
+import { unlessAborted } from '../../agents/unless-aborted.ts';
+import type { Gate } from '../../gate/gate.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { Tool, ToolCall } from '../tool.ts';
+import type { McpServerConfig } from '../tools-config.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
+import { ChildTransport } from './child-transport.ts';
+import { gateFetch } from './gate-fetch.ts';
+import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
+import { refusedBy } from './mcp-failure.ts';
+import { type McpResult, mcpTool } from './mcp-tool.ts';
+import type { ToolPins } from './tool-pins.ts';
+
+export interface McpServerOptions {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where children are written down. */
+  readonly folder: string;
+  readonly pins: ToolPins;
+  readonly gate: Gate | undefined;
+  /** The version we say we are. */
+  readonly version: string;
+}
+
+/**
+ * One MCP server of the operator's list, kept connected:
+ *
+ *   connecting ──▶ ready ──it ends──▶ disconnected ──after 1, 2, 4 … 60 s──▶ connecting
+ *        └──────it cannot be reached──▶ error ──────────────────────────────────▲
+ */
+export class McpServer implements AsyncDisposable {
+  readonly name: string;
+  readonly #options: McpServerOptions;
+  readonly #backoff = new Backoff();
+  readonly #stopped = new AbortController();
+  readonly #calls = new Set<ToolCall>();
+  readonly #listeners = new Set<(method: string, params: JsonObject) => void>();
+  #tools = new Map<string, Tool>();
+  #definitions: readonly McpDefinition[] = [];
+  #client: Client | undefined;
+  #resultSchema: typeof CallToolResultSchema | undefined;
+  #state: 'connecting' | 'ready' | 'error' | 'disconnected' = 'connecting';
+  #fault = '';
+  #retryAt = 0;
+  #connectedAt = 0;
+  /** The connection there is, or the next one. */
+  #connection: Promise<Client | undefined>;
+  /** Resolves when it was tried once, however that went. */
+  readonly ready: Promise<void>;
+
+  constructor(options: McpServerOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#connection = this.#connect(0);
+    this.ready = this.#connection.then(() => {});
+  }
+
+  tools(): Iterable<Tool> {
+    return this.#tools.values();
+  }
+
+  find(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Asks the server for something; what it refuses, or cannot be reached for, rejects with `WireRefused`. */
+  async ask<T>(signal: AbortSignal, request: (client: Client) => Promise<T>): Promise<T> {
+    const client = await unlessAborted(this.#available(), signal);
+    try {
+      const result = await request(client);
+      this.#backoff.reset();
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw refusedBy(this.name, error);
+    }
+  }
+
+  /** Tells of what the server says by itself, until the signal aborts. */
+  listen(listener: (method: string, params: JsonObject) => void, signal: AbortSignal): void {
+    this.#listeners.add(listener);
+    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+  }
+
+  allowsResource(uri: string): boolean {
+    const { resources } = this.#options.config;
+    return (
+      resources === undefined ||
+      resources.some((one) => (one.endsWith('*') ? uri.startsWith(one.slice(0, -1)) : uri === one))
+    );
+  }
+
+  /** Whether it is there and has some. */
+  has(capability: 'resources' | 'prompts'): boolean {
+    return this.#client?.getServerCapabilities()?.[capability] !== undefined;
+  }
+
+  get timeoutMs(): number {
+    return this.#options.config.timeout_ms ?? FIVE_MINUTES;
+  }
+
+  info(): McpServerInfo {
+    const version = this.#client?.getServerVersion();
+    const held = this.#definitions.filter(({ name }) => this.#options.pins.isHeld(name)).map(({ name }) => name);
+    const error = held.length > 0 ? `changed and held until accepted: ${held.join(', ')}` : this.#fault;
+    return {
+      server_id: this.name,
+      name: this.name,
+      transport: this.#options.config.url === undefined ? 'stdio' : 'sse',
+      status: this.#state,
+      tools_count: this.#tools.size,
+      ...(version !== undefined && { server_name: version.name, server_version: version.version }),
+      ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
+      ...(error !== '' && { error }),
+    };
+  }
+
+  /** Looks again at which tools may be used: one was accepted, or the server has changed. */
+  async refresh(): Promise<void> {
+    const tools = new Map<string, Tool>();
+    for (const definition of this.#definitions) {
+      if (await this.#options.pins.admit(definition.name, definition.hash)) {
+        const known = this.#tools.get(definition.name);
+        const isSame =
+          known?.definition.description === definition.description &&
+          known.definition.input_schema === definition.input;
+        tools.set(definition.name, isSame && known !== undefined ? known : this.#toolOf(definition));
+      } else {
+        this.#options.log.warn(
+          { mcp_server: this.name, tool: definition.name },
+          'a tool has changed and is held until it is accepted',
+        );
+      }
+    }
+    this.#tools = tools;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort();
+    const client = await this.#connection;
+    await client?.close().catch(() => {});
+  }
+
+  async #available(): Promise<Client> {
+    const left = this.#retryAt - this.#options.clock.elapsed();
+    if (this.#client === undefined && left > PATIENCE_MS) throw this.#unavailable(Math.ceil(left / 1000));
+    const client = await this.#connection;
+    if (client === undefined) throw this.#unavailable(1);
+    return client;
+  }
+
+  #unavailable(seconds: number): WireRefused {
+    const text = `The MCP server ${this.name} ${this.#fault || 'is not there'}; it is tried again in ${seconds} s.`;
+    return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });
+  }
+
+  async #connect(delay: number): Promise<Client | undefined> {
+    const { clock, log, version } = this.#options;
+    this.#retryAt = clock.elapsed() + delay;
+    let client: Client | undefined;
+    try {
+      if (delay > 0) await clock.wait(delay, this.#stopped.signal);
+      this.#state = 'connecting';
+      // Only who has an MCP server pays for loading its library.
+      const sdk = await import('@modelcontextprotocol/sdk/client/index.js');
+      this.#resultSchema ??= (await import('@modelcontextprotocol/sdk/types.js')).CallToolResultSchema;
+      // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
+      client = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
+      this.#attend(client);
+      await client.connect(await this.#transport(), { timeout: CONNECT_MS });
+      await this.#readTools(client);
+      if (client.getServerCapabilities()?.logging !== undefined) await client.setLoggingLevel('info').catch(() => {});
+      this.#client = client;
+      this.#state = 'ready';
+      this.#fault = '';
+      this.#connectedAt = clock.now().getTime();
+      const connected = client;
+      const since = clock.elapsed();
+      client.onclose = () => this.#lost(connected, since);
+      return client;
+    } catch (error) {
+      await client?.close().catch(() => {});
+      if (this.#stopped.signal.aborted) return undefined;
+      this.#state = 'error';
+      this.#fault = 'cannot be reached';
+      log.warn(
+        { mcp_server: this.name, error: error instanceof Error ? error.message : String(error) },
+        'an MCP server cannot be reached',
+      );
+      this.#again();
+      return undefined;
+    }
+  }
+
+  #lost(client: Client, since: number): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#state = 'disconnected';
+    this.#fault = 'has ended';
+    if (this.#stopped.signal.aborted) return;
+    this.#options.log.warn({ mcp_server: this.name }, 'an MCP server has ended');
+    // It did its work for a while, so whatever ended it is news.
+    if (this.#options.clock.elapsed() - since >= STEADY_MS) this.#backoff.reset();
+    this.#again();
+  }
+
+  /** The next try, for those who come from now on. */
+  #again(): void {
+    const next = this.#connect(this.#backoff.next());
+    this.#connection = next;
+  }
+
+  async #transport(): Promise<Transport> {
+    const { name, config, clock, log, folder, gate } = this.#options;
+    const { command, args = [], env = {}, url, headers = {} } = config;
+    if (command !== undefined) return new ChildTransport({ server: name, command, args, env, folder, clock, log });
+    if (url === undefined) throw new Error('it needs command or url');
+    if (gate === undefined) throw new Error('there is no way out to the network here');
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const fetch = gateFetch({
+      gate,
+      caller: `mcp:${name}`,
+      headers: headers as Parameters<typeof gateFetch>[0]['headers'],
+      timeoutMs: this.timeoutMs,
+    });
+    // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
+    return new StreamableHTTPClientTransport(new URL(url), { fetch }) as unknown as Transport;
+  }
+
+  #attend(client: Client): void {
+    client.onerror = (error) =>
+      this.#options.log.debug({ mcp_server: this.name, error: error.message }, 'an MCP server erred');
+    client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+      const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
+      if (method === 'notifications/tools/list_changed') await this.#readTools(client).catch(() => {});
+      // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
+      else if (method === 'notifications/message' && this.#calls.size === 1)
+        for (const call of this.#calls) tell(call, given);
+      for (const listener of this.#listeners) listener(method, given);
+    };
+  }
+
+  async #readTools(client: Client): Promise<void> {
+    if (client.getServerCapabilities()?.tools === undefined) return;
+    const definitions: McpDefinition[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: CONNECT_MS });
+      for (const given of page.tools) {
+        const definition = mcpDefinition(this.name, given as unknown as Json);
+        if (definition !== undefined && this.#isAllowed(definition)) definitions.push(definition);
+        else
+          this.#options.log.warn(
+            { mcp_server: this.name, tool: String(given.name).slice(0, 128) },
+            'a tool is left out',
+          );
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && definitions.length < MOST_TOOLS);
+    this.#definitions = definitions.slice(0, MOST_TOOLS);
+    await this.refresh();
+  }
+
+  #isAllowed({ tool }: McpDefinition): boolean {
+    return this.#options.config.tools?.includes(tool) ?? true;
+  }
+
+  #results(): typeof CallToolResultSchema {
+    if (this.#resultSchema === undefined) throw new Error('a tool was called before its server was connected');
+    return this.#resultSchema;
+  }
+
+  #toolOf(definition: McpDefinition): Tool {
+    return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
+  }
+
+  async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
+    const { signal } = call;
+    return this.ask(signal, async (client) => {
+      this.#calls.add(call);
+      try {
+        const request = { method: 'tools/call' as const, params: { name, arguments: args } };
+        return await client.request(request, this.#results(), {
+          signal,
+          timeout: this.timeoutMs,
+          onprogress: ({ progress, total, message }) =>
+            call.progress(total ? (100 * progress) / total : progress, message),
+        });
+      } finally {
+        this.#calls.delete(call);
+      }
+    });
+  }
+}
+
+/** MCP, Logging: the levels of RFC 5424. */
+function tell(call: ToolCall, { level, data }: JsonObject): void {
+  const text = typeof data === 'string' ? data : JSON.stringify(data ?? '');
+  const at =
+    level === 'debug' || level === 'info'
+      ? level
+      : level === 'notice'
+        ? 'info'
+        : level === 'warning'
+          ? 'warn'
+          : 'error';
+  call.log[at]({}, text.slice(0, 10_000));
+}
+
+const CONNECT_MS = 30_000;
+const STEADY_MS = 30_000;
+const PATIENCE_MS = 1_100;
+const FIVE_MINUTES = 300_000;
+const MOST_TOOLS = 1_000;

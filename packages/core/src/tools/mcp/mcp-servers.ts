@@ -1,0 +1,80 @@
+import { endOrphans } from '../../agents/orphans.ts';
+import type { Gate } from '../../gate/gate.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { PinStore } from '../../store/pins.ts';
+import type { Tool, ToolSource } from '../tool.ts';
+import type { McpServerConfig } from '../tools-config.ts';
+import { McpServer } from './mcp-server.ts';
+import { ToolPins } from './tool-pins.ts';
+
+export interface McpServersOptions {
+  readonly configs: Readonly<Record<string, McpServerConfig>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where children are written down. */
+  readonly folder: string;
+  readonly pins: PinStore;
+  readonly gate: Gate | undefined;
+  readonly version: string;
+}
+
+/** The MCP servers of the operator's list, and their tools. Nothing is ever added to the list by an agent. */
+export class McpServers implements ToolSource, AsyncDisposable {
+  readonly ready: Promise<void>;
+  readonly #servers = new Map<string, McpServer>();
+  readonly #pins: ToolPins;
+
+  constructor({ configs, pins, ...options }: McpServersOptions) {
+    const { clock, folder, log } = options;
+    this.#pins = new ToolPins({ store: pins, clock });
+    for (const name of Object.keys(configs)) requireName(name);
+    if (Object.keys(configs).length > 0) endOrphans({ folder, log });
+    for (const [name, config] of Object.entries(configs)) {
+      this.#servers.set(name, new McpServer({ ...options, name, config, pins: this.#pins }));
+    }
+    const tried = Promise.all([...this.#servers.values()].map((server) => server.ready)).then(() => {});
+    // One that takes its time must not keep the others from being listed.
+    this.ready = this.#servers.size === 0 ? tried : Promise.race([tried, clock.wait(PATIENCE_MS)]);
+  }
+
+  servers(): Iterable<McpServer> {
+    return this.#servers.values();
+  }
+
+  server(name: string): McpServer | undefined {
+    return this.#servers.get(name);
+  }
+
+  *tools(): Iterable<Tool> {
+    for (const server of this.#servers.values()) yield* server.tools();
+  }
+
+  find(name: string): Tool | undefined {
+    // The first `__` is where the server's name ends: it has none itself.
+    return this.#servers.get(name.slice(0, Math.max(0, name.indexOf('__'))))?.find(name);
+  }
+
+  /** The names of tools that changed and wait to be accepted. */
+  held(): string[] {
+    return this.#pins.held();
+  }
+
+  async accept(name: string): Promise<boolean> {
+    if (!(await this.#pins.accept(name))) return false;
+    for (const server of this.#servers.values()) await server.refresh();
+    return true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((server) => server[Symbol.asyncDispose]()));
+  }
+}
+
+function requireName(name: string): void {
+  if (/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) return;
+  throw new Error(
+    `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
+  );
+}
+
+const PATIENCE_MS = 10_000;

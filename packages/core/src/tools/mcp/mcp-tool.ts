@@ -1,0 +1,53 @@
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { ArgumentCheck } from '../argument-check.ts';
+import { plainJson } from '../plain-json.ts';
+import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
+import { toolDefinition } from '../tool-definition.ts';
+import type { McpDefinition } from './mcp-definition.ts';
+
+/** What an MCP server answers to `tools/call`. */
+export interface McpResult {
+  readonly content?: unknown;
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean | undefined;
+}
+
+/** A tool of an MCP server as one of ours. */
+export function mcpTool(
+  server: string,
+  definition: McpDefinition,
+  ask: (tool: string, args: JsonObject, call: ToolCall) => Promise<McpResult>,
+): Tool {
+  const check = new ArgumentCheck(definition.input);
+  return {
+    definition: toolDefinition({ ...definition, tags: ['mcp', server], toolkit: server }),
+    // A schema that cannot be compiled here is still the server's to judge by.
+    issuesOf: async (args) => {
+      try {
+        return await check.issuesOf(args);
+      } catch {
+        return [];
+      }
+    },
+    run: async (args, call) => outcomeOf(await ask(definition.tool, args, call)),
+  };
+}
+
+/** Structured content where there is some; text as text; anything else as the list of its parts. */
+export function outcomeOf({ content, structuredContent, isError }: McpResult): ToolOutcome {
+  const parts = Array.isArray(content) ? (plainJson(content) as Json[]) : [];
+  const texts = parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
+  const text = texts.join('\n');
+  const isText = parts.length > 0 && texts.length === parts.length && parts.every(isTextPart);
+  const data = structuredContent === undefined ? (isText ? text : parts) : plainJson(structuredContent);
+  if (isError !== true)
+    return { success: true, data, ...(structuredContent !== undefined && text && { summary: text }) };
+  return new FailedOutcome(text === '' ? 'The tool did not succeed.' : text.slice(0, 2000), {
+    code: 'MCP_TOOL_ERROR',
+    data,
+  });
+}
+
+function isTextPart(part: Json): boolean {
+  return isObject(part) && part['type'] === 'text';
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
+import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
+import type { Clock } from '../../ports.ts';
+import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../../store/memories.ts';
+import { memoriesInMemory } from '../../store/memory/memories.ts';
+import type { WireSession } from '../wire/plugin.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
+import type { Search } from './search.ts';
+
+export interface MemoriesOptions {
+  readonly store: MemoriesStore;
+  readonly search: Search;
+  readonly clock: Clock;
+  readonly quota?: MemoryQuota;
+}
+
+/** What to look for. Everything that is given has to fit. */
+export interface MemoryQuery {
+  readonly keys: readonly JsonObject[];
+  readonly query: string;
+  /** Any of them. */
+  readonly tags: readonly string[];
+  /** Empty: all of them. */
+  readonly tier: Tier | '';
+  readonly limit: number;
+  readonly minScore: number;
+}
+
+export type Tier = MemoryEntry['tier'];
+
+/**
+ * What agents remember. `working` lasts as long as the connection and is kept beside it; `episodic` is the agent's own and
+ * `semantic` is everybody's in the same namespace, both on disk. In a space that is shared, an entry is changed and forgotten
+ * by who stored it alone.
+ */
+export class Memories {
+  readonly #options: MemoriesOptions;
+  readonly #quota: MemoryQuota;
+  readonly #working = new WeakMap<WireSession, MemoriesStore>();
+
+  constructor(options: MemoriesOptions) {
+    this.#options = options;
+    this.#quota = options.quota ?? QUOTA;
+  }
+
+  /** The memory of this caller, namespace and scope: the same id each time. */
+  async open(session: WireSession, namespace: string, scope: JsonObject): Promise<string> {
+    const owner = session.principal.id;
+    const text = canonicalJson(scope);
+    const memoryId = digest(['memory', owner, namespace, text]).slice(0, 32);
+    await this.#options.store.open({ memoryId, owner, namespace, scope: text, createdAt: this.#now() });
+    return memoryId;
+  }
+
+  /** Stores what fits; the rest is told in words, one for each that did not. */
+  async store(session: WireSession, memoryId: string, entries: readonly MemoryEntry[]) {
+    const memory = await this.#find(session, memoryId);
+    const stored: JsonObject[] = [];
+    const errors: string[] = [];
+    for (const entry of entries) {
+      const problem = await this.#storeOne(session, memory, entry);
+      if (problem === undefined) stored.push(entry.key);
+      else errors.push(`${canonicalJson(entry.key).slice(0, 200)}: ${problem}`);
+    }
+    return { stored, errors };
+  }
+
+  async retrieve(
+    session: WireSession,
+    memoryId: string,
+    wanted: MemoryQuery,
+  ): Promise<{ entries: MemoryEntry[]; total: number }> {
+    const memory = await this.#find(session, memoryId);
+    const found: { row: MemoryEntryRow; entry: MemoryEntry }[] = [];
+    for (const tier of wanted.tier === '' ? TIERS : [wanted.tier]) {
+      const rows = await this.#storeOf(session, tier).list(spaceOf(memory, tier), this.#now());
+      for (const row of rows) found.push({ row, entry: entryOf(row) });
+    }
+    const keys = new Set(wanted.keys.map(keyOf));
+    const fitting = found.filter(
+      ({ row, entry }) =>
+        (keys.size === 0 || keys.has(row.key)) &&
+        (wanted.tags.length === 0 || wanted.tags.some((tag) => entry.tags.includes(tag))),
+    );
+    const ranked = await this.#ranked(fitting, wanted.query);
+    const good = ranked.filter((entry) => entry.score >= wanted.minScore);
+    return { entries: good.slice(0, Math.min(wanted.limit, MOST_FOUND)), total: good.length };
+  }
+
+  /** Forgets by key, by tag, or, with neither, everything of the tier that is the caller's own. */
+  async forget(
+    session: WireSession,
+    memoryId: string,
+    { keys, tags, tier }: Pick<MemoryQuery, 'keys' | 'tags'> & { tier: Tier },
+  ): Promise<number> {
+    const memory = await this.#find(session, memoryId);
+    const store = this.#storeOf(session, tier);
+    const space = spaceOf(memory, tier);
+    const wanted = new Set(keys.map(keyOf));
+    const rows = await store.list(space, this.#now());
+    const gone = rows.filter(
+      (row) =>
+        (keys.length === 0 && tags.length === 0) ||
+        wanted.has(row.key) ||
+        (tags.length > 0 && entryOf(row).tags.some((tag) => tags.includes(tag))),
+    );
+    return store.remove(
+      space,
+      session.principal.id,
+      gone.map(({ key }) => key),
+    );
+  }
+
+  purge(): Promise<number> {
+    return this.#options.store.purge(this.#now());
+  }
+
+  async #storeOne(session: WireSession, memory: MemoryRow, entry: MemoryEntry): Promise<string | undefined> {
+    const now = this.#now();
+    const text = JSON.stringify(entry);
+    if (text.length > LARGEST) return `an entry may have ${LARGEST} characters of JSON; it has ${text.length}`;
+    const row: MemoryEntryRow = {
+      space: spaceOf(memory, entry.tier),
+      key: keyOf(entry.key),
+      owner: session.principal.id,
+      entry: text,
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: entry.ttl > 0 ? now + entry.ttl * 1000 : null,
+    };
+    const outcome = await this.#storeOf(session, entry.tier).put(row, this.#quota);
+    if (outcome === 'full')
+      return `memory_full: ${this.#quota.entries} entries or ${this.#quota.size} characters are there`;
+    return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
+  }
+
+  async #ranked(found: readonly { row: MemoryEntryRow; entry: MemoryEntry }[], query: string): Promise<MemoryEntry[]> {
+    if (query.trim() === '') return found.map(({ entry }) => entry);
+    const byId = new Map(found.map(({ row, entry }) => [`${row.space}/${row.key}`, entry]));
+    const texts = [...byId].map(([id, entry]) => ({ id, text: wordsOf(entry) }));
+    const ranked = await this.#options.search.rank(query, texts);
+    return ranked.flatMap(({ id, score }) => {
+      const entry = byId.get(id);
+      return entry === undefined ? [] : [{ ...entry, score: Math.round(score * 1000) / 1000 }];
+    });
+  }
+
+  async #find({ principal }: WireSession, memoryId: string): Promise<MemoryRow> {
+    const memory = await this.#options.store.find(principal.id, memoryId);
+    if (memory !== undefined) return memory;
+    throw new WireRefused(
+      'memory_not_found',
+      `There is no memory ${JSON.stringify(memoryId.slice(0, 80))}; open one with memory/init/req.`,
+    );
+  }
+
+  #storeOf(session: WireSession, tier: Tier): MemoriesStore {
+    if (tier !== 'working') return this.#options.store;
+    const working = this.#working.get(session) ?? memoriesInMemory(async (action) => action());
+    this.#working.set(session, working);
+    return working;
+  }
+
+  #now(): number {
+    return this.#options.clock.now().getTime();
+  }
+}
+
+/** Whose it is, in which namespace and scope, on which tier. */
+function spaceOf({ owner, namespace, scope }: MemoryRow, tier: Tier): string {
+  return digest([tier, tier === 'semantic' ? '*' : owner, namespace, scope]);
+}
+
+/** Two keys are the same when their members are. */
+function keyOf(key: JsonObject): string {
+  return createHash('sha256').update(canonicalJson(key)).digest('hex');
+}
+
+function entryOf({ entry, createdAt, updatedAt }: MemoryEntryRow): MemoryEntry {
+  return { ...(JSON.parse(entry) as MemoryEntry), created_at: createdAt / 1000, updated_at: updatedAt / 1000 };
+}
+
+function wordsOf({ key, content, tags, source }: MemoryEntry): string {
+  return [key, content, tags, source].flatMap(textsIn).join(' ');
+}
+
+function textsIn(value: Json | readonly string[]): string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsIn);
+  return value === null ? [] : [String(value)];
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+const TIERS: readonly Tier[] = ['working', 'episodic', 'semantic'];
+const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024 };
+const LARGEST = 65_536;
+const MOST_FOUND = 1_000;

@@ -1,0 +1,15 @@
+/** Something that can be found by words. */
+export interface Searchable {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Ranks texts by how well they fit a question: the score of each that fits at all, from 0 to 1, best first. */
+export interface Search {
+  rank(query: string, texts: readonly Searchable[]): Promise<readonly Ranked[]>;
+}
+
+export interface Ranked {
+  readonly id: string;
+  readonly score: number;
+}

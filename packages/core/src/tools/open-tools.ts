@@ -1,0 +1,14 @@
+import { configuredTool, type ToolBackends } from './configured-tool.ts';
+import { loadTools } from './load-tools.ts';
+import type { Tool } from './tool.ts';
+import type { ToolEntry } from './tools-config.ts';
+
+/** Every tool that `tools:` names, in the order they stand there. */
+export async function openTools(entries: readonly ToolEntry[], backends: ToolBackends): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  for (const entry of entries) {
+    if (typeof entry === 'string') tools.push(...(await loadTools(entry)));
+    else tools.push(configuredTool(entry, backends));
+  }
+  return tools;
+}

@@ -1,0 +1,55 @@
+import type { Json } from '@dragoman/protocols';
+
+/** What can be written as JSON, as it will be written: dates become text, functions and undefined go. */
+export function plainJson(value: unknown): Json {
+  if (isPlain(value, DEEPEST)) return value as Json;
+  return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
+}
+
+/** Whether the value takes more than this many characters as JSON, found without writing it. */
+export function isLargerThan(value: Json, limit: number): boolean {
+  return remaining(value, limit) < 0;
+}
+
+/** Nearly every value is what it looks like already, and need not be written to find out. */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object': {
+      if (value === null) return true;
+      if (depth === 0) return false;
+      if (Array.isArray(value)) return value.every((item) => isPlain(item, depth - 1));
+      if (Object.getPrototypeOf(value) !== Object.prototype || 'toJSON' in value) return false;
+      for (const key in value) if (!isPlain((value as Record<string, unknown>)[key], depth - 1)) return false;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/** Characters left of the limit after the value; below zero as soon as it is known. */
+function remaining(value: Json, limit: number): number {
+  if (typeof value === 'string') return limit - value.length - 2;
+  if (typeof value !== 'object' || value === null) return limit - 4;
+  let left = limit - 2;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      left = remaining(item, left) - 1;
+      if (left < 0) return left;
+    }
+    return left;
+  }
+  for (const key in value) {
+    left = remaining(value[key] as Json, left - key.length - 4);
+    if (left < 0) return left;
+  }
+  return left;
+}
+
+/** As deep as anything may be that is read back. */
+const DEEPEST = 60;

@@ -1,0 +1,90 @@
+import { failure } from '@dragoman/protocols';
+import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import type { Clock, Ids } from '../../ports.ts';
+import { Refused } from '../../refused.ts';
+import { type RunStep, runChain } from '../chain/chain-run.ts';
+import { Ending } from '../ending.ts';
+import type { SessionToolkits } from '../session-toolkits.ts';
+import type { Skills } from '../skills.ts';
+import type { ToolEvent } from '../tool.ts';
+import type { ToolRegistry } from '../tool-registry.ts';
+import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
+
+export interface ChainsPluginOptions {
+  readonly tools: ToolRegistry;
+  readonly skills: Skills;
+  readonly toolkits: SessionToolkits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** `chain/*`: several steps in one request, run here. What goes wrong with a step is in the answer, not an error. */
+export function chainsPlugin(options: ChainsPluginOptions): WirePlugin {
+  return {
+    name: 'chains',
+    capability: 'chains',
+    messages: ['chain/req'],
+    handle: (message, call) => (isMessage(message, 'chain/req') ? run(message, call, options) : undefined),
+  };
+}
+
+async function run(request: MessageOf<'chain/req'>, call: WireCall, options: ChainsPluginOptions): Promise<Answered> {
+  const { clock, ids } = options;
+  const { nodes, entry_node, initial_input: input, streaming, timeout } = request;
+  const startedAt = clock.elapsed();
+  const over = new AbortController();
+  const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_MS) : LONGEST_MS;
+  const cancel = clock.after(limit, () => over.abort(new Refused(failure('timeout'))));
+  const signal = AbortSignal.any([call.signal, over.signal]);
+  const chain = { chain_id: request.chain_id === '' ? ids.hex().slice(0, 8) : request.chain_id };
+  const duration = () => ({ duration_ms: Math.round((clock.elapsed() - startedAt) * 1000) / 1000 });
+  try {
+    const outcome = await runChain({
+      nodes,
+      entry: entry_node === '' ? (nodes[0]?.node_id ?? '') : entry_node,
+      input,
+      signal,
+      runStep: stepsOf(call, streaming, options),
+      tell: ({ nodeId, phase, output, error }) => {
+        if (!streaming) return;
+        const data = { message: `${nodeId} ${phase}` };
+        call.event({ kind: 'status', data, node_id: nodeId, phase, output, error });
+      },
+    });
+    const { success, outputs, finalOutput, nodesRun, error } = outcome;
+    return {
+      ...chain,
+      ...duration(),
+      success,
+      outputs,
+      final_output: finalOutput,
+      nodes_run: nodesRun,
+      error: error === null ? null : { ...error },
+    };
+  } catch (error) {
+    if (!over.signal.aborted || call.signal.aborted) throw error;
+    const message = `the chain did not finish within ${limit / 1000} s`;
+    return { ...chain, ...duration(), success: false, error: { code: 'timeout', message } };
+  } finally {
+    cancel();
+  }
+}
+
+/** A step that answers that it did not succeed has failed, like one that throws. */
+function stepsOf(call: WireCall, streaming: boolean, { tools, skills, toolkits }: ChainsPluginOptions): RunStep {
+  const { principal } = call.session;
+  return async ({ kind, name, nodeId, input: args, signal }) => {
+    const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
+      if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
+    };
+    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
+    const { success, data, error } =
+      kind === 'tool'
+        ? await tools.call({ ...asked, without: toolkits.hiddenFrom(call.session) })
+        : await skills.call(asked);
+    if (!success) throw new Error(error ?? 'it did not succeed');
+    return data;
+  };
+}
+
+const LONGEST_MS = 3_600_000;

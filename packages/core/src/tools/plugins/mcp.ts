@@ -1,0 +1,273 @@
+import { isObject, type JsonObject } from '@dragoman/protocols';
+import { isMessage, type MessageOf, type WireErrorCode, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { Principal } from '../../principal.ts';
+import { withoutInvisible } from '../mcp/invisible.ts';
+import type { McpServer } from '../mcp/mcp-server.ts';
+import type { McpServers } from '../mcp/mcp-servers.ts';
+import type { SessionToolkits } from '../session-toolkits.ts';
+import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
+
+export interface McpPluginOptions {
+  readonly servers: McpServers;
+  readonly toolkits: SessionToolkits;
+}
+
+/** `mcp/*`: the operator's MCP servers. An agent names one; what it is, only the operator says. */
+export function mcpPlugin(options: McpPluginOptions): WirePlugin {
+  const { servers } = options;
+  return {
+    name: 'mcp',
+    capability: 'mcp',
+    messages: [
+      'mcp/server/list/req',
+      'mcp/server/register/req',
+      'mcp/server/unregister/req',
+      'mcp/resource/list/req',
+      'mcp/resource/read/req',
+      'mcp/resource/subscribe/req',
+      'mcp/prompt/list/req',
+      'mcp/prompt/get/req',
+    ],
+    async handle(message, call) {
+      await servers.ready;
+      return answer(message, call, options);
+    },
+    teardown: () => servers[Symbol.asyncDispose](),
+  };
+}
+
+function answer(message: WireMessage, call: WireCall, options: McpPluginOptions): Answered | Promise<Answered> {
+  if (isMessage(message, 'mcp/server/list/req')) return listServers(message, call, options);
+  if (isMessage(message, 'mcp/server/register/req')) return register(message, call, options);
+  if (isMessage(message, 'mcp/server/unregister/req')) return unregister(message, call, options);
+  if (isMessage(message, 'mcp/resource/list/req')) return listResources(message, call, options);
+  if (isMessage(message, 'mcp/resource/read/req')) return readResource(message, call, options);
+  if (isMessage(message, 'mcp/resource/subscribe/req')) return subscribe(message, call, options);
+  if (isMessage(message, 'mcp/prompt/list/req')) return listPrompts(message, call, options);
+  if (isMessage(message, 'mcp/prompt/get/req')) return getPrompt(message, call, options);
+  return undefined;
+}
+
+function listServers(
+  { status_filter: status }: MessageOf<'mcp/server/list/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+) {
+  const infos = visible(call, options).map((server) => server.info());
+  return { servers: infos.filter((info) => status === '' || info.status === status) as unknown as JsonObject[] };
+}
+
+/** Puts a server of the operator's list back into this connection's view. Whatever else the agent says of it is refused. */
+function register(
+  { config }: MessageOf<'mcp/server/register/req'>,
+  { session }: WireCall,
+  { servers, toolkits }: McpPluginOptions,
+): Answered {
+  const name = config.server_id === '' ? config.name : config.server_id;
+  const given = OPERATORS_OWN.filter((field) => !isEmpty(config[field]));
+  if (given.length > 0) {
+    return {
+      ok: false,
+      error: `${given.join(', ')} cannot be given by an agent: name a server of the operator's list`,
+    };
+  }
+  const server = servers.server(name);
+  if (server === undefined || !mayUse(session.principal, name)) {
+    const known = [...servers.servers()].filter((one) => mayUse(session.principal, one.name)).map((one) => one.name);
+    const list = known.length === 0 ? 'it is empty' : `it has ${known.join(', ')}`;
+    return { ok: false, error: `there is no ${JSON.stringify(name)} in the operator's list; ${list}` };
+  }
+  toolkits.show(session, name);
+  return { ok: true, server: server.info() as JsonObject };
+}
+
+/** For this connection alone: the server runs on for the others. */
+function unregister(
+  { server_id }: MessageOf<'mcp/server/unregister/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Answered {
+  const server = serverNamed(server_id, call, options);
+  options.toolkits.hide(call.session, server.name);
+  return { ok: true, server_id };
+}
+
+async function listResources(
+  { server_id, cursor }: MessageOf<'mcp/resource/list/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Promise<Answered> {
+  const pages = await fromEach(server_id, call, options, 'resources', async (server) => {
+    const page = await server.ask(call.signal, (client) =>
+      client.listResources(paged(cursor), { signal: call.signal, timeout: server.timeoutMs }),
+    );
+    const resources = page.resources
+      .filter(({ uri }) => server.allowsResource(uri))
+      .map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
+        uri,
+        name,
+        description,
+        mime_type: mimeType,
+        server_id: server.name,
+        annotations: annotations as JsonObject,
+      }));
+    return { items: cleaned(resources), next: page.nextCursor };
+  });
+  return { resources: pages.items, next_cursor: pages.next };
+}
+
+async function readResource(
+  { uri, server_id }: MessageOf<'mcp/resource/read/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Promise<Answered> {
+  const server = serverNamed(server_id, call, options);
+  requireResource(server, uri);
+  const { contents } = await server
+    .ask(call.signal, (client) => client.readResource({ uri }, { signal: call.signal, timeout: server.timeoutMs }))
+    .catch(orNotFound('mcp_resource_not_found'));
+  return {
+    server_id: server.name,
+    contents: contents.map((content) => {
+      const isBlob = 'blob' in content;
+      const base = {
+        uri: content.uri,
+        mime_type: content.mimeType ?? (isBlob ? 'application/octet-stream' : 'text/plain'),
+      };
+      return 'blob' in content
+        ? { ...base, type: 'blob', blob: content.blob }
+        : { ...base, type: 'text', text: content.text };
+    }),
+  };
+}
+
+/** From now on a change is told by `mcp/server/push`, as long as the connection lasts. */
+async function subscribe(
+  { uri, server_id }: MessageOf<'mcp/resource/subscribe/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Promise<Answered> {
+  const { session, signal } = call;
+  const server = serverNamed(server_id, call, options);
+  requireResource(server, uri);
+  await server.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: server.timeoutMs }));
+  const push = (method: string, params: JsonObject) => {
+    if (method !== 'notifications/resources/updated' || params['uri'] !== uri) return;
+    session.push('mcp/server/push', { server_id: server.name, method, params });
+  };
+  server.listen(push, session.closed);
+  return { ok: true };
+}
+
+async function listPrompts(
+  { server_id, cursor }: MessageOf<'mcp/prompt/list/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Promise<Answered> {
+  const pages = await fromEach(server_id, call, options, 'prompts', async (server) => {
+    const page = await server.ask(call.signal, (client) =>
+      client.listPrompts(paged(cursor), { signal: call.signal, timeout: server.timeoutMs }),
+    );
+    const prompts = page.prompts.map(({ name, description = '', arguments: args = [] }) => ({
+      name,
+      description,
+      server_id: server.name,
+      arguments: args as unknown as JsonObject[],
+    }));
+    return { items: cleaned(prompts), next: page.nextCursor };
+  });
+  return { prompts: pages.items, next_cursor: pages.next };
+}
+
+async function getPrompt(
+  { name, arguments: args, server_id }: MessageOf<'mcp/prompt/get/req'>,
+  call: WireCall,
+  options: McpPluginOptions,
+): Promise<Answered> {
+  const server = serverNamed(server_id, call, options);
+  const texts = Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+  const { description = '', messages } = await server
+    .ask(call.signal, (client) =>
+      client.getPrompt({ name, arguments: texts }, { signal: call.signal, timeout: server.timeoutMs }),
+    )
+    .catch(orNotFound('mcp_prompt_not_found'));
+  return { description, messages: messages as unknown as JsonObject[], server_id: server.name };
+}
+
+/** MCP: an unknown name or URI is "invalid params", which is all that the code says. */
+function orNotFound(code: WireErrorCode): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof WireRefused) || error.detail['mcp_code'] !== -32602) throw error;
+    throw new WireRefused(code, error.message, error.detail);
+  };
+}
+
+interface Page {
+  readonly items: JsonObject[];
+  readonly next: string | undefined;
+}
+
+/** One server's page, or all pages' beginnings where no server is named. */
+async function fromEach(
+  serverId: string,
+  call: WireCall,
+  options: McpPluginOptions,
+  capability: 'resources' | 'prompts',
+  read: (server: McpServer) => Promise<Page>,
+): Promise<{ items: JsonObject[]; next: string }> {
+  if (serverId !== '') {
+    const { items, next = '' } = await read(serverNamed(serverId, call, options));
+    return { items, next };
+  }
+  const items: JsonObject[] = [];
+  for (const server of visible(call, options)) {
+    // One that has none, or is away, does not keep the others from telling theirs.
+    if (server.has(capability)) items.push(...(await read(server)).items);
+  }
+  return { items: items.slice(0, MOST_ITEMS), next: '' };
+}
+
+/** The server of this name; without a name, the only one there is. */
+function serverNamed(name: string, call: WireCall, options: McpPluginOptions): McpServer {
+  const servers = visible(call, options);
+  const found = name === '' && servers.length === 1 ? servers[0] : servers.find((server) => server.name === name);
+  if (found !== undefined) return found;
+  const known = servers.map((server) => server.name);
+  throw new WireRefused('mcp_server_not_found', `There is no MCP server ${JSON.stringify(name)}.`, { servers: known });
+}
+
+function visible({ session }: WireCall, { servers, toolkits }: McpPluginOptions): McpServer[] {
+  const hidden = toolkits.hiddenFrom(session);
+  return [...servers.servers()].filter(({ name }) => !hidden.has(name) && mayUse(session.principal, name));
+}
+
+/** Who may use one tool of a server may see the rest of it: its resources and prompts have no names in permissions. */
+function mayUse({ permissions }: Principal, server: string): boolean {
+  return permissions.tools.some((name) => name === '*' || name.startsWith(`${server}__`));
+}
+
+function requireResource(server: McpServer, uri: string): void {
+  if (server.allowsResource(uri)) return;
+  throw new WireRefused('mcp_resource_not_found', `The MCP server ${server.name} has no resource ${uri}.`);
+}
+
+function paged(cursor: string): { cursor?: string } {
+  return cursor === '' ? {} : { cursor };
+}
+
+function cleaned(items: JsonObject[]): JsonObject[] {
+  return items.map((item) => withoutInvisible(item) as JsonObject);
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === '' || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0)
+  );
+}
+
+/** What would run a program or call an address of the agent's choice, or narrows what we do not narrow. */
+const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
+const MOST_ITEMS = 1_000;

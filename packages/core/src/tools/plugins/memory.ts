@@ -1,0 +1,32 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { isMessage } from '@dragoman/protocols/a2e-wire';
+import type { Memories } from '../memory/memories.ts';
+import type { WirePlugin } from '../wire/plugin.ts';
+
+/** `memory/*`: what an agent wants to know again. */
+export function memoryPlugin({ memories }: { memories: Memories }): WirePlugin {
+  return {
+    name: 'memory',
+    capability: 'memory',
+    messages: ['memory/init/req', 'memory/store/req', 'memory/retrieve/req', 'memory/forget/req'],
+    setup: async () => void (await memories.purge()),
+    async handle(message, { session }) {
+      if (isMessage(message, 'memory/init/req')) {
+        const { namespace, scope } = message;
+        return { memory_id: await memories.open(session, namespace, scope), namespace, success: true };
+      }
+      if (isMessage(message, 'memory/store/req')) {
+        return memories.store(session, message.memory_id, message.entries);
+      }
+      if (isMessage(message, 'memory/retrieve/req')) {
+        const { memory_id, keys, query, tags, tier, limit, min_score: minScore } = message;
+        const wanted = { keys, query, tags, tier, limit, minScore };
+        const { entries, total } = await memories.retrieve(session, memory_id, wanted);
+        return { entries: entries as unknown as JsonObject[], total };
+      }
+      if (!isMessage(message, 'memory/forget/req')) return undefined;
+      const { memory_id, keys, tags, tier } = message;
+      return { deleted: await memories.forget(session, memory_id, { keys, tags, tier }) };
+    },
+  };
+}

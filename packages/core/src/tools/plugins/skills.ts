@@ -1,0 +1,55 @@
+import { failure, type JsonObject } from '@dragoman/protocols';
+import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import type { Clock } from '../../ports.ts';
+import { Refused } from '../../refused.ts';
+import { Ending } from '../ending.ts';
+import type { Skills } from '../skills.ts';
+import type { ToolEvent } from '../tool.ts';
+import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
+
+export interface SkillsPluginOptions {
+  readonly skills: Skills;
+  readonly clock: Clock;
+}
+
+/** `skill/*`: what the agents here can do, and asking them to. */
+export function skillsPlugin(options: SkillsPluginOptions): WirePlugin {
+  return {
+    name: 'skills',
+    capability: 'skill',
+    messages: ['skill/discover/req', 'skill/call/req'],
+    handle(message, call) {
+      if (isMessage(message, 'skill/call/req')) return callSkill(message, call, options);
+      if (!isMessage(message, 'skill/discover/req')) return undefined;
+      const { filter_tags: tags, filter_categories: categories } = message;
+      const skills = options.skills.list(call.session.principal, { tags, categories });
+      return { skills: skills as unknown as JsonObject[] };
+    },
+  };
+}
+
+async function callSkill(
+  { name, arguments: args, timeout, streaming }: MessageOf<'skill/call/req'>,
+  call: WireCall,
+  { skills, clock }: SkillsPluginOptions,
+): Promise<Answered> {
+  const { principal } = call.session;
+  const startedAt = clock.elapsed();
+  const over = new AbortController();
+  const limit = timeout > 0 ? timeout * 1000 : LONGEST_MS;
+  const late = new Refused(failure('timeout', {}, `The skill did not finish within ${limit / 1000} s.`));
+  const cancel = clock.after(limit, () => over.abort(late));
+  try {
+    const signal = AbortSignal.any([call.signal, over.signal]);
+    const onEvent = (event: ToolEvent) => {
+      if (streaming) call.event({ ...event });
+    };
+    const { success, data } = await skills.call({ name, args, principal, ending: Ending.of(signal), onEvent });
+    const duration_ms = Math.round((clock.elapsed() - startedAt) * 1000) / 1000;
+    return { name, data: { success, data, duration_ms }, created_at: clock.now().getTime() / 1000 };
+  } finally {
+    cancel();
+  }
+}
+
+const LONGEST_MS = 600_000;

@@ -1,0 +1,54 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import type { Clock } from '../../ports.ts';
+import type { SessionToolkits } from '../session-toolkits.ts';
+import type { ToolRegistry } from '../tool-registry.ts';
+import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
+
+export interface ToolsPluginOptions {
+  readonly tools: ToolRegistry;
+  readonly toolkits: SessionToolkits;
+  readonly clock: Clock;
+}
+
+/** `tool/*`: what there is, and calling it. Cancelling is the connection's own business. */
+export function toolsPlugin(options: ToolsPluginOptions): WirePlugin {
+  return {
+    name: 'tools',
+    capability: 'tools',
+    messages: ['tool/list/req', 'tool/call/req'],
+    handle(message, call) {
+      if (isMessage(message, 'tool/call/req')) return callTool(message, call, options);
+      return isMessage(message, 'tool/list/req') ? listTools(message, call, options) : undefined;
+    },
+  };
+}
+
+async function listTools(
+  { query, filter_kind: kind, filter_tags: tags, include_deferred: deferred }: MessageOf<'tool/list/req'>,
+  { session }: WireCall,
+  { tools, toolkits }: ToolsPluginOptions,
+): Promise<Answered> {
+  // What kinds there are the protocol does not say; ours are told by tags.
+  const wanted = kind === '' ? tags : [...tags, kind];
+  const without = toolkits.hiddenFrom(session);
+  const found = await tools.list(session.principal, { query, deferred, tags: wanted, without });
+  return { tools: found as unknown as JsonObject[] };
+}
+
+async function callTool(
+  { tool_name: name, arguments: args, timeout, streaming }: MessageOf<'tool/call/req'>,
+  call: WireCall,
+  { tools, toolkits, clock }: ToolsPluginOptions,
+): Promise<Answered> {
+  const result = await tools.call({
+    name,
+    args,
+    principal: call.session.principal,
+    ending: call.ending,
+    timeoutMs: timeout * 1000,
+    without: toolkits.hiddenFrom(call.session),
+    ...(streaming && { onEvent: (event) => call.event({ ...event }) }),
+  });
+  return { data: result as unknown as JsonObject, created_at: clock.now().getTime() / 1000 };
+}

@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { Ending } from './ending.ts';
+import { plainJson } from './plain-json.ts';
+import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
+
+/** One call of a tool while it runs. What it tells after its end is told to nobody. */
+export class RunningTool implements ToolCall {
+  readonly principal: Principal;
+  readonly #onEvent: (event: ToolEvent) => void;
+  readonly #ending = new Ending();
+  #log: Log | undefined;
+  #isOver = false;
+
+  constructor(principal: Principal, onEvent: (event: ToolEvent) => void) {
+    this.principal = principal;
+    this.#onEvent = onEvent;
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  get log(): Log {
+    this.#log ??= eventLog((data) => this.#tell({ kind: 'log', data }));
+    return this.#log;
+  }
+
+  progress(percent: number, message = ''): void {
+    const pct = Number.isFinite(percent) ? Math.min(Math.max(percent, 0), 100) : 0;
+    this.#tell({ kind: 'progress', data: { pct, message: String(message) } });
+  }
+
+  status(message: string): void {
+    this.#tell({ kind: 'status', data: { message: String(message) } });
+  }
+
+  artifact({ name, mime = 'application/octet-stream', chunk, final = false }: ArtifactPiece): void {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
+    const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+    this.#tell({ kind: 'artifact', data: { name, mime, chunk: base64, final } });
+  }
+
+  failed(message: string, more: { readonly code?: string; readonly data?: Json } = {}): FailedOutcome {
+    return new FailedOutcome(message, { ...more, ...(more.data !== undefined && { data: plainJson(more.data) }) });
+  }
+
+  /** Tells the tool to stop. */
+  end(reason: unknown): void {
+    this.#ending.end(reason);
+  }
+
+  /** Its answer is there: nothing more is heard of it. */
+  over(): void {
+    this.#isOver = true;
+  }
+
+  #tell(event: ToolEvent): void {
+    if (!this.#isOver) this.#onEvent(event);
+  }
+}
+
+function eventLog(tell: (data: JsonObject) => void): Log {
+  const line = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+    tell({ ...(plainJson(fields) as JsonObject), level, message });
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}

@@ -1,0 +1,134 @@
+import { nearest, newEnvelope, newProvenance } from '@dragoman/protocols';
+import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Engine } from '../engine.ts';
+import type { Clock, Ids } from '../ports.ts';
+import { allows, type Principal } from '../principal.ts';
+import { failureOf } from '../refused.ts';
+import { answerOf } from './agent-tool.ts';
+import { RunningTool } from './running-tool.ts';
+import type { ToolOutcome } from './tool.ts';
+import type { ToolRequest } from './tool-registry.ts';
+import { WireRefused } from './wire/wire-refused.ts';
+
+/** An agent and what it says it can do. */
+export interface SkilledAgent {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+}
+
+export interface SkillsOptions {
+  readonly engine: Engine;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** The agents there are now. */
+  readonly agents: () => readonly SkilledAgent[];
+}
+
+/** The skills of agents, called by name. One that several agents have is the first one's; `agent__skill` names another's. */
+export class Skills {
+  readonly #options: SkillsOptions;
+
+  constructor(options: SkillsOptions) {
+    this.#options = options;
+  }
+
+  /** The skills of the agents a caller may reach; with tags or categories, those of which one fits. */
+  list(
+    principal: Principal,
+    { tags = [], categories = [] }: { tags?: readonly string[]; categories?: readonly string[] } = {},
+  ): SkillDefinition[] {
+    const found = this.#reachable(principal).map(({ name, agent }) => definitionOf(name, agent));
+    return found.filter(
+      (skill) =>
+        (tags.length === 0 || tags.some((tag) => skill.tags?.includes(tag))) &&
+        (categories.length === 0 || categories.includes(skill.category ?? '')),
+    );
+  }
+
+  /** What the agent answers. Its chunks are told as events. */
+  async call({
+    name,
+    args,
+    principal,
+    ending,
+    onEvent = () => {},
+  }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<ToolOutcome> {
+    const skill = this.#find(name, principal);
+    const envelope = newEnvelope({
+      request_id: `req_${this.#options.ids.hex()}`,
+      method: 'chat.send',
+      params: { ...args, skill: skill.name },
+      agent_ref: { id: skill.agent.id },
+      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      identity_origin: 'agent',
+      is_stream: true,
+      provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
+    });
+    const running = new RunningTool(principal, onEvent);
+    const forget = ending.onEnd(() => running.end(ending.reason));
+    try {
+      return await answerOf(this.#options.engine, envelope, running);
+    } catch (error) {
+      if (ending.isOver) throw ending.reason;
+      if (failureOf(error) !== undefined) throw error;
+      const { message, code } = error as { message: string; code?: unknown };
+      throw new WireRefused('skill_error', message, typeof code === 'string' ? { e2a_code: code } : {});
+    } finally {
+      forget();
+      running.over();
+    }
+  }
+
+  #find(wanted: string, principal: Principal): Skill {
+    const skills = this.#reachable(principal);
+    const found =
+      skills.find(({ name }) => name === wanted) ?? skills.find(({ agent, name }) => `${agent.id}__${name}` === wanted);
+    if (found !== undefined) return found;
+    const close = nearest(
+      wanted,
+      skills.map(({ name }) => name),
+    );
+    const detail = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
+    throw new WireRefused('unknown_skill', `There is no skill ${JSON.stringify(wanted.slice(0, 128))}.`, detail);
+  }
+
+  #reachable({ permissions }: Principal): Skill[] {
+    return this.#options
+      .agents()
+      .filter(({ id }) => allows(permissions.agents, id))
+      .flatMap((agent) => (agent.skills ?? []).map((name) => ({ name, agent })));
+  }
+}
+
+interface Skill {
+  readonly name: string;
+  readonly agent: SkilledAgent;
+}
+
+function definitionOf(name: string, { id, name: label, description = '' }: SkilledAgent): SkillDefinition {
+  return {
+    name,
+    version: '',
+    description,
+    triggers: [],
+    tools: null,
+    toolkits: null,
+    status: 'Published',
+    input_schema: { type: 'object' },
+    output_schema: {},
+    instructions: null,
+    file_path: null,
+    llm_config: null,
+    when_to_use: '',
+    argument_hint: '',
+    source: id,
+    category: id,
+    tags: [id, name],
+    max_turns: null,
+    timeout_seconds: null,
+    icon: null,
+    metadata: { agent_id: id, agent_name: label ?? id },
+  };
+}

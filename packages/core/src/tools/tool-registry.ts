@@ -1,0 +1,207 @@
+import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
+import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Clock } from '../ports.ts';
+import { allows, type Principal } from '../principal.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import type { Ending } from './ending.ts';
+import { isLargerThan } from './plain-json.ts';
+import { RunningTool } from './running-tool.ts';
+import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
+import { WireRefused } from './wire/wire-refused.ts';
+
+export interface ToolRegistryOptions {
+  readonly clock: Clock;
+  /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
+  readonly maxTimeoutMs?: number;
+  /** Characters of JSON in one result; what is longer is cut and marked. 1 Mi unless told. */
+  readonly maxResult?: number;
+}
+
+export interface ToolFilter {
+  /** A part of the name, the description or a tag. Deferred tools are found by it too. */
+  readonly query?: string;
+  /** Every one of them has to be there. */
+  readonly tags?: readonly string[];
+  readonly deferred?: boolean;
+  /** Groups of tools to leave out. */
+  readonly without?: ReadonlySet<string>;
+}
+
+export interface ToolRequest {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly principal: Principal;
+  /** Where the caller says that it is enough. */
+  readonly ending: Ending;
+  /** 0 or absent: as long as any call may take. */
+  readonly timeoutMs?: number;
+  readonly onEvent?: (event: ToolEvent) => void;
+  /** Groups of tools that are not to be found. */
+  readonly without?: ReadonlySet<string>;
+}
+
+/** Every tool there is, wherever it comes from, and the one way to call it. */
+export class ToolRegistry {
+  readonly #sources: ToolSource[] = [];
+  readonly #clock: Clock;
+  readonly #maxTimeoutMs: number;
+  readonly #maxResult: number;
+
+  constructor({ clock, maxTimeoutMs = TEN_MINUTES, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+    this.#clock = clock;
+    this.#maxTimeoutMs = maxTimeoutMs;
+    this.#maxResult = maxResult;
+  }
+
+  /** Where two sources have a tool of the same name, the one that was there first has it. */
+  add(source: ToolSource): void {
+    this.#sources.push(source);
+  }
+
+  /** The tools a caller may use, by name. */
+  async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
+    await this.#ready();
+    const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
+    const wanted = query.toLowerCase();
+    const found = new Map<string, ToolDefinition>();
+    for (const { definition } of this.#all()) {
+      const { name } = definition;
+      if (found.has(name) || !allows(principal.permissions.tools, name)) continue;
+      if (without.has(definition.toolkit ?? '')) continue;
+      if (definition.defer_loading && wanted === '' && !deferred) continue;
+      if (!tags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
+      found.set(name, definition);
+    }
+    return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The result of the tool, also of one that did not succeed. Rejects with `Refused` when there is none. */
+  async call(request: ToolRequest): Promise<ToolResult> {
+    const { name, args, principal, ending, timeoutMs = 0, onEvent } = request;
+    const tool = this.#find(request) ?? (await this.#ready().then(() => this.#find(request))) ?? this.#absent(request);
+    const found = tool.issuesOf(args);
+    const issues = found instanceof Promise ? await found : found;
+    if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
+    const startedAt = this.#clock.elapsed();
+    const events: JsonObject[] = [];
+    // Who does not listen while it runs finds what was told in the result.
+    const keep = ({ kind, data }: ToolEvent) => void (events.length < MOST_KEPT && events.push({ kind, data }));
+    const running = new RunningTool(principal, onEvent ?? keep);
+    const outcome = await this.#run(tool, { args, running, ending, timeoutMs });
+    const { success, data, summary = null, error = null, errorCode = null } = outcome;
+    const isLarge = isLargerThan(data, this.#maxResult);
+    return {
+      success,
+      tool_name: name,
+      data: isLarge ? cut(data, this.#maxResult) : data,
+      summary,
+      truncated: isLarge,
+      exit_code: null,
+      error,
+      error_code: errorCode,
+      duration_ms: Math.round((this.#clock.elapsed() - startedAt) * 1000) / 1000,
+      events,
+    };
+  }
+
+  /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
+  #run(tool: Tool, { args, running, ending, timeoutMs }: Run): Promise<ToolOutcome> {
+    const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
+    return new Promise((resolve, reject) => {
+      const end = (reason: unknown) => {
+        running.end(reason);
+        settle(() => reject(reason));
+      };
+      const cancel = this.#clock.after(limit, () => end(tooLate(limit)));
+      const forget = ending.isOver ? () => {} : ending.onEnd(() => end(ending.reason));
+      const settle = (how: () => void) => {
+        cancel();
+        forget();
+        running.over();
+        how();
+      };
+      if (ending.isOver) return end(ending.reason);
+      try {
+        tool.run(args, running).then(
+          (outcome) => settle(() => resolve(outcome)),
+          (error: unknown) => settle(() => reject(toolFailure(error))),
+        );
+      } catch (error) {
+        settle(() => reject(toolFailure(error)));
+      }
+    });
+  }
+
+  /** Asked first whether the caller may: who may not use a tool may not learn whether there is one. */
+  #find({ name, principal, without = NOBODY }: ToolRequest): Tool | undefined {
+    if (!allows(principal.permissions.tools, name)) {
+      refuse('forbidden', {
+        suggestions: [`ask the operator for permissions.tools to include ${JSON.stringify(name)}`],
+      });
+    }
+    for (const source of this.#sources) {
+      const tool = source.find(name);
+      if (tool !== undefined && !without.has(tool.definition.toolkit ?? '')) return tool;
+    }
+    return undefined;
+  }
+
+  #absent({ name, principal, without = NOBODY }: ToolRequest): never {
+    const others = this.#all().map(({ definition }) => definition);
+    const close = nearest(
+      name,
+      others
+        .filter((other) => allows(principal.permissions.tools, other.name) && !without.has(other.toolkit ?? ''))
+        .map((other) => other.name),
+    );
+    const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
+    refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
+  }
+
+  async #ready(): Promise<void> {
+    for (const { ready } of this.#sources) await ready;
+  }
+
+  #all(): Tool[] {
+    return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+}
+
+interface Run {
+  readonly args: JsonObject;
+  readonly running: RunningTool;
+  readonly ending: Ending;
+  readonly timeoutMs: number;
+}
+
+function mentions({ name, description, tags }: ToolDefinition, wanted: string): boolean {
+  return [name, description, ...tags].some((text) => text.toLowerCase().includes(wanted));
+}
+
+function tooLate(milliseconds: number): Refused {
+  return new Refused(failure('timeout', {}, `The tool did not finish within ${milliseconds / 1000} s.`));
+}
+
+/** What a tool throws is told in its own words, without where in its code it happened. */
+function toolFailure(error: unknown): Error {
+  if (error instanceof WireRefused) return error;
+  const known = failureOf(error);
+  if (known !== undefined) return new Refused(known);
+  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
+  const words = typeof message === 'string' && message !== '' ? message : 'The tool failed.';
+  const details = typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? { tool_code: code } : {};
+  return new Refused(failure('tool_failed', details, words.slice(0, LONGEST_MESSAGE)));
+}
+
+/** The beginning of what was too long: of a text itself, of anything else its JSON. */
+function cut(data: Json, limit: number): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  // Never half of a character.
+  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+const TEN_MINUTES = 600_000;
+const MAX_RESULT = 1024 * 1024;
+const MOST_KEPT = 100;
+const LONGEST_MESSAGE = 2000;

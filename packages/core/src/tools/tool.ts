@@ -1,0 +1,75 @@
+import type { Issue, Json, JsonObject } from '@dragoman/protocols';
+import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+
+/** Something that can be called by name, wherever it runs. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** Every problem with these arguments, asked before each call. */
+  issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
+  /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
+  run(args: JsonObject, call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** What a tool has to say in the end. One that ran and did not succeed is an answer, not an error. */
+export interface ToolOutcome {
+  readonly success: boolean;
+  readonly data: Json;
+  readonly summary?: Json;
+  /** What went wrong, when it did not succeed. */
+  readonly error?: string;
+  readonly errorCode?: string;
+}
+
+/** The tools one place has to offer. A new kind of tool is a source of its own. */
+export interface ToolSource {
+  /** Resolves when it has been asked once what it has; absent where that is known from the start. */
+  readonly ready?: Promise<void>;
+  tools(): Iterable<Tool>;
+  find(name: string): Tool | undefined;
+}
+
+/** The context of one running tool. */
+export interface ToolCall {
+  readonly principal: Principal;
+  /** Aborts when the call is cancelled, runs out of time, or its caller is gone. */
+  readonly signal: AbortSignal;
+  /** Lines for the caller, told as events. */
+  readonly log: Log;
+  /** How far it is, from 0 to 100. */
+  progress(percent: number, message?: string): void;
+  /** Where it stands, in words. */
+  status(message: string): void;
+  /** A piece of something it makes; text is sent as UTF-8. */
+  artifact(piece: ArtifactPiece): void;
+  /** Returned by a tool that ran and did not succeed: `return call.failed('no such city', { code: 'NO_CITY' })`. */
+  failed(message: string, more?: { readonly code?: string; readonly data?: Json }): FailedOutcome;
+}
+
+export interface ArtifactPiece {
+  readonly name: string;
+  readonly mime?: string;
+  readonly chunk: string | Uint8Array;
+  readonly final?: boolean;
+}
+
+/** What a tool tells while it runs. */
+export interface ToolEvent {
+  readonly kind: EventKind;
+  readonly data: JsonObject;
+}
+
+/** Tells "did not succeed" from any value a tool may return. */
+export class FailedOutcome implements ToolOutcome {
+  readonly success = false;
+  readonly data: Json;
+  readonly error: string;
+  readonly errorCode?: string;
+
+  constructor(message: string, { code, data = null }: { readonly code?: string; readonly data?: Json } = {}) {
+    this.error = message;
+    this.data = data;
+    if (code !== undefined) this.errorCode = code;
+  }
+}

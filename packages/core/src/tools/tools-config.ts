@@ -1,0 +1,81 @@
+import type { Static } from '@dragoman/protocols';
+
+const text = { type: 'string', minLength: 1 } as const;
+const texts = { type: 'array', items: text } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** `wire:` in the configuration: where agents connect with plain NDJSON, and what each may take. */
+export const WireShape = {
+  type: 'object',
+  description: 'The A2E wire on a TCP port or a unix socket. Without it neither is opened.',
+  properties: {
+    port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'The TCP port; 0 for any free one.' },
+    socket: { ...text, description: 'The path of a unix socket.' },
+    max_message_bytes: { ...positive, description: 'In one line; 8 MiB unless told.' },
+    max_parallel: { ...positive, description: 'Requests of one connection that run at once; 16 unless told.' },
+    max_queued: { ...positive, description: 'Requests of one connection that may wait; 64 unless told.' },
+    max_connections: { ...positive, description: 'Of all agents together; 1,000 unless told.' },
+    plugins: { ...texts, description: 'Files whose exports are plugins: messages of your own.' },
+    idle_seconds: { ...positive, description: 'Silence after which a connection is closed; 300 unless told.' },
+  },
+  additionalProperties: false,
+} as const;
+export type WireConfig = Static<typeof WireShape>;
+
+/** Something a header may hold: a text, or the name of a secret that is put in at the last moment. */
+const headerValue = {
+  type: ['string', 'object'],
+  required: ['credential'],
+  properties: { credential: text },
+  additionalProperties: false,
+} as const;
+
+/** One entry of `tools:`: the path of a file with tools, or one tool that something else answers. */
+export const ToolEntryShape = {
+  type: ['string', 'object'],
+  minLength: 1,
+  description:
+    'A file whose exports are made with defineTool, or a tool that an HTTP endpoint, an agent or a workflow answers.',
+  required: ['name'],
+  properties: {
+    name: { ...text, pattern: '^[a-zA-Z0-9._-]{1,128}$' },
+    description: { type: 'string', maxLength: 2000 },
+    input: { type: 'object', description: 'JSON Schema of the arguments.' },
+    tags: texts,
+    idempotent: { type: 'boolean' },
+    deferred: { type: 'boolean', description: 'Left out of plain lists; found by searching.' },
+    http: {
+      type: 'object',
+      description: 'Answered by an HTTP endpoint, through the gate.',
+      required: ['url'],
+      properties: {
+        url: { ...text, description: '{name} stands for an argument.' },
+        method: { enum: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], description: 'POST unless told.' },
+        headers: { type: 'object', additionalProperties: headerValue },
+      },
+      additionalProperties: false,
+    },
+    agent: { ...text, description: 'Answered by this agent.' },
+    workflow: { ...text, description: 'Answered by the workflow in this file.' },
+  },
+  additionalProperties: false,
+} as const;
+export type ToolEntry = Static<typeof ToolEntryShape>;
+export type ConfiguredTool = Exclude<ToolEntry, string>;
+
+/** One of `mcp_servers:`, a program of the operator's or an address. Nothing of it ever comes from an agent. */
+export const McpServerShape = {
+  type: 'object',
+  properties: {
+    command: { ...text, description: 'The program to run; it speaks MCP on its standard input and output.' },
+    args: { type: 'array', items: { type: 'string' } },
+    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables beside PATH and HOME.' },
+    url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
+    headers: { type: 'object', additionalProperties: headerValue },
+    tools: { ...texts, description: 'The tools to take; all of them unless told.' },
+    resources: { ...texts, description: 'The URIs to take; all of them unless told.' },
+    timeout_ms: { ...positive, description: 'How long one call may take; 5 minutes unless told.' },
+  },
+  additionalProperties: false,
+} as const;
+export type McpServerConfig = Static<typeof McpServerShape>;

@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { Log } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import type { Ending } from '../ending.ts';
+
+/**
+ * A part of the wire host: the messages of one capability. It is given what it needs when it is made, answers by returning,
+ * and tells how things go through the call; it never reaches into the host.
+ */
+export interface WirePlugin {
+  readonly name: string;
+  /** What a handshake grants it by. */
+  readonly capability: string;
+  /** The types of message it takes. */
+  readonly messages: readonly string[];
+  /** Of several that take a type, the one with the highest is asked first; 0 unless told. */
+  readonly priority?: number;
+  /** Nobody is asked after it. */
+  readonly exclusive?: boolean;
+  /** Called once, before the first message. */
+  setup?(): Promise<void>;
+  /**
+   * The fields of the answer; `undefined` leaves the message to the next plugin that takes it. What cannot be answered it
+   * throws: `Refused`, or `WireRefused` for a code of its capability.
+   */
+  handle(message: WireMessage, call: WireCall): Answered | Promise<Answered>;
+  /** What it wants to have back after a restart. */
+  save?(): Json | undefined;
+  restore?(state: Json): void;
+  teardown?(): Promise<void>;
+}
+
+export type Answered = JsonObject | undefined;
+
+/** One request while it is being answered. */
+export interface WireCall {
+  readonly session: WireSession;
+  readonly requestId: string;
+  /** Aborts when the request is cancelled or its connection is gone. */
+  readonly signal: AbortSignal;
+  /** The same, for those who can do without a signal. */
+  readonly ending: Ending;
+  readonly log: Log;
+  /** Tells the agent how it is going: numbered, and only as long as the request runs. */
+  event(event: EventGiven): void;
+}
+
+/** A connection after its handshake. */
+export interface WireSession {
+  readonly id: string;
+  readonly principal: Principal;
+  /** Aborts when the connection is gone. */
+  readonly closed: AbortSignal;
+  /** Sends what answers no request. */
+  push(type: string, fields: JsonObject): void;
+}

@@ -1,0 +1,133 @@
+import type { Json } from '@dragoman/protocols';
+import type { Clock, Ids, Log } from '../../ports.ts';
+import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import type { Audit } from './audit.ts';
+import type { WirePlugin } from './plugin.ts';
+import { PluginTable } from './plugin-table.ts';
+import { WireConnection, type WireSink } from './wire-connection.ts';
+import { DEFAULT_WIRE_LIMITS, type WireLimits } from './wire-limits.ts';
+
+export interface WireHostOptions {
+  readonly plugins: readonly WirePlugin[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Who a key belongs to. */
+  readonly authenticate: (key: string) => Principal | undefined;
+  /** Counts a request against its caller's limits, or throws `Refused`. */
+  readonly count: (principal: Principal) => void;
+  readonly audit?: Audit;
+  /** Where plugins keep what they want to have back. */
+  readonly states?: PluginStates;
+  readonly limits?: Partial<WireLimits>;
+}
+
+/** By the name of the plugin. */
+export interface PluginStates {
+  load(name: string): Json | undefined;
+  save(name: string, state: Json): void;
+}
+
+export interface Entrance {
+  /** Who the transport has proven to be calling already; a token may then be left out. */
+  readonly principal?: Principal;
+  /** The agent was started by whoever runs this process: without a token it is them. */
+  readonly isLocal?: boolean;
+}
+
+/** The A2E wire host: gives every connection its session, on whatever transport it came. */
+export class WireHost implements AsyncDisposable {
+  readonly #options: WireHostOptions;
+  readonly #plugins: PluginTable;
+  readonly #limits: WireLimits;
+  readonly #startedAt: Date;
+  readonly #connections = new Set<WireConnection>();
+  #isStopping = false;
+  #onEmpty = () => {};
+
+  constructor(options: WireHostOptions) {
+    this.#options = options;
+    this.#plugins = new PluginTable(options.plugins);
+    this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
+    this.#startedAt = options.clock.now();
+  }
+
+  /** Makes every plugin ready. */
+  async start(): Promise<void> {
+    const { plugins, states } = this.#options;
+    for (const plugin of plugins) {
+      const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
+      if (state !== undefined) plugin.restore?.(state);
+      await plugin.setup?.();
+    }
+  }
+
+  /** A session for a new connection; `undefined` when there is no room for another. */
+  connect(sink: WireSink, { principal, isLocal = false }: Entrance = {}): WireConnection | undefined {
+    if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
+    const { clock, ids, log, authenticate, count, audit = () => {} } = this.#options;
+    const connection = new WireConnection({
+      plugins: this.#plugins,
+      clock,
+      ids,
+      log,
+      limits: isLocal ? { ...this.#limits, idleMs: 0 } : this.#limits,
+      startedAt: this.#startedAt,
+      identify: (token) => (token === '' && isLocal ? OPERATOR : identified(token, principal, authenticate)),
+      // Whoever runs the process sets its limits, and needs none against themselves.
+      count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
+      audit,
+      sink,
+      onClosed: (closed) => {
+        this.#connections.delete(closed);
+        if (this.#connections.size === 0) this.#onEmpty();
+      },
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  /** Ends what callers have open whose key was revoked, say. */
+  disconnect(isGone: (principal: Principal) => boolean): void {
+    for (const connection of this.#connections) {
+      if (connection.principal !== undefined && isGone(connection.principal)) connection.lost();
+    }
+  }
+
+  /** Takes nothing new, lets what runs finish for a while, and ends the rest. */
+  async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    for (const connection of this.#connections) connection.drain(drainMs);
+    if (this.#connections.size > 0) await empty;
+    const { plugins, states } = this.#options;
+    for (const plugin of plugins.toReversed()) {
+      const state = plugin.save?.();
+      if (state !== undefined) states?.save(plugin.name, state);
+      await plugin.teardown?.();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop({ drainMs: 0 });
+  }
+}
+
+/** A token wins over nothing; where the transport has proven who is calling, it must say the same. */
+function identified(
+  token: string,
+  proven: Principal | undefined,
+  authenticate: (key: string) => Principal | undefined,
+): Principal | undefined {
+  if (token === '') return proven;
+  const found = authenticate(token);
+  // An admin key is not an agent.
+  if (found === undefined || found.role !== 'agent') return undefined;
+  return proven === undefined || proven.id === found.id ? found : undefined;
+}
+
+/** Whoever started the process and talks to it over its own standard input. */
+const OPERATOR: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };

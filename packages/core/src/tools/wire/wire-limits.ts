@@ -1,0 +1,27 @@
+/** What one connection may take. Milliseconds and counts. */
+export interface WireLimits {
+  /** Requests that run at the same time. */
+  readonly maxParallel: number;
+  /** Requests that may wait for a place; more are refused as `busy`. */
+  readonly maxQueued: number;
+  /** For the handshake, from the moment of connecting. */
+  readonly handshakeMs: number;
+  /** A connection without a word for this long is closed, unless something of it runs; 0 for never. */
+  readonly idleMs: number;
+  /** For what is running when an agent ends its side. */
+  readonly drainMs: number;
+  /** The longest a shutdown may take, whatever the agent asks. */
+  readonly maxDrainMs: number;
+  /** Of all agents together. */
+  readonly maxConnections: number;
+}
+
+export const DEFAULT_WIRE_LIMITS: WireLimits = {
+  maxParallel: 16,
+  maxQueued: 64,
+  handshakeMs: 5_000,
+  idleMs: 300_000,
+  drainMs: 10_000,
+  maxDrainMs: 300_000,
+  maxConnections: 1_000,
+};

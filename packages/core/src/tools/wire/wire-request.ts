@@ -1,0 +1,46 @@
+import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { Log } from '../../ports.ts';
+import { Ending } from '../ending.ts';
+import type { WireCall, WireSession } from './plugin.ts';
+
+/** A request from its start to its answer. */
+export class WireRequest implements WireCall {
+  readonly session: WireSession;
+  readonly message: WireMessage;
+  readonly requestId: string;
+  readonly ending = new Ending();
+  readonly log: Log;
+  readonly startedAt: number;
+  readonly bytes: number;
+  readonly #tell: (request: WireRequest, event: EventGiven) => void;
+  isAnswered = false;
+
+  constructor({ session, message, log, startedAt, bytes, tell }: WireRequestParts) {
+    this.session = session;
+    this.message = message;
+    this.requestId = message.id ?? '';
+    this.log = log;
+    this.startedAt = startedAt;
+    this.bytes = bytes;
+    this.#tell = tell;
+  }
+
+  get signal(): AbortSignal {
+    return this.ending.signal;
+  }
+
+  event(event: EventGiven): void {
+    if (!this.isAnswered) this.#tell(this, event);
+  }
+}
+
+export interface WireRequestParts {
+  readonly session: WireSession;
+  readonly message: WireMessage;
+  readonly log: Log;
+  /** Milliseconds that only ever grow. */
+  readonly startedAt: number;
+  /** Of the line it came in. */
+  readonly bytes: number;
+  readonly tell: (request: WireRequest, event: EventGiven) => void;
+}

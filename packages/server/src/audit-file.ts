@@ -1,0 +1,74 @@
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { AuditEntry, Clock, Log } from '@dragoman/core';
+
+export interface AuditFileOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A file of this size is put aside; 10 MiB unless told. */
+  readonly maxBytes?: number;
+  /** How many that were put aside are kept; 5 unless told. */
+  readonly kept?: number;
+}
+
+/**
+ * One JSON line for each request of the wire, in a file for its owner alone. Lines are collected for a moment and written
+ * together; what cannot be written is told in the log, and nothing waits for it.
+ */
+export class AuditFile implements AsyncDisposable {
+  readonly #options: Required<AuditFileOptions>;
+  #lines: string[] = [];
+  #size = 0;
+  #writing: Promise<void> = Promise.resolve();
+  #isDue = false;
+
+  constructor(options: AuditFileOptions) {
+    this.#options = { maxBytes: 10 * 1024 * 1024, kept: 5, ...options };
+    mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
+    appendFileSync(options.path, '', { mode: 0o600 });
+    this.#size = statSync(options.path).size;
+  }
+
+  write(entry: AuditEntry): void {
+    this.#lines.push(`${JSON.stringify(entry)}\n`);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    this.#options.clock.after(COLLECT_MS, () => this.#flush());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#flush();
+    await this.#writing;
+  }
+
+  #flush(): void {
+    this.#isDue = false;
+    if (this.#lines.length === 0) return;
+    const text = this.#lines.join('');
+    this.#lines = [];
+    this.#writing = this.#writing
+      .then(() => this.#append(text))
+      .catch((error: unknown) => this.#options.log.error({ error: String(error) }, 'audit lines could not be written'));
+  }
+
+  async #append(text: string): Promise<void> {
+    const { path, maxBytes } = this.#options;
+    if (this.#size > 0 && this.#size + text.length > maxBytes) this.#putAside();
+    await appendFile(path, text, { mode: 0o600 });
+    this.#size += Buffer.byteLength(text);
+  }
+
+  /** `wire.ndjson` becomes `wire.ndjson.1`, that `.2`, and the last one goes. */
+  #putAside(): void {
+    const { path, kept } = this.#options;
+    for (let age = kept - 1; age >= 0; age--) {
+      const from = age === 0 ? path : `${path}.${age}`;
+      if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, `${path}.${age + 1}`);
+    }
+    this.#size = 0;
+  }
+}
+
+const COLLECT_MS = 100;

@@ -1,0 +1,121 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Cancel, Clock, Entrance, WireConnection, WireHost } from '@dragoman/core';
+import { LineSplitter } from '@dragoman/protocols';
+
+/** A byte stream each way. */
+export interface Lines {
+  readonly input: Readable;
+  readonly output: Writable;
+}
+
+export interface LineOptions {
+  readonly host: WireHost;
+  readonly clock: Clock;
+  readonly entrance?: Entrance;
+  readonly limits: LineLimits;
+}
+
+/** What one peer may take. Milliseconds and bytes. */
+export interface LineLimits {
+  readonly maxLineBytes: number;
+  /** Without a line break in them; what sends more is past helping. */
+  readonly maxBytesWithoutNewline: number;
+  /** From the first byte of a line to its last; 0 for as long as it likes. */
+  readonly lineMs: number;
+  /** Sent and not taken: past the first nothing more is read, past the second the connection is given up. */
+  readonly maxUnsentBytes: number;
+  readonly mostUnsentBytes: number;
+  /** How long a peer may leave what was sent unread. */
+  readonly stallMs: number;
+}
+
+export const DEFAULT_LINE_LIMITS: LineLimits = {
+  maxLineBytes: 8 * 1024 * 1024,
+  maxBytesWithoutNewline: 64 * 1024 * 1024,
+  lineMs: 10_000,
+  maxUnsentBytes: 1024 * 1024,
+  mostUnsentBytes: 32 * 1024 * 1024,
+  stallMs: 60_000,
+};
+
+/** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
+export function serveLines({ input, output }: Lines, { host, clock, entrance, limits }: LineOptions): Promise<void> {
+  return new Promise((resolve) => {
+    const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
+    let connection: WireConnection | undefined;
+    let pending = '';
+    let cancelStall: Cancel | undefined;
+    let cancelLine: Cancel | undefined;
+    let isOver = false;
+
+    const flush = () => {
+      if (pending === '') return;
+      const text = pending;
+      pending = '';
+      output.write(text);
+      if (output.writableLength > limits.mostUnsentBytes) return give();
+      if (output.writableLength <= limits.maxUnsentBytes || cancelStall !== undefined) return;
+      // The peer does not read: nothing more is taken from it until it does.
+      input.pause();
+      cancelStall = clock.after(limits.stallMs, give);
+      output.once('drain', () => {
+        cancelStall?.();
+        cancelStall = undefined;
+        input.resume();
+      });
+    };
+    const give = () => {
+      connection?.lost();
+      output.destroy();
+    };
+    const over = () => {
+      if (isOver) return;
+      isOver = true;
+      cancelLine?.();
+      cancelStall?.();
+      input.off('data', take).off('end', end);
+      resolve();
+    };
+    const take = (chunk: Uint8Array) => {
+      for (const line of splitter.push(chunk)) connection?.receiveLine(line);
+      const { bytesSinceNewline } = splitter;
+      if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
+      if (bytesSinceNewline === 0) {
+        cancelLine?.();
+        cancelLine = undefined;
+      } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);
+    };
+    const end = () => {
+      cancelLine?.();
+      for (const fault of splitter.end()) connection?.receiveLine(fault);
+      connection?.end();
+    };
+
+    connection = host.connect(
+      {
+        send: (text) => {
+          // Everything that is said in one turn goes in one write.
+          if (pending === '') process.nextTick(flush);
+          pending += `${text}\n`;
+        },
+        close: () => {
+          flush();
+          output.end(over);
+        },
+      },
+      entrance,
+    );
+    for (const stream of [input, output]) {
+      stream.on('error', () => connection?.lost());
+      stream.on('close', () => {
+        if (stream === output || input.errored !== null) connection?.lost();
+        if (stream === output) over();
+      });
+    }
+    if (connection === undefined) {
+      output.end(over);
+      return;
+    }
+    input.on('data', take).on('end', end);
+  });
+}

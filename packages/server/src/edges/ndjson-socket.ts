@@ -1,0 +1,91 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Clock, WireHost } from '@dragoman/core';
+import { DEFAULT_LINE_LIMITS, type LineLimits, serveLines } from './ndjson-lines.ts';
+
+export interface NdjsonSocketOptions {
+  readonly host: WireHost;
+  readonly clock: Clock;
+  readonly limits?: Partial<LineLimits>;
+}
+
+/** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
+export class NdjsonSocketEdge implements AsyncDisposable {
+  readonly #options: NdjsonSocketOptions;
+  readonly #limits: LineLimits;
+  readonly #servers: Server[] = [];
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: NdjsonSocketOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LINE_LIMITS, ...options.limits };
+  }
+
+  /** Resolves with the URL it answers at. Port 0 is any free one. */
+  async listenTcp({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
+    const server = await this.#listen({ host, port });
+    const address = server.address();
+    const bound = typeof address === 'object' && address !== null ? address.port : port;
+    return `tcp://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  }
+
+  /** For this user only. What a server that was killed left there is cleared away; a living one is not. */
+  async listenUnix(path: string): Promise<void> {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (!(await answers(path))) rmSync(path, { force: true });
+    await this.#listen({ path });
+    chmodSync(path, 0o600);
+  }
+
+  /** Takes no new connection; what is open is its host's to end. */
+  async close(): Promise<void> {
+    const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await this.close();
+  }
+
+  #listen(where: { host: string; port: number } | { path: string }): Promise<Server> {
+    // A peer may end its side and still wait for its answers.
+    const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
+    server.on('connection', (socket) => this.#serve(socket));
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(where, () => {
+        server.off('error', reject);
+        this.#servers.push(server);
+        resolve(server);
+      });
+    });
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    const { host, clock } = this.#options;
+    void serveLines({ input: socket, output: socket }, { host, clock, limits: this.#limits }).then(() => {
+      // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
+      socket.resume();
+      clock.after(LINGER_MS, () => socket.destroy());
+    });
+  }
+}
+
+/** Whether somebody listens there. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', () => resolve(false));
+  });
+}
+
+const LINGER_MS = 2_000;

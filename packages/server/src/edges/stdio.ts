@@ -1,0 +1,22 @@
+import type { Clock, WireHost } from '@dragoman/core';
+import { DEFAULT_LINE_LIMITS, type Lines, serveLines } from './ndjson-lines.ts';
+
+/** Serves whoever started this process, over its standard input and output. Resolves when they have ended it. */
+export function serveStdio(lines: Lines, { host, clock, maxLineBytes }: StdioOptions): Promise<void> {
+  const limits = {
+    ...DEFAULT_LINE_LIMITS,
+    ...(maxLineBytes !== undefined && { maxLineBytes }),
+    // The other end is the program that started us: it may take its time, and its end is ours.
+    lineMs: 0,
+    stallMs: A_DAY,
+  };
+  return serveLines(lines, { host, clock, entrance: { isLocal: true }, limits });
+}
+
+export interface StdioOptions {
+  readonly host: WireHost;
+  readonly clock: Clock;
+  readonly maxLineBytes?: number | undefined;
+}
+
+const A_DAY = 86_400_000;

@@ -1,0 +1,171 @@
+import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { MessageQueue } from '../edges/message-queue.ts';
+import { sseAnswer } from '../edges/sse.ts';
+import type { InboundRequest, Route, SocketRoute } from '../route.ts';
+
+export interface WireContext {
+  readonly host: WireHost;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/**
+ * The A2E wire over a WebSocket: a message each way is a message. Who is calling is proven by the key the upgrade came with,
+ * or by `auth_token` in the handshake, for peers that cannot set headers.
+ */
+export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRoute {
+  return {
+    path: '/a2e/ws',
+    access: 'open',
+    summary: 'The A2E wire: a message each way is one of its messages.',
+    open: async (socket) => {
+      const { principal } = socket;
+      if (principal?.role === 'admin') return socket.close(1008, 'forbidden');
+      let sent: Promise<void> = Promise.resolve();
+      const closed = new AbortController();
+      const sink = {
+        send: (text: string) => {
+          sent = socket.send(text).catch(() => {});
+        },
+        close: () => closed.abort(),
+      };
+      const connection = host.connect(sink, principal === undefined ? {} : { principal });
+      if (connection === undefined) return socket.close(1013, 'busy');
+      socket.signal.addEventListener('abort', () => connection.lost());
+      const reading = (async () => {
+        for await (const text of socket.messages) {
+          connection.receiveText(text);
+          // The peer does not read: nothing more is taken from it until it does.
+          if (socket.bufferedBytes > MAX_UNSENT) await sent;
+        }
+        connection.end();
+      })();
+      reading.catch(() => connection.lost());
+      if (!closed.signal.aborted) {
+        await new Promise<void>((resolve) => closed.signal.addEventListener('abort', () => resolve()));
+      }
+      await sent;
+    },
+  };
+}
+
+/** The A2E wire over plain HTTP: a session, messages posted to it, and a stream of what comes back. */
+export function wireRoutes(context: WireContext): Route[] {
+  const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock } = context;
+  const sessions = new HttpSessions(context);
+  return [
+    {
+      method: 'POST',
+      path: '/a2e/session',
+      access: 'agent',
+      counts: true,
+      summary: 'Opens a session of the A2E wire; the handshake is its first message.',
+      body: { contentTypes: ['application/json'], maxBytes: 1024 },
+      handle: ({ principal }) => {
+        const session = sessions.open(ids.hex(), principal);
+        if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
+        return { status: 200, json: { session_id: session.id } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/a2e/send',
+      access: 'agent',
+      owned: true,
+      // Each message counts by itself when it starts work.
+      counts: false,
+      summary: 'Sends one message to the session that X-Session-Id names.',
+      body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
+      handle: (request) => {
+        const session = sessions.find(request);
+        if (!(session instanceof HttpSession)) return session;
+        if (session.queue.unsent > MAX_UNSENT) {
+          return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
+        }
+        session.connection?.receiveLine({ ok: true, value: request.body, warnings: [] });
+        return { status: 200, json: { ok: true } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/a2e/stream',
+      access: 'agent',
+      owned: true,
+      counts: false,
+      summary: 'What the session that X-Session-Id names says, as server-sent events; Last-Event-ID resumes.',
+      handle: (request) => {
+        const session = sessions.find(request);
+        if (!(session instanceof HttpSession)) return session;
+        const last = request.headers['last-event-id'];
+        const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : undefined;
+        return sseAnswer(session.queue.read(after), { clock });
+      },
+    },
+  ];
+}
+
+class HttpSession {
+  readonly id: string;
+  readonly owner: string;
+  readonly queue = new MessageQueue();
+  connection: WireConnection | undefined;
+
+  constructor(id: string, owner: string) {
+    this.id = id;
+    this.owner = owner;
+  }
+}
+
+/** The sessions that are open over HTTP. Each belongs to who opened it, and looks absent to everybody else. */
+class HttpSessions {
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #host: WireHost;
+  readonly #clock: Clock;
+
+  constructor({ host, clock }: WireContext) {
+    this.#host = host;
+    this.#clock = clock;
+  }
+
+  open(id: string, principal: Principal | undefined): HttpSession | undefined {
+    if (principal === undefined) throw new Error('an agent route was called without a caller');
+    const own = [...this.#sessions.values()].filter(({ owner }) => owner === principal.id);
+    if (own.length >= MOST_SESSIONS) return undefined;
+    const session = new HttpSession(id, principal.id);
+    const sink = {
+      send: (text: string) => {
+        session.queue.push(text);
+        if (session.queue.unsent > MOST_UNSENT) session.connection?.lost();
+      },
+      close: () => {
+        session.queue.end();
+        // Its last words can be read for a while.
+        this.#clock.after(AFTERLIFE_MS, () => this.#sessions.delete(id));
+      },
+    };
+    session.connection = this.#host.connect(sink, { principal });
+    if (session.connection === undefined) return undefined;
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  find({ headers, principal }: InboundRequest): HttpSession | Failure {
+    const id = headers['x-session-id'];
+    if (typeof id !== 'string' || id === '') {
+      const suggestions = ['POST /a2e/session first, and send its session_id as X-Session-Id'];
+      return failure('invalid_message', { suggestions }, 'The header X-Session-Id is missing.');
+    }
+    const session = this.#sessions.get(id);
+    if (session === undefined || session.owner !== principal?.id || session.queue.isOver) return NO_SESSION;
+    return session;
+  }
+}
+
+const NO_SESSION = failure('not_found', {}, 'There is no such session.');
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const MAX_UNSENT = 1024 * 1024;
+const MOST_UNSENT = 32 * 1024 * 1024;
+const MOST_SESSIONS = 100;
+const AFTERLIFE_MS = 30_000;

@@ -1,0 +1,164 @@
+import { join } from 'node:path';
+import {
+  type Clock,
+  chainsPlugin,
+  childrenFolder,
+  type Engine,
+  FixedTools,
+  type Gate,
+  type Ids,
+  type Log,
+  lexicalSearch,
+  loadPlugins,
+  McpServers,
+  Memories,
+  mcpPlugin,
+  memoryPlugin,
+  openTools,
+  type RunWorkflow,
+  SessionToolkits,
+  type SkilledAgent,
+  Skills,
+  type Store,
+  skillsPlugin,
+  ToolRegistry,
+  toolsPlugin,
+  WireHost,
+  type WirePlugin,
+} from '@dragoman/core';
+import { AuditFile } from './audit-file.ts';
+import type { Config } from './config-schema.ts';
+import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import { pluginStates } from './plugin-states.ts';
+import { VERSION } from './version.ts';
+
+export interface WireOptions {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly store: Store;
+  /** Where everything durable is kept. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly gate?: Gate;
+  readonly runWorkflow?: RunWorkflow;
+}
+
+/** The tools of a server and the A2E wire host in front of them. */
+export class Wire {
+  readonly tools: ToolRegistry;
+  readonly servers: McpServers;
+  readonly host: WireHost;
+  /** Where agents connect over TCP; `undefined` when no port is opened. */
+  url: string | undefined;
+  /** The path of the unix socket; `undefined` when there is none. */
+  socket: string | undefined;
+  readonly #edge: NdjsonSocketEdge;
+  readonly #audit: AuditFile | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor({ tools, servers, host, edge, audit }: WireParts) {
+    this.#audit = audit;
+    this.tools = tools;
+    this.servers = servers;
+    this.host = host;
+    this.#edge = edge;
+  }
+
+  /** Opens what the configuration asks for. */
+  async listen({ wire, host = '127.0.0.1' }: Config): Promise<void> {
+    if (wire?.port !== undefined) this.url = await this.#edge.listenTcp({ host, port: wire.port });
+    if (wire?.socket === undefined) return;
+    await this.#edge.listenUnix(wire.socket);
+    this.socket = wire.socket;
+  }
+
+  stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
+    this.#stopped ??= this.#stop(drainMs);
+    return this.#stopped;
+  }
+
+  async #stop(drainMs: number): Promise<void> {
+    const closed = this.#edge.close();
+    await this.host.stop({ drainMs });
+    await this.#edge[Symbol.asyncDispose]();
+    await closed;
+    await this.#audit?.[Symbol.asyncDispose]();
+  }
+}
+
+interface WireParts {
+  readonly tools: ToolRegistry;
+  readonly servers: McpServers;
+  readonly host: WireHost;
+  readonly edge: NdjsonSocketEdge;
+  readonly audit: AuditFile | undefined;
+}
+
+export async function openWire(options: WireOptions): Promise<Wire> {
+  const { config, engine, store, folder, clock, ids, log, gate } = options;
+  const tools = new ToolRegistry({ clock });
+  tools.add(new FixedTools(await openTools(config.tools ?? [], options)));
+  const toolkits = new SessionToolkits();
+  const servers = new McpServers({
+    configs: config.mcp_servers ?? {},
+    clock,
+    log,
+    folder: childrenFolder(folder),
+    pins: store.pins,
+    gate,
+    version: VERSION,
+  });
+  tools.add(servers);
+  const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
+  const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Every capability of the host. A new one is a file in core and a line here.
+  const plugins: WirePlugin[] = [
+    toolsPlugin({ tools, toolkits, clock }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids }),
+    mcpPlugin({ servers, toolkits }),
+    memoryPlugin({ memories }),
+    skillsPlugin({ skills, clock }),
+    ...(await Promise.all((config.wire?.plugins ?? []).map(loadPlugins))).flat(),
+  ];
+  const isLasting = config.store !== 'memory';
+  const audit = isLasting ? new AuditFile({ path: join(folder, 'audit', 'wire.ndjson'), clock, log }) : undefined;
+  const host = new WireHost({
+    plugins,
+    clock,
+    ids,
+    log,
+    authenticate: (secret) => {
+      const key = engine.keys.find(secret);
+      return key === undefined ? undefined : engine.callers.principalOf(key);
+    },
+    count: (principal) => void engine.limiter.request(principal),
+    limits: limitsOf(config),
+    ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
+    ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),
+  });
+  await host.start();
+  engine.tools = tools;
+  engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
+  const maxLineBytes = config.wire?.max_message_bytes;
+  const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
+  return new Wire({ tools, servers, host, edge, audit });
+}
+
+/** Those of the configuration and those of the administration. */
+function skilledAgents({ agents = {} }: Config, { callers }: Engine): SkilledAgent[] {
+  const configured = Object.entries(agents).map(([id, agent]) => ({ ...agent, id }));
+  const administered = callers.list().filter(({ driver }) => driver !== undefined);
+  return [...configured, ...administered.map((agent) => ({ ...agent, id: agent.agent_id }))];
+}
+
+function limitsOf({ wire = {} }: Config) {
+  const { max_parallel, max_queued, max_connections, idle_seconds } = wire;
+  return {
+    ...(max_parallel !== undefined && { maxParallel: max_parallel }),
+    ...(max_queued !== undefined && { maxQueued: max_queued }),
+    ...(max_connections !== undefined && { maxConnections: max_connections }),
+    ...(idle_seconds !== undefined && { idleMs: idle_seconds * 1000 }),
+  };
+}
