@@ -1,5 +1,6 @@
 import { DriverShape, LimitsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
+import { DOOR_LIMITS } from './door-limits.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -19,7 +20,11 @@ export const ConfigShape = {
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
-    limits: LimitsShape,
+    limits: {
+      ...LimitsShape,
+      description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
+      properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
+    },
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {
       type: 'array',

@@ -19,6 +19,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
+import { edgeLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
@@ -122,7 +123,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
-    const context = { engine, store, clock, ids, log };
+    const limits = config.limits ?? {};
+    const context = { engine, store, clock, ids, log, limits };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
@@ -145,6 +147,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       authenticate: (key) => started.then(() => authenticate(engine, key)),
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),
+      ...edgeLimits(limits),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     ends.unshift(() => edge.close({ drainMs: 0 }));
