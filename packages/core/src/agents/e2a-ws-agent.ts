@@ -2,12 +2,12 @@ import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from 
 import { WebSocket } from 'ws';
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import { unlessAborted } from '../runs/until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
 import { connectFault } from './connect-fault.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /**
  * An agent server that is dialled over WebSocket. It greets with `connection.ack`, takes envelopes as text frames and

@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText, type Principal, type RequestKey } from '@dragoman/core';
+import { type Call, failureOf, frameText, type Principal, Refused, type RequestKey } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -182,7 +182,7 @@ class E2ASocket {
 }
 
 async function* refusing(reason: Failure): AsyncGenerator<never> {
-  throw Object.assign(new Error(reason.message), { failure: reason });
+  throw new Refused(reason);
 }
 
 /** Answers a `chat.resume` after the final frame. */
