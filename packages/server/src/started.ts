@@ -11,7 +11,7 @@ export class Started {
     this.#start();
   }
 
-  then<T>(act: () => T): T | Promise<T> {
+  once<T>(act: () => T): T | Promise<T> {
     return this.#isStarted ? act() : this.#starting.then(act);
   }
 }
