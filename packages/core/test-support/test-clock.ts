@@ -21,12 +21,17 @@ export class TestClock implements Clock {
   wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
-      const entry = { at: this.#elapsed + milliseconds, wake: resolve };
-      this.#waiting.push(entry);
-      signal?.addEventListener('abort', () => {
+      const giveUp = () => {
         this.#waiting = this.#waiting.filter((other) => other !== entry);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      const wake = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const entry = { at: this.#elapsed + milliseconds, wake };
+      this.#waiting.push(entry);
+      signal?.addEventListener('abort', giveUp, { once: true });
     });
   }
 
@@ -45,6 +50,12 @@ export class TestClock implements Clock {
     const due = this.#waiting.filter((entry) => entry.at <= this.#elapsed).sort((a, b) => a.at - b.at);
     this.#waiting = this.#waiting.filter((entry) => entry.at > this.#elapsed);
     for (const entry of due) entry.wake();
+  }
+
+  /** The same, and lets those who were woken do what they do. */
+  async advance(milliseconds: number): Promise<void> {
+    this.pass(milliseconds);
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Moves wall time alone, as an operator or NTP would. */

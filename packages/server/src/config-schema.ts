@@ -1,5 +1,6 @@
 import { ApiShape, DriverShape, LimitsShape, McpServerShape, ToolEntryShape, WireShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
+import { DOOR_LIMITS } from './door-limits.ts';
 import { MailboxShape } from './mailbox-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -52,7 +53,11 @@ export const ConfigShape = {
     wire: WireShape,
     tools: { type: 'array', items: ToolEntryShape },
     mcp_servers: { type: 'object', additionalProperties: McpServerShape },
-    limits: LimitsShape,
+    limits: {
+      ...LimitsShape,
+      description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
+      properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
+    },
     mailbox: MailboxShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {

@@ -8,6 +8,7 @@ import {
   isObject,
   isResponse,
   type Json,
+  type JsonLimits,
   type Outcome,
   parseJson,
   parseJsonBytes,
@@ -17,9 +18,9 @@ import {
 /** What an E2A door makes of the bytes it got: an envelope whose sender is who the key says, or why not. */
 export function readEnvelope(
   body: Uint8Array | string,
-  { principal, now }: { principal: Principal; now: Date },
+  { principal, now, limits }: { principal: Principal; now: Date; limits?: JsonLimits | undefined },
 ): E2AEnvelope | Failure {
-  const json = typeof body === 'string' ? parseJson(body) : parseJsonBytes(body);
+  const json = typeof body === 'string' ? parseJson(body, limits) : parseJsonBytes(body, limits);
   if (!json.ok) return unreadable(json);
   const outcome = e2aDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });

@@ -19,6 +19,7 @@ import {
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
 import { openDiscovery } from './discovery.ts';
+import { edgeLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -132,7 +133,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
     const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const context = { engine, store, clock, ids, log };
+    const limits = config.limits ?? {};
+    const context = { engine, store, clock, ids, log, limits };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
@@ -161,9 +163,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
       origins: config.allowed_origins ?? [],
-      authenticate: (key) => started.then(() => authenticate(engine, key)),
+      authenticate: (key) => started.once(() => authenticate(engine, key)),
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),
+      ...edgeLimits(limits),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     endings.add(async (drainMs) => {

@@ -15,10 +15,10 @@ export class Started {
 
   /** A route that takes work from callers without a key, whom nobody else would let wait. */
   holding(route: Route): Route {
-    return route.access === 'open' ? { ...route, handle: (request) => this.then(() => route.handle(request)) } : route;
+    return route.access === 'open' ? { ...route, handle: (request) => this.once(() => route.handle(request)) } : route;
   }
 
-  then<T>(act: () => T | Promise<T>): T | Promise<T> {
+  once<T>(act: () => T | Promise<T>): T | Promise<T> {
     return this.#isStarted ? act() : this.#starting.then(act);
   }
 }

@@ -5,12 +5,12 @@ import { connectFault } from '../gate/connect-fault.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
+import { unlessAborted } from '../runs/until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /**
  * An agent server that is dialled over WebSocket. It greets with `connection.ack`, takes envelopes as text frames and

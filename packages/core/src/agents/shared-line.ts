@@ -95,7 +95,10 @@ export class SharedLine {
   /** A frame has come, of so many bytes of text. */
   receive(frame: Outcome<Json>, text: FrameText): void {
     if (isConnectionEvent(frame)) return;
-    if (frame.ok && isPush(frame.value)) return this.#push(frame.value, text.bytes);
+    if (frame.ok && isPush(frame.value)) {
+      this.#push(frame.value, text.bytes);
+      return;
+    }
     const id = frame.ok ? requestIdOf(frame.value) : mentioned(text.excerpt);
     const found = id === undefined ? this.#onlyOne(frame) : this.#inFlight.get(id);
     if (found !== undefined) {

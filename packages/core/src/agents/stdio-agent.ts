@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 import { type E2AEnvelope, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
+import { unlessAborted } from '../runs/until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
 import { LimitedLog } from './limited-log.ts';
 import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /**
  * An agent that is a program: envelopes go to its standard input, one a line, and its frames come from its standard

@@ -22,13 +22,13 @@ describe('a page of an origin that may call', () => {
       fields: [`Origin: ${PAGE}`, 'Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: x-api-key'],
     });
     expect(heard).toMatch(/^HTTP\/1.1 204 /);
-    expect(valueOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
-    expect(valueOf(heard, 'Access-Control-Allow-Methods')).toBe('GET, HEAD, POST');
-    const taken = valueOf(heard, 'Access-Control-Allow-Headers')?.toLowerCase() ?? '';
+    expect(fieldOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
+    expect(fieldOf(heard, 'Access-Control-Allow-Methods')).toBe('GET, HEAD, POST');
+    const taken = fieldOf(heard, 'Access-Control-Allow-Headers')?.toLowerCase() ?? '';
     for (const name of ['authorization', 'x-api-key', 'content-type', 'idempotency-key', 'last-event-id']) {
       expect(taken.split(', ')).toContain(name);
     }
-    expect(valueOf(heard, 'Vary')).toBe('Origin');
+    expect(fieldOf(heard, 'Vary')).toBe('Origin');
     expect(heard).not.toMatch(/Allow-Credentials|Private-Network/);
   });
 
@@ -38,7 +38,7 @@ describe('a page of an origin that may call', () => {
       'Access-Control-Request-Method: GET',
       'Access-Control-Request-Private-Network: true',
     ];
-    expect(valueOf(await ask({ method: 'OPTIONS', fields }), 'Access-Control-Allow-Private-Network')).toBe('true');
+    expect(fieldOf(await ask({ method: 'OPTIONS', fields }), 'Access-Control-Allow-Private-Network')).toBe('true');
   });
 
   test('reads answers, refusals and the headers about limits', async () => {
@@ -47,9 +47,9 @@ describe('a page of an origin that may call', () => {
     const refused = await ask({ method: 'POST', fields: [`Origin: ${PAGE}`, 'X-API-Key: ada'] });
     expect(refused).toMatch(/^HTTP\/1.1 429 /);
     for (const heard of [good, refused, await ask({ method: 'POST', fields: [`Origin: ${PAGE}`] })]) {
-      expect(valueOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
-      expect(valueOf(heard, 'Vary')).toBe('Origin');
-      const exposed = valueOf(heard, 'Access-Control-Expose-Headers')?.split(', ');
+      expect(fieldOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
+      expect(fieldOf(heard, 'Vary')).toBe('Origin');
+      const exposed = fieldOf(heard, 'Access-Control-Expose-Headers')?.split(', ');
       for (const name of ['Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-RateLimit-Remaining', 'Location']) {
         expect(exposed).toContain(name);
       }
@@ -72,7 +72,7 @@ describe('everybody else', () => {
   test('without an origin is answered as before, and a cache is told that others are answered differently', async () => {
     const heard = await ask({});
     expect(heard).not.toContain('Access-Control-');
-    expect(valueOf(heard, 'Vary')).toBe('Origin');
+    expect(fieldOf(heard, 'Vary')).toBe('Origin');
     expect(await ask({}, [])).not.toMatch(/Vary/);
   });
 
@@ -88,6 +88,6 @@ async function ask(parts: { method?: string; fields?: string[] }, origins = [PAG
   return exchangeRaw(port, head({ ...parts, path: '/things', host, fields }));
 }
 
-function valueOf(heard: string, name: string): string | undefined {
+function fieldOf(heard: string, name: string): string | undefined {
   return new RegExp(`^${name}: (.*)\\r$`, 'im').exec(heard)?.[1];
 }

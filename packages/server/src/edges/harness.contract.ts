@@ -1,4 +1,4 @@
-// What the tests of the edges lean on: clocks, a silent log, and peers on raw sockets that may misbehave.
+// What the tests of the edges lean on: a clock, a log, and peers on raw sockets that may misbehave.
 
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -8,60 +8,6 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { onTestFinished } from 'vitest';
 import type { Answer, Route } from '../route.ts';
 import { HttpEdge, type HttpEdgeOptions } from './http.ts';
-
-/** Time that moves only when told. */
-export class TestClock implements Clock {
-  #elapsed = 0;
-  #waits: { readonly at: number; readonly ring: () => void }[] = [];
-
-  now(): Date {
-    return new Date(1_760_000_000_000 + this.#elapsed);
-  }
-
-  elapsed(): number {
-    return this.#elapsed;
-  }
-
-  get waiting(): number {
-    return this.#waits.length;
-  }
-
-  wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const giveUp = () => {
-        this.#waits = this.#waits.filter((other) => other !== wait);
-        reject(signal?.reason);
-      };
-      const ring = () => {
-        signal?.removeEventListener('abort', giveUp);
-        resolve();
-      };
-      const wait = { at: this.#elapsed + milliseconds, ring };
-      this.#waits.push(wait);
-      signal?.addEventListener('abort', giveUp, { once: true });
-    });
-  }
-
-  after(milliseconds: number, callback: () => void): () => void {
-    const wait = { at: this.#elapsed + milliseconds, ring: callback };
-    this.#waits.push(wait);
-    return () => {
-      this.#waits = this.#waits.filter((other) => other !== wait);
-    };
-  }
-
-  async advance(milliseconds: number): Promise<void> {
-    this.#elapsed += milliseconds;
-    const due = this.#waits.filter(({ at }) => at <= this.#elapsed);
-    this.#waits = this.#waits.filter(({ at }) => at > this.#elapsed);
-    for (const { ring } of due) ring();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 const realClock: Clock = {
   now: () => new Date(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TestClock } from './harness.contract.ts';
+import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { ndjsonAnswer } from './ndjson-stream.ts';
 import { type StreamRecord, sseAnswer, sseEvent } from './sse.ts';
 

@@ -1,6 +1,7 @@
 import { failure } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Connection, SocketRoute } from '../route.ts';
 import {
   ada,
@@ -12,7 +13,6 @@ import {
   type RunningEdge,
   readFrames,
   startEdge,
-  TestClock,
   upgradeHead,
 } from './harness.contract.ts';
 

@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText, type Principal, type RequestKey } from '@dragoman/core';
+import { type Call, failureOf, frameText, type Principal, Refused, type RequestKey } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -10,6 +10,7 @@ import {
   newResponse,
   type Stamp,
 } from '@dragoman/protocols';
+import { jsonLimits } from '../door-limits.ts';
 import { isFailure } from '../problem.ts';
 import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
 import type { Connection, SocketRoute } from '../route.ts';
@@ -68,7 +69,8 @@ class E2ASocket {
 
   async #answer(text: string): Promise<void> {
     const principal = this.#principal;
-    const read = readEnvelope(text, { principal, now: this.#context.clock.now() });
+    const { clock, limits = {} } = this.#context;
+    const read = readEnvelope(text, { principal, now: clock.now(), limits: jsonLimits(limits) });
     if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
     const envelope = withRequestId(read, this.#context.ids, undefined);
     const requestId = envelope.request_id ?? '';
@@ -180,7 +182,7 @@ class E2ASocket {
 }
 
 async function* refusing(reason: Failure): AsyncGenerator<never> {
-  throw Object.assign(new Error(reason.message), { failure: reason });
+  throw new Refused(reason);
 }
 
 /** Answers a `chat.resume` after the final frame. */

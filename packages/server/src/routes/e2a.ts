@@ -13,6 +13,7 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type E2AResponse, type Failure, failure } from '@dragoman/protocols';
+import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonAnswer } from '../edges/ndjson-stream.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
@@ -26,11 +27,12 @@ export interface E2AContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly limits?: DoorLimits;
 }
 
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
 export function e2aRoutes(context: E2AContext): Route[] {
-  const body = { contentTypes: ['application/json'], maxBytes: 1 << 20 };
+  const body = { contentTypes: ['application/json'], maxBytes: context.limits?.body_bytes ?? 1 << 20 };
   return [
     {
       method: 'POST',
@@ -75,7 +77,11 @@ async function send(request: InboundRequest, context: E2AContext): Promise<Answe
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const principal = callerOf(request);
-  const read = readEnvelope(request.body, { principal, now: context.clock.now() });
+  const read = readEnvelope(request.body, {
+    principal,
+    now: context.clock.now(),
+    limits: jsonLimits(context.limits ?? {}),
+  });
   if (isFailure(read)) return read;
   const addressed = withAgent(read, request.params['agent_id']);
   if (isFailure(addressed)) return addressed;

@@ -1,0 +1,60 @@
+import type { JsonLimits, Static } from '@dragoman/protocols';
+import type { HttpLimits, SocketLimits } from './edges/limits.ts';
+
+/** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
+export const DOOR_LIMITS = {
+  body_bytes: atLeast(1024, 'The largest body of a request to an E2A door; 1048576 unless told.'),
+  header_bytes: atLeast(1024, 'All headers of a request; 16384 unless told.'),
+  header_fields: atLeast(8, 'How many headers a request may have; 64 unless told.'),
+  headers_ms: atLeast(100, 'For the headers of a request to arrive; 10000 unless told.'),
+  request_ms: atLeast(100, 'For a whole request to arrive; 30000 unless told.'),
+  keep_alive_ms: atLeast(100, 'How long an idle connection is kept; 5000 unless told.'),
+  connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
+  // Deeper values parse, but can be neither written nor cloned.
+  json_depth: { ...atLeast(4, 'How deep JSON at an E2A door may be nested; 64 unless told.'), maximum: 500 },
+  message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
+  message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
+  message_ms: atLeast(100, 'For a WebSocket message that has begun to be whole; 10000 unless told.'),
+  identify_ms: atLeast(100, 'For a WebSocket peer to say who it is; 5000 unless told.'),
+  ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
+  buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
+} as const;
+
+export type DoorLimits = { readonly [Name in keyof typeof DOOR_LIMITS]?: Static<(typeof DOOR_LIMITS)[Name]> };
+
+/** The same for the edges, which have their own words and defaults. */
+export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; socketLimits: Partial<SocketLimits> } {
+  return {
+    limits: told({
+      maxHeaderBytes: limits.header_bytes,
+      maxHeaderFields: limits.header_fields,
+      headersMs: limits.headers_ms,
+      requestMs: limits.request_ms,
+      keepAliveMs: limits.keep_alive_ms,
+      maxConnections: limits.connections,
+    }),
+    socketLimits: told({
+      maxMessageBytes: limits.message_bytes,
+      maxFragments: limits.message_fragments,
+      messageMs: limits.message_ms,
+      identifyMs: limits.identify_ms,
+      pingMs: limits.ping_ms,
+      maxBufferedBytes: limits.buffer_bytes,
+    }),
+  };
+}
+
+/** How much JSON an E2A door reads. */
+export function jsonLimits({ json_depth: depth }: DoorLimits): JsonLimits {
+  return told({ depth });
+}
+
+function atLeast<Minimum extends number>(minimum: Minimum, description: string) {
+  return { type: 'integer', minimum, description } as const;
+}
+
+/** Without what was left out, so that defaults stay. */
+function told<Names extends string>(given: Record<Names, number | undefined>): { [Name in Names]?: number } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in Names]?: number };
+}

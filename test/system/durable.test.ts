@@ -1,0 +1,61 @@
+import { afterAll, expect, test } from 'vitest';
+import { allFrames, call } from './call.ts';
+import { fresh, read } from './caller.ts';
+import { type Deed, Strace } from './strace.ts';
+import { agentModule, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      slow: { driver: 'module', module: agentModule('load') },
+    },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+const { api_key: KEY } = await system.caller('caller-agent');
+
+test('the disk has what was asked, and every frame of the answer, before a byte of it is sent', async (context) => {
+  const strace = await Strace.attach(system.pid);
+  if (typeof strace === 'string') {
+    context.skip(`strace cannot look at the server here: ${strace}`);
+    return;
+  }
+  await using _ = strace;
+  const single = Array.from({ length: 10 }, () => fresh());
+  for (const id of single) await allFrames(await send({ request_id: id }));
+  const streamed = fresh();
+  const params = { content: 'one two three four', pause_ms: 30 };
+  const frames = await allFrames(
+    await send({ request_id: streamed, agent_ref: { id: 'slow' }, is_stream: true, params }),
+  );
+  const deeds = await strace.deeds();
+
+  for (const id of single) {
+    const asked = deeds.findIndex(({ kind, text }) => kind === 'socket-read' && text.includes(id));
+    const answered = deeds.findIndex(({ kind, text }) => kind === 'socket-write' && text.includes(id));
+    expect([asked !== -1, answered > asked], `${id} is seen to be asked, then answered`).toEqual([true, true]);
+    const between = deeds.slice(asked, answered).filter(({ kind }) => kind.startsWith('log-'));
+    expect(between.map(({ kind }) => kind)).toContain('log-sync');
+    expect(between.at(-1)?.kind, `nothing of ${id} waits for the disk when it is answered`).toBe('log-sync');
+  }
+  for (const frame of frames) {
+    const sent = deeds.findIndex(
+      ({ kind, text }) => kind === 'socket-write' && text.includes(String(read(frame).response_id)),
+    );
+    expect(sent).not.toBe(-1);
+    expect(lastOfLog(deeds.slice(0, sent))).toBe('log-sync');
+  }
+});
+
+/** The last thing that was done to the store's log. */
+function lastOfLog(deeds: readonly Deed[]): string | undefined {
+  return deeds.filter(({ kind }) => kind.startsWith('log-')).at(-1)?.kind;
+}
+
+function send(envelope: object) {
+  const accept = 'is_stream' in envelope ? 'text/event-stream' : 'application/json';
+  const json = { method: 'chat.send', params: { content: 'hello' }, ...envelope };
+  return call(system.url, { method: 'POST', path: '/e2a', key: KEY, accept, json });
+}
