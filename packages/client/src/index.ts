@@ -3,6 +3,12 @@
 export type { Admin, AgentDefinition, AgentList, Key, KeyRequest, Limits, NewKey, Permissions } from './admin.ts';
 export type { Answer } from './answer.ts';
 export {
+  type Callback,
+  CallbackReceiver,
+  type CallbackReceiverOptions,
+  CallbackRefused,
+} from './callback-receiver.ts';
+export {
   type Client,
   type ClientOptions,
   createClient,
@@ -12,6 +18,7 @@ export {
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export type { SendInput } from './envelope-of.ts';
+export type { Mailbox, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
