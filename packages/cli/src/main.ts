@@ -6,6 +6,7 @@ import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
+import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { watchCommand } from './commands/watch.ts';
@@ -50,5 +51,6 @@ const COMMANDS = [
   keysCommand,
   checkCommand,
   convertCommand,
+  listenCommand,
   doctorCommand,
 ] as const;

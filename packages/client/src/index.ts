@@ -18,7 +18,7 @@ export {
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export type { SendInput } from './envelope-of.ts';
-export type { Mailbox, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
+export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';

@@ -16,6 +16,15 @@ export interface MailboxThreadPage {
   readonly next: number | null;
 }
 
+/** What the server says of its mailbox. */
+export interface MailboxAbout {
+  readonly name: string;
+  readonly agentId: string | null;
+  readonly description: string;
+  readonly endpoint: string;
+  readonly callbacks: { readonly publicKey: string; readonly signatures: readonly string[] };
+}
+
 /** The A2A mailbox of the server, with or without a key. */
 export class Mailbox {
   readonly #http: Http;
@@ -62,6 +71,11 @@ export class Mailbox {
   ): Promise<MailboxThreadPage> {
     const path = `a2a/threads/${encodeURIComponent(threadId)}?after=${after}&limit=${limit}`;
     return this.#insist({ path, signal });
+  }
+
+  /** Who the mailbox is, and the key its callbacks are signed with. */
+  about(options: MailboxOptions = {}): Promise<MailboxAbout> {
+    return this.#http.json({ path: 'agent', signal: options.signal });
   }
 
   /** Asking twice does no harm: the same id gets the same answer. */
