@@ -83,7 +83,10 @@ export class Mailbox {
     const { clock, ids, directory, store } = this.#options;
     const { principal, idempotencyKey } = sender;
     const named = given.messageId === null && idempotencyKey !== undefined ? `idem_${idempotencyKey}` : given.messageId;
-    const message = completed({ ...given, messageId: named }, { id: ids.hex(), now: clock.now() });
+    const message = completed(
+      { ...given, messageId: named },
+      { id: named === null ? ids.hex() : '', now: clock.now() },
+    );
     const { callbackUrl } = message.from;
     const { threadId, replyTo } = message.metadata;
     this.#checkIdentity(message, sender);
@@ -114,11 +117,11 @@ export class Mailbox {
     const opening = needsLetter ? this.#open(key, message, { hasThread, envelope }) : Promise.resolve(false);
     // In the same breath as the letter, so that both are in one commit.
     const answering = this.#follow(
-      this.#answered(frames, { key, accepted: accepting.row, opening, onRefused: accepting.reject }),
+      this.#answered(frames, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
     );
     const row = await accepting.row;
     await opening;
-    const acknowledge = () => acknowledgementOf(askedIn(row) ?? never(), message);
+    const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
     return callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
   }
 
@@ -162,11 +165,11 @@ export class Mailbox {
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
   async #answered(
     frames: AsyncIterable<E2AResponse>,
-    { key, accepted, opening, onRefused }: Answering,
+    { key, envelope, accepted, opening, onRefused }: Answering,
   ): Promise<MailboxResponse> {
     try {
       const final = await finalOf(frames);
-      const asked = askedIn(await accepted) ?? never();
+      const asked = askedBy(await accepted, key, envelope);
       // A repeat of another message by its idempotency key has no letter of its own.
       if ((await opening) && asked.requestId !== key.requestId) await this.#options.store.threads.drop(key);
       const owes = (await opening) && asked.requestId === key.requestId;
@@ -301,6 +304,7 @@ export class Mailbox {
 
 interface Answering {
   readonly key: RequestKey;
+  readonly envelope: Asked['envelope'];
   readonly accepted: Promise<RequestRow>;
   readonly opening: Promise<boolean>;
   readonly onRefused: (error: unknown) => void;
@@ -321,6 +325,12 @@ function deferredRow() {
   // Whoever waits for it is told; nobody may be waiting yet.
   row.catch(() => {});
   return { row, resolve, reject };
+}
+
+/** What was asked, as this message has it: only a repeat by its idempotency key may be of another one. */
+function askedBy(row: RequestRow, key: RequestKey, envelope: Asked['envelope']): Asked {
+  if (row.requestId !== key.requestId) return askedIn(row) ?? never();
+  return { ...key, acceptedAt: row.acceptedAt, envelope };
 }
 
 function refuseField(pointer: string, message: string): never {
