@@ -200,7 +200,9 @@ export class Mailbox {
       text,
       at: this.#options.clock.now().getTime(),
     };
-    const settled = await store.threads.settle(asked, { message, delivery, keep: settings.threadMessages });
+    const settled = await this.#insist(() =>
+      store.threads.settle(asked, { message, delivery, keep: settings.threadMessages }),
+    );
     if (settled && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
     return response;
   }
@@ -267,6 +269,19 @@ export class Mailbox {
     }
     const refused = await gate.check(url);
     if (refused !== undefined) refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${refused.message}`);
+  }
+
+  /** What is owed stays owed while the disk is full: it is tried until it can be written, or the server stops. */
+  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (this.#stopped.signal.aborted) throw error;
+        this.#options.log.warn({ error: String(error) }, 'an answer could not be put in its place yet');
+        await this.#options.clock.wait(STORE_PAUSE_MS, this.#stopped.signal);
+      }
+    }
   }
 
   /** The answer when it comes in time. */
@@ -347,3 +362,4 @@ function never(): never {
 }
 
 const ONE_HOUR = 3600 * 1000;
+const STORE_PAUSE_MS = 1000;
