@@ -24,6 +24,11 @@ export class TestAuthority implements Disposable {
     return join(this.#folder, 'ca.pem');
   }
 
+  /** What is in it. */
+  get certificate(): string {
+    return readFileSync(this.path, 'utf8');
+  }
+
   /** A certificate for these names or addresses, such as `IP:127.0.0.1`. */
   issue(names: readonly string[]): Certificate {
     this.#issued += 1;

@@ -7,6 +7,7 @@ import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
+import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
@@ -58,5 +59,6 @@ const COMMANDS = [
   apisCommand,
   checkCommand,
   convertCommand,
+  listenCommand,
   doctorCommand,
 ] as const;

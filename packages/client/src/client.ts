@@ -5,6 +5,7 @@ import { DragomanError } from './dragoman-error.ts';
 import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.ts';
 import { Http } from './http.ts';
 import { HttpTransport } from './http-transport.ts';
+import { Mailbox } from './mailbox.ts';
 import { Place } from './place.ts';
 import type { Reconnect } from './resumed.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
@@ -53,6 +54,7 @@ export function createClient(options: ClientOptions): Client {
 export class Client {
   readonly sessions: Sessions;
   readonly admin: Admin;
+  readonly mailbox: Mailbox;
   readonly #http: Http;
   readonly #overHttp: HttpTransport;
   readonly #retry: Required<RetryOptions>;
@@ -65,6 +67,7 @@ export class Client {
     this.#WebSocket = WebSocket;
     this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
     this.admin = new Admin(this.#http);
+    this.mailbox = new Mailbox(this.#http, this.#retry);
   }
 
   /** Sends text or an envelope, at once, and gives the answer to read. */

@@ -16,6 +16,12 @@ export type {
 export type { Answer } from './answer.ts';
 export type { ApiInput, KeptApi } from './api-admin.ts';
 export {
+  type Callback,
+  CallbackReceiver,
+  type CallbackReceiverOptions,
+  CallbackRefused,
+} from './callback-receiver.ts';
+export {
   type Client,
   type ClientOptions,
   createClient,
@@ -25,6 +31,7 @@ export {
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export type { SendInput } from './envelope-of.ts';
+export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';

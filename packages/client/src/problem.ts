@@ -1,11 +1,15 @@
 import { FAILURES, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
+import { mailboxErrorOf } from './mailbox-error.ts';
 
-/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, or whatever stands in its place. */
+/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's own words, or whatever stands in their place. */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
   const retryAfter = retryAfterOf(headers.get('retry-after'));
-  const problem = await problemIn(response);
+  const json = await jsonIn(response);
+  const refusal = json && mailboxErrorOf(json, status, retryAfter);
+  if (refusal !== undefined) return refusal;
+  const problem = typeof json?.['code'] === 'string' ? json : undefined;
   if (problem === undefined) {
     if (!response.bodyUsed) await response.body?.cancel();
     return unexpected(response, url, retryAfter);
@@ -24,10 +28,10 @@ export async function errorOfResponse(response: Response, url: string): Promise<
 }
 
 /** Rejects when the connection breaks within it: half a refusal is none. */
-async function problemIn(response: Response): Promise<JsonObject | undefined> {
+async function jsonIn(response: Response): Promise<JsonObject | undefined> {
   if (!/^application\/(?:problem\+)?json\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   const json = parseJson(await response.text());
-  return json.ok && isObject(json.value) && typeof json.value['code'] === 'string' ? json.value : undefined;
+  return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
 /** Not our server's words: a proxy before it, or another program behind the url. */

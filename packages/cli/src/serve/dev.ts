@@ -4,6 +4,7 @@ import { type Config, type Server, systemIds } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { DEFAULT_DEV_DATA, type DevKeys, devKeysPath, readDevKeys, writeDevKeys } from '../dev-keys.ts';
+import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
@@ -15,7 +16,7 @@ import { readSettings, type ServeOptions, type Settings } from './settings.ts';
 export function dev(options: ServeOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal } = context;
   const { json } = options;
-  const settings = withDemo(readSettings(options, context, { data: DEFAULT_DEV_DATA }));
+  const settings = withDemo(readSettings(options, context, { data: DEFAULT_DEV_DATA }), context.now());
   const kept = readDevKeys(settings.data);
   let adminKey = kept?.admin_key;
   return runServer({
@@ -39,10 +40,15 @@ export function dev(options: ServeOptions & { json: boolean }, context: Context)
   });
 }
 
-function withDemo(settings: Settings): Settings {
-  const { config } = settings;
+function withDemo(settings: Settings, now: Date): Settings {
+  const { config, data } = settings;
   const agents: Config['agents'] = { ...DEMO_AGENTS, ...config.agents };
-  return { ...settings, config: { ...config, agents, default_agent: config.default_agent ?? 'echo' } };
+  // Callbacks reach the local receiver, `dragoman listen`, without further ado.
+  const gate: Config['gate'] = {
+    allow: [...(config.gate?.allow ?? []), `127.0.0.1:${LISTEN_PORT}`],
+    ca: [...(config.gate?.ca ?? []), listenCertificate(data, now).path],
+  };
+  return { ...settings, config: { ...config, agents, gate, default_agent: config.default_agent ?? 'echo' } };
 }
 
 /** The demo's own caller, who may talk to every agent. */

@@ -83,7 +83,10 @@ export class Mailbox {
     const { clock, ids, directory, store } = this.#options;
     const { principal, idempotencyKey } = sender;
     const named = given.messageId === null && idempotencyKey !== undefined ? `idem_${idempotencyKey}` : given.messageId;
-    const message = completed({ ...given, messageId: named }, { id: ids.hex(), now: clock.now() });
+    const message = completed(
+      { ...given, messageId: named },
+      { id: named === null ? ids.hex() : '', now: clock.now() },
+    );
     const { callbackUrl } = message.from;
     const { threadId, replyTo } = message.metadata;
     this.#checkIdentity(message, sender);
@@ -114,11 +117,11 @@ export class Mailbox {
     const opening = needsLetter ? this.#open(key, message, { hasThread, envelope }) : Promise.resolve(false);
     // In the same breath as the letter, so that both are in one commit.
     const answering = this.#follow(
-      this.#answered(frames, { key, accepted: accepting.row, opening, onRefused: accepting.reject }),
+      this.#answered(frames, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
     );
     const row = await accepting.row;
     await opening;
-    const acknowledge = () => acknowledgementOf(askedIn(row) ?? never(), message);
+    const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
     return callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
   }
 
@@ -162,11 +165,11 @@ export class Mailbox {
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
   async #answered(
     frames: AsyncIterable<E2AResponse>,
-    { key, accepted, opening, onRefused }: Answering,
+    { key, envelope, accepted, opening, onRefused }: Answering,
   ): Promise<MailboxResponse> {
     try {
       const final = await finalOf(frames);
-      const asked = askedIn(await accepted) ?? never();
+      const asked = askedBy(await accepted, key, envelope);
       // A repeat of another message by its idempotency key has no letter of its own.
       if ((await opening) && asked.requestId !== key.requestId) await this.#options.store.threads.drop(key);
       const owes = (await opening) && asked.requestId === key.requestId;
@@ -197,7 +200,9 @@ export class Mailbox {
       text,
       at: this.#options.clock.now().getTime(),
     };
-    const settled = await store.threads.settle(asked, { message, delivery, keep: settings.threadMessages });
+    const settled = await this.#insist(() =>
+      store.threads.settle(asked, { message, delivery, keep: settings.threadMessages }),
+    );
     if (settled && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
     return response;
   }
@@ -266,6 +271,19 @@ export class Mailbox {
     if (refused !== undefined) refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${refused.message}`);
   }
 
+  /** What is owed stays owed while the disk is full: it is tried until it can be written, or the server stops. */
+  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (this.#stopped.signal.aborted) throw error;
+        this.#options.log.warn({ error: String(error) }, 'an answer could not be put in its place yet');
+        await this.#options.clock.wait(STORE_PAUSE_MS, this.#stopped.signal);
+      }
+    }
+  }
+
   /** The answer when it comes in time. */
   #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
     const { clock, settings } = this.#options;
@@ -301,6 +319,7 @@ export class Mailbox {
 
 interface Answering {
   readonly key: RequestKey;
+  readonly envelope: Asked['envelope'];
   readonly accepted: Promise<RequestRow>;
   readonly opening: Promise<boolean>;
   readonly onRefused: (error: unknown) => void;
@@ -323,6 +342,12 @@ function deferredRow() {
   return { row, resolve, reject };
 }
 
+/** What was asked, as this message has it: only a repeat by its idempotency key may be of another one. */
+function askedBy(row: RequestRow, key: RequestKey, envelope: Asked['envelope']): Asked {
+  if (row.requestId !== key.requestId) return askedIn(row) ?? never();
+  return { ...key, acceptedAt: row.acceptedAt, envelope };
+}
+
 function refuseField(pointer: string, message: string): never {
   const issue: Issue = { pointer, code: 'refused', message };
   throw new Refused(failure('invalid_message', { issues: [issue] }, message));
@@ -337,3 +362,4 @@ function never(): never {
 }
 
 const ONE_HOUR = 3600 * 1000;
+const STORE_PAUSE_MS = 1000;

@@ -1,0 +1,145 @@
+// The mailbox against bare Node doing the same: messages accepted, durably, against a `node:http` JSON echo; callbacks
+// delivered, durably and signed, against a loop over keep-alive connections; and what dead hosts cost the living.
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from './e2a/load.ts';
+import { certificateFor } from './mailbox/certificate.ts';
+import { table } from './measure.ts';
+
+export async function run(): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
+  const children: ChildProcess[] = [];
+  const start = async <Told>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
+    const path = fileURLToPath(new URL(`./mailbox/${file}`, import.meta.url));
+    const child = fork(path, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    children.push(child);
+    return { child, told: await nextMessage<Told>(child) };
+  };
+  try {
+    const shortfalls = await accepting(folder, start);
+    return [...shortfalls, ...(await delivering(folder, start, children))];
+  } finally {
+    for (const child of children) child.disconnect();
+    await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function accepting(folder: string, start: Start): Promise<string[]> {
+  const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+  const bare = await start<{ port: number }>('bare.mjs');
+  const server = await start<{ port: number; key: string }>('server.mjs', [join(folder, 'server'), agent]);
+  const contenders = {
+    bare: { port: bare.told.port, key: undefined, metadata: {} },
+    'answered at once': { ...server.told, metadata: {} },
+    'in a thread': { ...server.told, metadata: { threadId: 't' } },
+  };
+  const best = new Map<string, { perSecond: number; p50: number; p99: number }>();
+  for (let round = 0; round < 3; round += 1) {
+    for (const [name, one] of Object.entries(contenders)) {
+      const result = await load({ port: one.port, connections: 64, milliseconds: 1500, next: () => post(one) });
+      if (result.perSecond > (best.get(name)?.perSecond ?? 0)) best.set(name, result);
+    }
+  }
+  const ofBare = (name: string) => (best.get(name)?.perSecond ?? 0) / (best.get('bare')?.perSecond ?? 1);
+  console.log(
+    table([
+      ['messages, 64 connections', 'a second', 'of bare', 'p50', 'p99'],
+      ...[...best].map(([name, { perSecond, p50, p99 }]) => [
+        name,
+        perSecond.toFixed(0),
+        ofBare(name).toFixed(2),
+        `${p50.toFixed(2)} ms`,
+        `${p99.toFixed(2)} ms`,
+      ]),
+    ]),
+  );
+  return short('messages accepted and answered a second, of a bare JSON echo', ofBare('answered at once'), 0.4);
+}
+
+async function delivering(folder: string, start: Start, children: ChildProcess[]): Promise<string[]> {
+  const certificate = certificateFor(60);
+  const env = { CERT: certificate.cert, KEY: certificate.key };
+  const { told: places } = await start<Places>('sink.mjs', ['40', '10'], env);
+  let runs = 0;
+  const time = async (kind: 'bare' | 'outbox', task: Partial<Places> & { count: number }): Promise<number> => {
+    const path = fileURLToPath(new URL('./mailbox/deliver.mjs', import.meta.url));
+    const child = fork(path, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    children.push(child);
+    runs += 1;
+    child.send({
+      kind,
+      answering: places.answering,
+      hanging: [],
+      ca: certificate.ca,
+      folder: join(folder, `${runs}`),
+      ...task,
+    });
+    return (await nextMessage<{ milliseconds: number }>(child)).milliseconds;
+  };
+  const few = places.answering.slice(0, 8);
+  const rates = { bare: 0, outbox: 0 };
+  for (let round = 0; round < 3; round += 1) {
+    for (const kind of ['bare', 'outbox'] as const) {
+      rates[kind] = Math.max(rates[kind], (COUNT / (await time(kind, { answering: few, count: COUNT }))) * 1000);
+    }
+  }
+  console.log(
+    `\n${table([
+      [`${COUNT} callbacks to 8 hosts, https`, 'a second', 'of bare'],
+      ...Object.entries(rates).map(([kind, rate]) => [kind, rate.toFixed(0), (rate / rates.bare).toFixed(2)]),
+    ])}`,
+  );
+  const alone = await time('outbox', { count: 8000 });
+  const beside = await time('outbox', { count: 10_000, hanging: places.hanging });
+  console.log(
+    `\n10,000 callbacks due at once to 50 hosts, 10 of them dead: the 8,000 to the living ones took ${beside.toFixed(0)} ms, ` +
+      `and ${alone.toFixed(0)} ms without the dead: ${(beside / alone).toFixed(2)} ×`,
+  );
+  const late =
+    beside / alone > 1.5 ? [`living hosts beside dead ones: ${(beside / alone).toFixed(2)} ×, at most 1.5 wanted`] : [];
+  return [...short('callbacks delivered a second, of a bare keep-alive loop', rates.outbox / rates.bare, 0.5), ...late];
+}
+
+type Start = <Told>(
+  file: string,
+  args?: readonly string[],
+  env?: Record<string, string>,
+) => Promise<{ child: ChildProcess; told: Told }>;
+
+interface Places {
+  readonly answering: readonly { host: string; port: number }[];
+  readonly hanging: readonly { host: string; port: number }[];
+}
+
+let count = 0;
+
+function post({ port, key, metadata }: { port: number; key: string | undefined; metadata: object }): string {
+  count += 1;
+  const message = { contentType: 'application/json', content: { task: 'analyze', data: 'hello my world' } };
+  const body = {
+    version: '0.3.0',
+    from: { name: 'Bench' },
+    message,
+    metadata: { messageId: `m${count}`, ...metadata },
+  };
+  const text = JSON.stringify(body);
+  const authorization = key === undefined ? '' : `Authorization: Bearer ${key}\r\n`;
+  return `POST /a2a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+function nextMessage<Told>(child: ChildProcess): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Told));
+    child.once('exit', (code) => reject(new Error(`a process of the benchmark ended with ${code}`)));
+  });
+}
+
+function short(what: string, value: number, bound: number): string[] {
+  return value >= bound ? [] : [`${what}: ${value.toFixed(2)}, at least ${bound} wanted`];
+}
+
+const COUNT = 4000;

@@ -1,0 +1,22 @@
+// The built server with one agent that answers at once, for the benchmark to write to.
+import { startServer, systemClock, systemIds } from '@dragoman/server';
+
+const [folder, module] = process.argv.slice(2);
+const many = 1_000_000_000;
+const server = await startServer({
+  config: {
+    port: 0,
+    default_agent: 'bench',
+    agents: { bench: { driver: 'module', module, max_parallel: 100_000 } },
+    limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
+    mailbox: { requests_per_minute: many, max_concurrent: many },
+  },
+  folder,
+  clock: systemClock,
+  ids: systemIds,
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+});
+await server.engine.callers.put({ agent_id: 'bench-client', permissions: { agents: ['*'] } });
+const { secret } = await server.engine.keys.create({ agentId: 'bench-client', role: 'agent' });
+process.send({ port: Number(new URL(server.url).port), key: secret });
+process.on('disconnect', () => server.stop({ drainMs: 100 }).finally(() => process.exit(0)));

@@ -1,0 +1,33 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { selfSigned } from './self-signed.ts';
+
+/** A certificate, its key, and the file that whoever calls has to trust. */
+export interface ListenCertificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly path: string;
+}
+
+/** The certificate of the local receiver: made when it is first needed, and again before it is over. */
+export function listenCertificate(data: string, now: Date): ListenCertificate {
+  const folder = join(data, 'listen');
+  const [path, keyPath] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  if (!isGood(path, keyPath, now)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = selfSigned({ now, days: 365 });
+    writeFileSync(keyPath, made.key, { mode: 0o600 });
+    writeFileSync(path, made.cert);
+  }
+  return { cert: readFileSync(path, 'utf8'), key: readFileSync(keyPath, 'utf8'), path };
+}
+
+function isGood(path: string, keyPath: string, now: Date): boolean {
+  if (!existsSync(path) || !existsSync(keyPath)) return false;
+  const end = Date.parse(new X509Certificate(readFileSync(path)).validTo);
+  return end - now.getTime() > 7 * 24 * 3600 * 1000;
+}
+
+/** Where `listen` listens unless told, and where `dev` lets callbacks through to. */
+export const LISTEN_PORT = 7430;

@@ -1,0 +1,125 @@
+import { X509Certificate } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { request } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { main } from '../main.ts';
+import { listenCertificate } from './certificate.ts';
+import { selfSigned } from './self-signed.ts';
+
+const NOW = new Date();
+let surroundings: FakeSurroundings;
+afterEach(() => surroundings?.interrupt());
+
+describe('listen', () => {
+  test('shows what a real server calls back, when its signature is good', async () => {
+    const folder = temporaryFolder();
+    const [port, data] = [await freePort(), join(folder, 'kept')];
+    const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path });
+    surroundings = new FakeSurroundings({ folder, now: NOW });
+    const ended = main(['listen', '--port', String(port), '--url', server.url, '--data', data], surroundings);
+    await until(() => surroundings.notes.includes('listening for callbacks at https://127.0.0.1'));
+    expect(surroundings.notes).toContain(`gate: { allow: ["127.0.0.1:${port}"], ca: ["kept/listen/cert.pem"] }`);
+    const message = { from: { name: 'Me', callbackUrl: `https://127.0.0.1:${port}/in` }, message: 'hello you' };
+    const answer = await fetch(`${server.url}/a2a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...message, metadata: { messageId: 'msg_mine', threadId: 't1' } }),
+    });
+    expect(answer.status).toBe(200);
+    await until(() => surroundings.out !== '');
+    expect(surroundings.out).toMatch(
+      /^Dragoman success msg_\d+_\w+, answers msg_mine, thread t1, signature good\n {2}\S/,
+    );
+
+    // What anybody could send is refused, and said so.
+    expect(await post(port, { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': 'v1a,AAAA' })).toBe(
+      401,
+    );
+    expect(await post(port, {})).toBe(400);
+    expect(surroundings.notes).toContain('refused with 401: no signature of this callback is good');
+    surroundings.interrupt();
+    expect(await ended).toBe(0);
+  });
+
+  test('without a server and without a key says what to do', async () => {
+    surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
+    const url = `http://127.0.0.1:${await freePort()}`;
+    expect(await main(['listen', '--port', '0', '--url', url], surroundings)).toBe(1);
+    expect(surroundings.notes).toContain('does not tell the key it signs with');
+    expect(surroundings.notes).toContain('--public-key');
+  });
+});
+
+describe('the certificate of the receiver', () => {
+  test('is for this machine’s own names, signed by itself, and good for a year', () => {
+    const { cert } = selfSigned({ now: NOW, days: 365 });
+    const read = new X509Certificate(cert);
+    expect(read.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1');
+    expect([read.verify(read.publicKey), read.ca]).toEqual([true, true]);
+    expect(Math.round((Date.parse(read.validTo) - NOW.getTime()) / 86_400_000)).toBe(365);
+  });
+
+  test('is made once, its key for its owner only, and anew before it is over', () => {
+    const data = temporaryFolder();
+    const first = listenCertificate(data, NOW);
+    expect(listenCertificate(data, NOW)).toEqual(first);
+    expect(statSync(join(data, 'listen', 'key.pem')).mode & 0o777).toBe(0o600);
+    expect(listenCertificate(data, new Date(NOW.getTime() + 360 * 86_400_000)).cert).not.toBe(first.cert);
+  });
+});
+
+async function realServer(folder: string, { port, ca }: { port: number; ca: string }) {
+  const module = new URL('../demo/echo.mjs', import.meta.url).pathname;
+  const server = await startServer({
+    config: {
+      port: 0,
+      store: 'memory',
+      default_agent: 'echo',
+      agents: { echo: { driver: 'module', module } },
+      gate: { allow: [`127.0.0.1:${port}`], ca: [ca] },
+    },
+    folder: join(folder, 'data'),
+    clock: systemClock,
+    ids: systemIds,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    adminKey: 'admin-key-of-the-test',
+  });
+  onTestFinished(() => server.stop({ drainMs: 0 }));
+  return server;
+}
+
+function post(port: number, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      method: 'POST',
+      host: '127.0.0.1',
+      port,
+      headers,
+      rejectUnauthorized: false,
+      agent: false as const,
+    };
+    request(options, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end('{}');
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,146 @@
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { CallbackReceiver, CallbackRefused } from './callback-receiver.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const PUBLIC_KEY = `whpk_${Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')}`;
+const NOW = new Date('2026-03-28T12:00:00.000Z');
+const BODY = '{"messageId":"msg_1","message":{"content":"é"}}';
+
+function signed({ id = 'msg_1', at = NOW, body = BODY, scheme = 'v1' } = {}) {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const content = Buffer.from(`${id}.${timestamp}.${body}`);
+  const signature =
+    scheme === 'v1'
+      ? createHmac('sha256', Buffer.from(SECRET.slice(6), 'base64'))
+          .update(content)
+          .digest('base64')
+      : sign(null, content, privateKey).toString('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `${scheme},${signature}` };
+  return { headers, body: Buffer.from(body) };
+}
+
+function receiver(options: Partial<ConstructorParameters<typeof CallbackReceiver>[0]> = { secret: SECRET }) {
+  const answers: string[] = [];
+  const made = new CallbackReceiver({
+    now: () => NOW,
+    onAnswer: ({ messageId }) => void answers.push(messageId),
+    ...options,
+  });
+  return { made, answers };
+}
+
+describe('a callback', () => {
+  test.each([
+    ['by HMAC', 'v1', { secret: SECRET }],
+    ['by Ed25519', 'v1a', { publicKey: PUBLIC_KEY }],
+    ['by either, with both keys at hand', 'v1a', { secret: SECRET, publicKey: PUBLIC_KEY }],
+  ])('that is signed %s is handed on', async (_, scheme, keys) => {
+    const { made, answers } = receiver(keys);
+    expect(await made.receive(signed({ scheme }))).toEqual({ id: 'msg_1', signedAt: NOW, isRepeat: false });
+    expect(answers).toEqual(['msg_1']);
+  });
+
+  test('of Standard Webhooks’ own example is good', async () => {
+    const { made } = receiver({ secret: SECRET, now: () => new Date(1614265330 * 1000) });
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,bm9ldHRo v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    };
+    // Its signature is good, and only then is it found to be no answer of a mailbox.
+    await expect(made.receive({ headers, body: Buffer.from('{"test": 2432232314}') })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+
+  const forged = (change: (one: ReturnType<typeof signed>) => object) => ({ ...signed(), ...change(signed()) });
+  test.each([
+    ['another body', forged(() => ({ body: Buffer.from(`${BODY} `) }))],
+    ['another id', forged(({ headers }) => ({ headers: { ...headers, 'webhook-id': 'msg_2' } }))],
+    ['another time', forged(({ headers }) => ({ headers: { ...headers, 'webhook-timestamp': '1774699201' } }))],
+    ['no signature of a scheme we have a key for', signed({ scheme: 'v1a' })],
+    [
+      'a signature that is no base64',
+      forged(({ headers }) => ({ headers: { ...headers, 'webhook-signature': 'v1,%%%' } })),
+    ],
+    ['a time long ago', signed({ at: new Date(NOW.getTime() - 301_000) })],
+    ['a time far ahead', signed({ at: new Date(NOW.getTime() + 301_000) })],
+  ])('with %s is refused, and nobody is called', async (_, callback) => {
+    const { made, answers } = receiver();
+    await expect(made.receive(callback as ReturnType<typeof signed>)).rejects.toMatchObject({ status: 401 });
+    expect(answers).toEqual([]);
+  });
+
+  test('that comes again is dropped, also while the first is being handled', async () => {
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let calls = 0;
+    const { made } = receiver({
+      secret: SECRET,
+      onAnswer: async () => {
+        calls += 1;
+        await held;
+      },
+    });
+    const both = [made.receive(signed()), made.receive(signed())];
+    setTimeout(finish, 5);
+    expect((await Promise.all(both)).map(({ isRepeat }) => isRepeat)).toEqual([false, true]);
+    expect([(await made.receive(signed())).isRepeat, calls]).toEqual([true, 1]);
+  });
+
+  test('whose handling failed is handed on again', async () => {
+    let calls = 0;
+    const { made } = receiver({
+      secret: SECRET,
+      onAnswer: () => {
+        calls += 1;
+        if (calls === 1) throw new Error('disk full');
+      },
+    });
+    await expect(made.receive(signed())).rejects.toThrow('disk full');
+    expect((await made.receive(signed())).isRepeat).toBe(false);
+  });
+
+  test('is forgotten when many others have come', async () => {
+    const { made } = receiver({ secret: SECRET, remembers: 2 });
+    for (const id of ['msg_1', 'msg_2', 'msg_3']) await made.receive(signed({ id }));
+    expect((await made.receive(signed({ id: 'msg_3' }))).isRepeat).toBe(true);
+    expect((await made.receive(signed({ id: 'msg_1' }))).isRepeat).toBe(false);
+  });
+});
+
+describe('as a handler of the web', () => {
+  test.each([
+    [204, signed()],
+    [401, signed({ scheme: 'v1a' })],
+    [400, signed({ body: '[]' })],
+    [413, signed({ body: 'x'.repeat(101) })],
+  ])('it answers %i', async (status, { headers, body }) => {
+    const { made } = receiver({ secret: SECRET, maxBytes: 100 });
+    const request = new Request('https://me.example/in', { method: 'POST', headers, body });
+    expect((await made.handle(request)).status).toBe(status);
+  });
+
+  test('it answers 500 when the handling failed, so that the callback comes again', async () => {
+    const { made } = receiver({
+      secret: SECRET,
+      onAnswer: () => {
+        throw new Error('no');
+      },
+    });
+    const { headers, body } = signed();
+    const request = new Request('https://me.example/in', { method: 'POST', headers, body });
+    expect((await made.handle(request)).status).toBe(500);
+  });
+});
+
+test('a receiver without a key to check by is none', async () => {
+  expect(() => new CallbackReceiver({ onAnswer: () => {} })).toThrow(TypeError);
+  const wrong = new CallbackReceiver({ secret: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', onAnswer: () => {} });
+  await expect(wrong.receive(signed())).rejects.toThrow('secret must be whsec_ and base64');
+  expect(new CallbackRefused(401, 'x').status).toBe(401);
+});

@@ -1,0 +1,191 @@
+import { isObject, parseJson } from '@dragoman/protocols';
+import type { MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
+
+export interface CallbackReceiverOptions {
+  /** `whsec_…`, shown when the agent was made. */
+  readonly secret?: string;
+  /** `whpk_…`, as `GET /agent` of the server tells it. */
+  readonly publicKey?: string;
+  /** Called once for each answer. What it throws makes the sender try again. */
+  readonly onAnswer: (answer: MailboxResponse, callback: Callback) => void | Promise<void>;
+  /** How far the sender's clock may be from ours; 300 unless told. */
+  readonly toleranceSeconds?: number;
+  /** How many ids are remembered to tell repeats by; 10,000 unless told. */
+  readonly remembers?: number;
+  /** The largest body that is taken, in bytes; 4 MiB unless told. */
+  readonly maxBytes?: number;
+  readonly now?: () => Date;
+}
+
+/** One callback as it came. */
+export interface Callback {
+  /** The same at every try. */
+  readonly id: string;
+  /** When this try was signed. */
+  readonly signedAt: Date;
+  /** Whether it came before: then nobody was called for it. */
+  readonly isRepeat: boolean;
+}
+
+/** Why a callback was not taken. `status` is for who sent it. */
+export class CallbackRefused extends Error {
+  override readonly name = 'CallbackRefused';
+  readonly status: 400 | 401 | 413;
+
+  constructor(status: 400 | 401 | 413, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Takes the callbacks of a mailbox: checks their signatures (Standard Webhooks, HMAC or Ed25519), drops repeats, and hands
+ * on each answer once. Callbacks come at least once, so an answer whose handling failed comes again.
+ */
+export class CallbackReceiver {
+  readonly #options: CallbackReceiverOptions;
+  readonly #keys: Promise<readonly VerifyingKey[]>;
+  /** What became of each id: under way, or done. The oldest goes first. */
+  readonly #seen = new Map<string, Promise<void>>();
+
+  constructor(options: CallbackReceiverOptions) {
+    if (options.secret === undefined && options.publicKey === undefined) {
+      throw new TypeError('a receiver needs secret or publicKey: anybody could send it what they like');
+    }
+    this.#options = options;
+    this.#keys = Promise.all([
+      ...(options.secret === undefined ? [] : [hmacKey(options.secret)]),
+      ...(options.publicKey === undefined ? [] : [ed25519Key(options.publicKey)]),
+    ]);
+    this.#keys.catch(() => {});
+  }
+
+  /** For servers that speak the web's own types: a `Request` in, a `Response` out. */
+  readonly handle = async (request: Request): Promise<Response> => {
+    if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } });
+    try {
+      await this.receive({ headers: request.headers, body: new Uint8Array(await request.arrayBuffer()) });
+      return new Response(null, { status: 204 });
+    } catch (error) {
+      if (error instanceof CallbackRefused) return new Response(error.message, { status: error.status });
+      return new Response(null, { status: 500 });
+    }
+  };
+
+  /** The same for any other server. Rejects with `CallbackRefused`, or with what `onAnswer` threw. */
+  async receive({ headers, body }: { readonly headers: AnyHeaders; readonly body: Uint8Array }): Promise<Callback> {
+    const { maxBytes = 4 * 1024 * 1024, onAnswer } = this.#options;
+    if (body.length > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
+    const { id, signedAt } = await this.#verified(headers, body);
+    const earlier = this.#seen.get(id);
+    if (earlier !== undefined) {
+      await earlier;
+      return { id, signedAt, isRepeat: true };
+    }
+    const answer = answerIn(body);
+    const callback = { id, signedAt, isRepeat: false };
+    const handled = (async () => onAnswer(answer, callback))();
+    this.#remember(id, handled);
+    try {
+      await handled;
+    } catch (error) {
+      this.#seen.delete(id);
+      throw error;
+    }
+    return callback;
+  }
+
+  async #verified(headers: AnyHeaders, body: Uint8Array): Promise<Pick<Callback, 'id' | 'signedAt'>> {
+    const { toleranceSeconds = 300, now = () => new Date() } = this.#options;
+    const id = headerIn(headers, 'webhook-id');
+    const timestamp = headerIn(headers, 'webhook-timestamp');
+    const signatures = headerIn(headers, 'webhook-signature');
+    if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
+    const content = joined(new TextEncoder().encode(`${id}.${timestamp}.`), body);
+    // The signature first: what is not signed is not worth telling about the time.
+    if (!(await isSigned(content, signatures, await this.#keys))) {
+      throw new CallbackRefused(401, 'no signature of this callback is good');
+    }
+    const signedAt = new Date(Number(timestamp) * 1000);
+    if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
+      throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
+    }
+    return { id, signedAt };
+  }
+
+  #remember(id: string, handled: Promise<void>): void {
+    handled.catch(() => {});
+    this.#seen.set(id, handled);
+    const [oldest] = this.#seen.keys();
+    if (this.#seen.size > (this.#options.remembers ?? 10_000) && oldest !== undefined) this.#seen.delete(oldest);
+  }
+}
+
+/** A `Headers` object, or names in lower case with their values, as Node has them. */
+type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+interface VerifyingKey {
+  readonly scheme: 'v1' | 'v1a';
+  verify(signature: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<boolean>;
+}
+
+async function isSigned(
+  content: Uint8Array<ArrayBuffer>,
+  signatures: string,
+  keys: readonly VerifyingKey[],
+): Promise<boolean> {
+  // Several are sent at once, also while keys change; one good one is enough. Nobody needs more than a few.
+  for (const text of signatures.split(' ').slice(0, 8)) {
+    const [scheme, base64 = ''] = text.split(',');
+    const signature = bytesOf(base64);
+    for (const key of keys) {
+      if (key.scheme === scheme && signature !== undefined && (await key.verify(signature, content))) return true;
+    }
+  }
+  return false;
+}
+
+async function hmacKey(secret: string): Promise<VerifyingKey> {
+  const bytes = keyBytes(secret, 'secret', 'whsec_');
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+  return { scheme: 'v1', verify: (signature, content) => crypto.subtle.verify('HMAC', key, signature, content) };
+}
+
+async function ed25519Key(publicKey: string): Promise<VerifyingKey> {
+  const bytes = keyBytes(publicKey, 'publicKey', 'whpk_');
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'Ed25519' }, false, ['verify']);
+  return { scheme: 'v1a', verify: (signature, content) => crypto.subtle.verify('Ed25519', key, signature, content) };
+}
+
+function keyBytes(text: string, name: string, prefix: string): Uint8Array<ArrayBuffer> {
+  const bytes = text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
+  if (bytes !== undefined && bytes.length > 0) return bytes;
+  throw new TypeError(`${name} must be ${prefix} and base64, as the server showed it`);
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 === 1) return undefined;
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+function answerIn(body: Uint8Array): MailboxResponse {
+  const json = parseJson(new TextDecoder('utf-8', { fatal: false }).decode(body));
+  if (json.ok && isObject(json.value) && typeof json.value['messageId'] === 'string') {
+    // Signed by our server, which writes nothing but whole answers.
+    return json.value as unknown as MailboxResponse;
+  }
+  throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
+}
+
+function headerIn(headers: AnyHeaders, name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new CallbackRefused(400, `${name} is required; nothing came`);
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

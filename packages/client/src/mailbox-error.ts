@@ -1,0 +1,37 @@
+import { FAILURES, type FailureCode, type JsonObject } from '@dragoman/protocols';
+import { DragomanError, textsIn } from './dragoman-error.ts';
+
+/** A refusal in the mailbox's shape, `{error, errors?, message?, retryAfter?}`; `undefined` when it is none. */
+export function mailboxErrorOf(
+  json: JsonObject,
+  status: number,
+  retryAfter: number | undefined,
+): DragomanError | undefined {
+  const { error, message, errors, timestamp, retryAfter: told } = json;
+  if (typeof error !== 'string' || typeof timestamp !== 'string') return undefined;
+  const texts = textsIn(errors);
+  const code = CODES[status] ?? 'internal';
+  return new DragomanError({
+    code,
+    message: typeof message === 'string' ? message : [error, ...texts].join('; '),
+    status,
+    retryable: FAILURES[code].retryable,
+    // The mailbox tells its issues as sentences.
+    issues: texts.map((text) => ({ pointer: '', code: 'invalid', message: text })),
+    retryAfter: retryAfter ?? (typeof told === 'number' ? told : undefined),
+  });
+}
+
+const CODES: Readonly<Record<number, FailureCode>> = {
+  400: 'invalid_message',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  410: 'expired',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  503: 'busy',
+};

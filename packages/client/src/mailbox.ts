@@ -1,0 +1,98 @@
+import type { MailboxInput, MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
+import { DragomanError } from './dragoman-error.ts';
+import type { Http, HttpRequest } from './http.ts';
+import { newRequestId } from './request-id.ts';
+import { Backoff, type RetryOptions } from './retry.ts';
+
+export interface MailboxOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Some messages of a thread, in order. */
+export interface MailboxThreadPage {
+  readonly threadId: string;
+  readonly messages: readonly ((MailboxMessage | MailboxResponse) & { readonly sequence: number })[];
+  /** What to ask for next as `after`; null at the end. */
+  readonly next: number | null;
+}
+
+/** What the server says of its mailbox. */
+export interface MailboxAbout {
+  readonly name: string;
+  readonly agentId: string | null;
+  readonly description: string;
+  readonly endpoint: string;
+  readonly callbacks: { readonly publicKey: string; readonly signatures: readonly string[] };
+}
+
+/** The A2A mailbox of the server, with or without a key. */
+export class Mailbox {
+  readonly #http: Http;
+  readonly #retry: Required<RetryOptions>;
+
+  constructor(http: Http, retry: Required<RetryOptions>) {
+    this.#http = http;
+    this.#retry = retry;
+  }
+
+  /**
+   * Sends a message, in the spec's own shape: `{ from: 'MyAgent', message: 'Hello!' }`. Gives the answer, or, when that takes
+   * longer or goes to a `callbackUrl`, an acknowledgement: its `metadata.status` is `received`, and its `replyTo` the id to
+   * ask `answer` for. The message has an id before it is sent, so that trying again cannot send it twice.
+   */
+  send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
+    const messageId = message.metadata?.messageId ?? message.messageId ?? newMessageId();
+    const body = JSON.stringify({ ...message, metadata: { ...message.metadata, messageId } });
+    return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal });
+  }
+
+  /** The answer to a message sent before, or its acknowledgement while there is none. */
+  find(messageId: string, options: MailboxOptions = {}): Promise<MailboxResponse> {
+    return this.#insist({ path: `a2a/messages/${encodeURIComponent(messageId)}`, signal: options.signal });
+  }
+
+  /** Asks until the answer is there: every second, or as often as told. */
+  async answer(
+    messageId: string,
+    { everyMs = 1000, ...options }: MailboxOptions & { readonly everyMs?: number } = {},
+  ): Promise<MailboxResponse> {
+    const pause = new Backoff(this.#retry);
+    for (;;) {
+      const found = await this.find(messageId, options);
+      if (found.metadata.status !== 'received') return found;
+      await pause.wait(everyMs, options.signal);
+    }
+  }
+
+  /** The messages of a thread after the one of this number; of all there are, the first fifty unless told. */
+  thread(
+    threadId: string,
+    { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<MailboxThreadPage> {
+    const path = `a2a/threads/${encodeURIComponent(threadId)}?after=${after}&limit=${limit}`;
+    return this.#insist({ path, signal });
+  }
+
+  /** Who the mailbox is, and the key its callbacks are signed with. */
+  about(options: MailboxOptions = {}): Promise<MailboxAbout> {
+    return this.#http.json({ path: 'agent', signal: options.signal });
+  }
+
+  /** Asking twice does no harm: the same id gets the same answer. */
+  async #insist<T>(request: HttpRequest): Promise<T> {
+    const backoff = new Backoff(this.#retry);
+    for (;;) {
+      try {
+        return await this.#http.json<T>(request);
+      } catch (error) {
+        if (!(error instanceof DragomanError)) throw error;
+        await backoff.wait(backoff.next(error), request.signal);
+      }
+    }
+  }
+}
+
+/** `msg_{timestamp}_{random}`, as the spec has it. */
+function newMessageId(): string {
+  return `msg_${Date.now()}_${newRequestId().slice(4, 20)}`;
+}

@@ -1,0 +1,77 @@
+import { type E2AResponse, type Json, type JsonObject, newEnvelope } from '@dragoman/protocols';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import { moduleAgent } from '../agents/module-agent.ts';
+import { Engine } from '../engine.ts';
+import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+
+let engine: Engine;
+let clock: TestClock;
+const log = new SilentLog();
+
+beforeEach(() => {
+  clock = new TestClock();
+  engine = new Engine({ store: new MemoryStore(), clock, ids: new TestIds(), log, defaultAgent: 'reporter' });
+  engine.addAgent(
+    moduleAgent('reporter', async function* (envelope, call) {
+      const { limit, fail } = envelope.params as { limit?: number; fail?: boolean };
+      if (fail === true) throw new Error('no ink');
+      return { content: 'noted', history: await call.history?.(limit === undefined ? {} : { limit }) };
+    }),
+  );
+});
+afterEach(() => engine.stop({ drainMs: 0 }));
+
+const principal = (id: string): Principal => ({ id, role: 'agent', permissions: ALL_PERMISSIONS });
+let requests = 0;
+
+/** Says something in a session, and gives what the agent was told of it. */
+async function say(content: Json, { session = 's' as string | null, owner = 'ann', ...params }: JsonObject = {}) {
+  requests += 1;
+  const envelope = newEnvelope({
+    request_id: `r${requests}`,
+    session_id: session as string | null,
+    method: 'chat.send',
+    params: { content, ...params },
+  });
+  const call = { principal: principal(String(owner)), signal: new AbortController().signal, log };
+  let final: E2AResponse | undefined;
+  for await (const frame of engine.handle(envelope, call)) final = frame;
+  clock.pass(1000);
+  const { history = [] } = (final?.body['result'] ?? {}) as { history?: { role: string; content: Json }[] };
+  return history.map(({ role, content: said }) => [role, said]);
+}
+
+describe('call.history()', () => {
+  test('gives what both sides said before, oldest first, and not what is being asked', async () => {
+    expect(await say('one')).toEqual([]);
+    expect(await say('two')).toEqual([
+      ['caller', 'one'],
+      ['agent', 'noted'],
+    ]);
+    expect(await say('three', { limit: 3 })).toEqual([
+      ['agent', 'noted'],
+      ['caller', 'two'],
+      ['agent', 'noted'],
+    ]);
+    expect(await say('four', { limit: 0 })).toEqual([]);
+  });
+
+  test('is the caller’s own, of this session and no other', async () => {
+    await say('secret', { owner: 'bob' });
+    await say('elsewhere', { session: 'other' });
+    expect(await say('here')).toEqual([]);
+    expect(await say('nowhere', { session: null })).toEqual([]);
+  });
+
+  test('has what went wrong, too', async () => {
+    await say('one', { fail: true });
+    expect(await say('two')).toEqual([
+      ['caller', 'one'],
+      ['agent', expect.objectContaining({ message: 'no ink' })],
+    ]);
+  });
+});
