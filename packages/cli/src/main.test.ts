@@ -2,8 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'check', 'convert', 'doctor'];
-const NESTED = ['agents list', 'agents add', 'agents remove', 'keys create', 'keys list', 'keys revoke'];
+const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'apis', 'check', 'convert', 'doctor'];
+const NESTED = [
+  'agents list',
+  'agents add',
+  'agents remove',
+  'keys create',
+  'keys list',
+  'keys revoke',
+  'apis list',
+  'apis add',
+  'apis remove',
+];
 
 test('the help lists the commands there are, and no other', async () => {
   const surroundings = new FakeSurroundings();

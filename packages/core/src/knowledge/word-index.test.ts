@@ -45,7 +45,7 @@ test('nothing is found among nothing, and by no words', () => {
 });
 
 test.each([
-  ['GetCurrentDateTime', ['get', 'current', 'date', 'tim'].map((word) => (word === 'date' ? 'dat' : word))],
+  ['GetCurrentDateTime', ['get', 'current', 'dat', 'tim']],
   ['/order-lines/{id}', ['order', 'lin', 'id']],
   ['Invoices, invoicing: invoiced!', ['invoic', 'invoic', 'invoic']],
   ['stopped cities boxes rings need', ['stop', 'city', 'box', 'ring', 'need']],
