@@ -54,6 +54,21 @@ test.each([
   expect(wordsOf(text)).toEqual(words);
 });
 
+test('a related word counts less than the word itself, and is told apart', () => {
+  const index = new WordIndex();
+  index.put('asked', 'An invoice.');
+  index.put('related', 'The bill.');
+  index.put('neither', 'A zebra.');
+  const all = new Set(['asked', 'related', 'neither']);
+  const hits = index.search('invoice', all, 0.5);
+  expect([...hits]).toEqual([
+    ['asked', { score: expect.any(Number), words: ['invoic'], related: [] }],
+    ['related', { score: expect.any(Number), words: [], related: ['bill'] }],
+  ]);
+  expect(hits.get('asked')?.score).toBeCloseTo(2 * (hits.get('related')?.score ?? 0));
+  expect([...index.search('invoice', all).keys()]).toEqual(['asked']);
+});
+
 test('a hit tells the words as they were written', () => {
   expect(asWritten('Paid Invoices, invoice', ['invoic'])).toEqual(['invoices', 'invoice']);
 });
