@@ -23,6 +23,7 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
       'server-process': source('./server-process.ts'),
       // The store starts its thread from the file of this name beside its own.
       'sqlite-thread': source(crashPoints ? './crashing-thread.ts' : '../../packages/core/src/store/sqlite-thread.ts'),
+      'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },
     outdir,
@@ -31,6 +32,8 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
     platform: 'node',
     target: 'node20',
     conditions: ['dragoman:source'],
+    // It reads its weights from beside its own files.
+    external: ['@energetic-ai/*'],
     banner: { js: REQUIRE },
     logLevel: 'silent',
   }).catch((error: unknown) => {

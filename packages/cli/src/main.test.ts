@@ -2,8 +2,25 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'vault', 'check', 'convert', 'listen', 'doctor'];
+const COMMANDS = [
+  'serve',
+  'dev',
+  'send',
+  'watch',
+  'wire',
+  'tools',
+  'agents',
+  'keys',
+  'vault',
+  'apis',
+  'check',
+  'convert',
+  'listen',
+  'doctor',
+];
 const NESTED = [
+  'tools list',
+  'tools call',
   'agents list',
   'agents add',
   'agents remove',
@@ -14,6 +31,9 @@ const NESTED = [
   'vault list',
   'vault remove',
   'vault rotate',
+  'apis list',
+  'apis add',
+  'apis remove',
 ];
 
 test('the help lists the commands there are, and no other', async () => {

@@ -86,7 +86,7 @@ describe('by words', () => {
       path: '/orders',
       url: 'https://shop.example/orders',
       score: expect.any(Number),
-      why: { words: ['orders', 'customer'] },
+      why: { words: ['orders', 'customer'], related: [] },
     });
     expect((await search('goods days')).results[0]).toMatchObject({
       type: 'document',
@@ -97,8 +97,10 @@ describe('by words', () => {
   });
 
   test('type, base and number narrow it down', async () => {
-    const { ids } = await world();
-    expect(await ids('sort orders rain goods', undefined, { type: 'operation' })).toEqual(['TransformData']);
+    const { ids, search } = await world();
+    const operations = await search('sort orders rain goods', undefined, { type: 'operation' });
+    expect(operations.results[0]).toMatchObject({ id: 'TransformData' });
+    expect(new Set(operations.results.map(({ type }) => type))).toEqual(new Set(['operation']));
     expect(await ids('orders rain goods nine', undefined, { kb_id: 'rules' })).toEqual(
       expect.arrayContaining(['returns', 'hours']),
     );
