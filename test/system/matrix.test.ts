@@ -39,6 +39,8 @@ const MESSAGE: JsonObject = { from: 'Me', message: 'hello there' };
 await send(owner.api_key, { request_id: 'of-owner', params: { content: 'the secret of the owner' } });
 await post(owner.api_key, { metadata: { messageId: 'message-of-owner', threadId: 'thread-of-owner' } });
 
+const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
+
 let number = 0;
 const fresh = () => `fresh-${++number}`;
 
@@ -95,6 +97,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/keys/{key_id}': {
     call: async () => ({ path: `/admin/v1/keys/${(await system.caller(fresh())).key_id}` }),
   },
+  'GET /admin/v1/credentials': { call: () => ({ path: '/admin/v1/credentials' }) },
+  'PUT /admin/v1/credentials/{credential_id}': {
+    call: () => ({ path: `/admin/v1/credentials/${fresh()}`, json: CREDENTIAL }),
+    status: 201,
+  },
+  'GET /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
+  'DELETE /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
+  'POST /admin/v1/vault/rotate': { call: () => ({ path: '/admin/v1/vault/rotate', json: {} }) },
 };
 
 interface Rule {
@@ -310,6 +320,13 @@ test('a list lets through what it names and nothing else', async () => {
     200, 403, 403, 403,
   ]);
 });
+
+/** The path of a credential that is there. */
+async function credential(): Promise<string> {
+  const path = `/admin/v1/credentials/${fresh()}`;
+  await call(system.url, { method: 'PUT', path, key: system.adminKey, json: CREDENTIAL });
+  return path;
+}
 
 /** The table the server answers by, as it tells it itself. */
 async function routesOfTheServer(): Promise<Route[]> {

@@ -9,6 +9,7 @@ import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
+import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -49,6 +50,7 @@ const COMMANDS = [
   watchCommand,
   agentsCommand,
   keysCommand,
+  vaultCommand,
   checkCommand,
   convertCommand,
   listenCommand,

@@ -101,7 +101,6 @@ export async function openMailbox(options: MailboxServiceOptions): Promise<Mailb
     stop: async ({ drainMs }) => {
       await mailbox.stop();
       await outbox.stop({ drainMs });
-      await gate[Symbol.asyncDispose]();
     },
   };
 }

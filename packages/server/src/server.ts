@@ -10,6 +10,7 @@ import {
   type Ids,
   type Log,
   MemoryStore,
+  type NetworkGate,
   openAgent,
   openSqliteStore,
   type Principal,
@@ -20,17 +21,18 @@ import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
-import { gateOf } from './gate-config.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { type MailboxService, openMailbox } from './mailbox-service.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminCredentialRoutes } from './routes/admin-credentials.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
 import { healthRoute } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { VERSION } from './version.ts';
+import { openWayOut } from './way-out.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -41,6 +43,8 @@ export interface ServerOptions {
   readonly log: Log;
   /** The admin's key, when the operator brings one. Without it the first start makes one and hands it to `onAdminKey`. */
   readonly adminKey?: string;
+  /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
+  readonly vaultKey?: string;
   readonly onAdminKey?: (key: string) => void;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
@@ -52,15 +56,17 @@ export class Server implements AsyncDisposable {
   readonly url: string;
   readonly #store: Store;
   readonly #edge: HttpEdge;
+  readonly #gate: NetworkGate;
   readonly #mailbox: MailboxService;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url, mailbox }: ServerParts) {
+  constructor({ engine, store, edge, gate, mailbox, url }: ServerParts) {
     this.engine = engine;
     this.#mailbox = mailbox;
     this.url = url;
     this.#store = store;
     this.#edge = edge;
+    this.#gate = gate;
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
@@ -70,6 +76,7 @@ export class Server implements AsyncDisposable {
       await this.engine.stop({ drainMs });
       await this.#mailbox.stop({ drainMs });
       await closed;
+      await this.#gate[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();
     })();
     return this.#stopped;
@@ -84,14 +91,16 @@ interface ServerParts {
   readonly engine: Engine;
   readonly store: Store;
   readonly edge: HttpEdge;
-  readonly url: string;
+  readonly gate: NetworkGate;
   readonly mailbox: MailboxService;
+  readonly url: string;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
   const store = await openStore(options);
   try {
+    const { vault, gate } = await openWayOut({ config, folder, store, clock, log, vaultKey: options.vaultKey });
     const engine = new Engine({
       store,
       clock,
@@ -106,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const hub = new AgentSocketHub({ clock, ids, log });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub });
+      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate });
       engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
@@ -115,7 +124,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     await engine.start();
-    const gate = gateOf(config.gate, { clock, log });
     const mailbox = await openMailbox({ config, folder, engine, store, gate, clock, ids, log });
     await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
@@ -128,6 +136,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         callbackSecrets: mailbox.keys,
       }),
       ...mailbox.routes,
+      ...adminCredentialRoutes(vault),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -144,7 +153,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url, mailbox });
+    return new Server({ engine, store, edge, gate, mailbox, url });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

@@ -1,5 +1,5 @@
 import type { HostPort } from './host-port.ts';
-import type { PlacedCredential } from './injection.ts';
+import type { Fill, PlacedCredential } from './injection.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Where the gate has its secrets from: the vault. */
@@ -8,6 +8,8 @@ export interface Secrets {
   admit(uses: readonly PlacedCredential[], to: HostPort): void;
   /** Records the use, durably, and only then hands out the secrets. */
   release(uses: readonly PlacedCredential[], use: SecretUse): Promise<ReleasedSecrets>;
+  /** Finds what this host could give back of what it was sent; `undefined` when nothing is bound to it. */
+  redactorFor(host: HostPort): Redactor | undefined;
 }
 
 export interface SecretUse {
@@ -20,6 +22,5 @@ export interface SecretUse {
 export interface ReleasedSecrets {
   /** Which ones, by id and version: connections are not shared over different ones. */
   readonly key: string;
-  fill(use: PlacedCredential): string;
-  readonly redactor: Redactor;
+  readonly fill: Fill;
 }

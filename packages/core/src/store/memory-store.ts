@@ -1,3 +1,4 @@
+import { memoryCredentials } from './memory/credentials.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
@@ -128,6 +129,8 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly credentials = memoryCredentials((operation) => this.#do(operation));
 
   readonly outbox = memoryOutbox((operation) => this.#do(operation));
 

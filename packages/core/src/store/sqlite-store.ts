@@ -14,6 +14,7 @@ import type {
 import type {
   AgentStore,
   CounterStore,
+  CredentialStore,
   KeyStore,
   OutboxStore,
   RequestStore,
@@ -148,6 +149,16 @@ export class SqliteStore implements Store {
     purge: (before) => this.#ask('purgeDeliveries', before),
     salt: (agentId, fresh) => this.#ask('saltOf', agentId, fresh),
     forgetSalt: (agentId) => this.#ask('forgetSalt', agentId),
+  };
+
+  readonly credentials: CredentialStore = {
+    list: () => this.#ask('listCredentials'),
+    seal: () => this.#ask('vaultSeal'),
+    put: (rows, seal) => this.#ask('putCredentials', rows, seal),
+    remove: (credentialId, seal) => this.#ask('removeCredential', credentialId, seal),
+    addReceipts: (rows) => this.#ask('addReceipts', rows),
+    receipts: (credentialId, limit) => this.#ask('listReceipts', credentialId, limit),
+    purgeReceipts: (before) => this.#ask('purgeReceipts', before),
   };
 
   stats(): Promise<StoreStats> {

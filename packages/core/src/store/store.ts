@@ -1,6 +1,8 @@
+import type { CredentialStore } from './credentials.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ThreadStore } from './threads.ts';
 
+export type * from './credentials.ts';
 export type * from './outbox.ts';
 export type * from './threads.ts';
 
@@ -17,6 +19,7 @@ export interface Store extends AsyncDisposable {
   readonly counters: CounterStore;
   readonly threads: ThreadStore;
   readonly outbox: OutboxStore;
+  readonly credentials: CredentialStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */

@@ -1,6 +1,7 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
+import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
@@ -16,6 +17,7 @@ export function prepareOperations(database: Database) {
       ...keyReads(database),
       ...agentReads(database),
       ...counterReads(database),
+      ...credentialReads(database),
       ...threadReads(database),
       ...outboxReads(database),
     },
@@ -25,6 +27,7 @@ export function prepareOperations(database: Database) {
       ...keyWrites(database),
       ...agentWrites(database),
       ...counterWrites(database),
+      ...credentialWrites(database),
       ...threadWrites(database),
       ...outboxWrites(database),
     },
@@ -34,6 +37,7 @@ export function prepareOperations(database: Database) {
       ...sessionRemovals(database),
       ...keyRemovals(database),
       ...agentRemovals(database),
+      ...credentialRemovals(database),
       ...threadRemovals(database),
       ...outboxRemovals(database),
     },
