@@ -12,7 +12,7 @@ const certificate = authority.issue(['IP:127.0.0.1']);
 /** Every kind of receiver, each at a port of its own. */
 const receivers = {
   good: await Receiver.start(certificate),
-  slow: await Receiver.start(certificate, (response) => setTimeout(() => ok(response), 150)),
+  slow: await Receiver.start(certificate, (response) => setTimeout(() => ok(response), 100)),
   hanging: await Receiver.start(certificate, () => {}),
   redirecting: await Receiver.start(certificate, (response) => {
     response.writeHead(302, { location: receivers.good.url('/redirected') }).end();
@@ -49,7 +49,7 @@ const system = await System.start({
     mailbox: {
       requests_per_minute: 100_000,
       max_concurrent: 100,
-      callbacks: { timeout_ms: 400, backoff_ms: 20, anonymous_per_host_per_minute: 3 },
+      callbacks: { timeout_ms: 1000, backoff_ms: 20, anonymous_per_host_per_minute: 3 },
     },
     gate: { allow: Object.values(receivers).map(({ hostPort }) => hostPort), ca: [authority.path] },
   },
@@ -82,7 +82,7 @@ describe('a receiver that', () => {
     const id = await send(receivers.hanging.url());
     const { state, failures } = await ended(id);
     expect(state).toBe('dead');
-    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The answer did not come within 400 ms.'));
+    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The answer did not come within 1000 ms.'));
     expect(receivers.hanging.received.length).toBe(4);
     expectSameCallback(receivers.hanging);
   });
@@ -158,7 +158,7 @@ describe('a dead letter', () => {
   });
 
   test('that is expired is never sent, whoever asks', async () => {
-    const expiresAt = new Date(Date.now() + 120).toISOString();
+    const expiresAt = new Date(Date.now() + 600).toISOString();
     const id = await send(receivers.always503.url(), mine.api_key, { expiresAt });
     const { id: delivery, ended_at } = await ended(id);
     expect(Date.parse(String(ended_at))).toBeLessThan(Date.parse(expiresAt) + 1000);

@@ -128,7 +128,7 @@ describe('kill -9', () => {
     await system.start();
     await post(message(gone.url(), { messageId: 'msg_gone' }));
     await until(async () => (await deliveryOf('msg_gone'))?.['state'] === 'dead');
-    const expiresAt = new Date(Date.now() + 400).toISOString();
+    const expiresAt = new Date(Date.now() + 1200).toISOString();
     const before = failing.received.length;
     await post(message(failing.url(), { messageId: 'msg_expiring', expiresAt }));
     await failing.until(before + 1);

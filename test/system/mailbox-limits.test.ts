@@ -20,9 +20,9 @@ const MESSAGE = { from: 'Me', message: 'hi' };
 
 describe('as it comes', () => {
   test('ten requests of one agent are served at the same time, and an eleventh is told to come back', async () => {
-    const slow = { from: 'Me', message: { content: { wait_ms: 400 } } };
+    const slow = { from: 'Me', message: { content: { wait_ms: 1500 } } };
     const answers = Array.from({ length: 10 }, () => post(system, slow, mine.api_key));
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 700));
     const eleventh = await post(system, slow, mine.api_key);
     expect([eleventh.status, eleventh.headers['retry-after'], await eleventh.json()]).toEqual([
       429,

@@ -26,7 +26,7 @@ const system = await System.start({
       agentId: TEE,
       requests_per_minute: 100_000,
       max_concurrent: 100,
-      answer_within_ms: 300,
+      answer_within_ms: 800,
       thread_messages: 6,
       callbacks: { backoff_ms: 20 },
     },
@@ -271,20 +271,20 @@ describe('where a message goes', () => {
       );
       order.push(name);
     };
-    const all = [send('first', 120, 'normal')];
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    const all = [send('first', 500, 'normal')];
+    await new Promise((resolve) => setTimeout(resolve, 100));
     for (const priority of ['low', 'normal', 'urgent']) {
       all.push(send(priority, 5, priority));
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      await new Promise((resolve) => setTimeout(resolve, 40));
     }
     await Promise.all(all);
     expect(order).toEqual(['first', 'urgent', 'normal', 'low']);
   });
 
   test('what expires while it waits is not worked on, and says why', async () => {
-    const busy = post({ from: 'Me', to: 'single', message: { content: { wait_ms: 200 } } }, mine.api_key);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    const expiresAt = new Date(Date.now() + 60).toISOString();
+    const busy = post({ from: 'Me', to: 'single', message: { content: { wait_ms: 600 } } }, mine.api_key);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const expiresAt = new Date(Date.now() + 300).toISOString();
     const late = await post({ from: 'Me', to: 'single', message: 'late', metadata: { expiresAt } }, mine.api_key);
     await busy;
     expect(late[1]).toMatchObject({ metadata: { status: 'error' }, message: { content: { code: 'E2A.EXPIRED' } } });
@@ -296,7 +296,7 @@ describe('an answer that takes longer', () => {
     ['with a key', mine.api_key],
     ['without one', undefined],
   ])('is acknowledged, and fetched later: %s', async (_, key) => {
-    const [status, ack] = await post({ from: 'Me', message: { content: { wait_ms: 500 } } }, key);
+    const [status, ack] = await post({ from: 'Me', message: { content: { wait_ms: 1200 } } }, key);
     expect([status, ack]).toMatchObject([200, { metadata: { status: 'received' } }]);
     const path = `/a2a/messages/${ack['replyTo']}`;
     expect(await get(path, key)).toEqual([200, ack]);

@@ -46,7 +46,7 @@ function withDemo(settings: Settings, now: Date): Settings {
   // Callbacks reach the local receiver, `dragoman listen`, without further ado.
   const gate: Config['gate'] = {
     allow: [...(config.gate?.allow ?? []), `127.0.0.1:${LISTEN_PORT}`],
-    ca: [...(config.gate?.ca ?? []), listenCertificate(data, now).path],
+    ca: [...[config.gate?.ca ?? []].flat(), listenCertificate(data, now).path],
   };
   return { ...settings, config: { ...config, agents, gate, default_agent: config.default_agent ?? 'echo' } };
 }
