@@ -14,6 +14,7 @@ import type { Principal } from './principal.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
+import { type Reading, readingOf } from './runs/reading.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
 import type { RequestRow, Store } from './store/store.ts';
@@ -79,6 +80,11 @@ export class Engine {
       limit(this.limiter),
       journal({ runs: this.runs, router: this.router }),
     ]);
+  }
+
+  /** The same for a door: a reader that takes frames as they were recorded. */
+  open(envelope: E2AEnvelope, call: Call): Reading {
+    return readingOf(this.handle(envelope, call));
   }
 
   /** Puts an agent in place; from now on envelopes that name it reach it. */

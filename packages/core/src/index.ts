@@ -20,6 +20,7 @@ export { decodeAgentDefinition } from './registry/callers.ts';
 export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsShape } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
 export { frameText } from './runs/frame-text.ts';
+export type { Reading } from './runs/reading.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';

@@ -2,17 +2,18 @@ import {
   type Call,
   type Clock,
   type Engine,
+  type FrameRow,
   failureOf,
-  frameText,
   type Ids,
   type Log,
   type Principal,
+  type Reading,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type E2AResponse, type Failure, failure } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure } from '@dragoman/protocols';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
-import { ndjsonAnswer } from '../edges/ndjson-stream.ts';
-import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
+import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
+import { sseEvent, sseStream } from '../edges/sse.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -86,32 +87,29 @@ async function send(request: InboundRequest, context: E2AContext): Promise<Answe
     counted: true,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
-  return answer(context.engine.handle(envelope, call), { framing, envelope, context });
+  return answer(context.engine.open(envelope, call), { framing, envelope, context });
 }
 
 /** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
 async function answer(
-  frames: AsyncIterable<E2AResponse>,
+  reading: Reading,
   { framing, envelope, context }: { framing: Framing; envelope: E2AEnvelope; context: E2AContext },
 ): Promise<Answer | Failure> {
-  const iterator = frames[Symbol.asyncIterator]();
-  let first: IteratorResult<E2AResponse>;
+  const headers = { 'X-Request-Id': encodeURIComponent(envelope.request_id ?? '') };
   try {
-    first = await iterator.next();
+    if (framing !== 'application/json') {
+      // A request that is not for a stream gets its final frame alone, in the framing it asked for.
+      const stream = texts(await reading.next(), reading, { framing, finalOnly: !envelope.is_stream });
+      return framed(stream, framing, context, headers);
+    }
+    const final = await reading.final();
+    if (final === undefined) return failure('agent_failed');
+    return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: final.text };
   } catch (error) {
     const known = failureOf(error);
     if (known !== undefined) return known;
     throw error;
   }
-  const all = prepended(first, iterator);
-  const headers = { 'X-Request-Id': encodeURIComponent(envelope.request_id ?? '') };
-  if (framing === 'application/json') {
-    for await (const frame of all)
-      if (frame.is_final) return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: frameText(frame) };
-    return failure('agent_failed');
-  }
-  // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-  return framed(records(all, !envelope.is_stream), framing, context, headers);
 }
 
 async function resume(
@@ -126,7 +124,9 @@ async function resume(
   const row = await store.requests.find(key);
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
-    return framed(records(engine.runs.read(key, after), false), framing, { store, engine, clock, ...context }, {});
+    const reading = engine.runs.read(key, after);
+    const stream = resumed(reading, framing);
+    return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
   const rows = await store.requests.frames(key, { after, limit: 1000, maxBytes: 1 << 20 });
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
@@ -145,28 +145,35 @@ async function cancel(request: InboundRequest, { store, engine }: E2AContext): P
 }
 
 function framed(
-  stream: AsyncIterable<StreamRecord>,
-  framing: Framing,
+  stream: AsyncIterable<string>,
+  framing: Streamed,
   { clock }: E2AContext,
   headers: Record<string, string>,
 ): Answer {
   const answered =
-    framing === 'text/event-stream' ? sseAnswer(stream, { clock }) : ndjsonAnswer(stream, { clock, everyMs: 15_000 });
+    framing === 'text/event-stream' ? sseStream(stream, { clock }) : ndjsonStream(stream, { clock, everyMs: 15_000 });
   return { ...answered, headers: { ...answered.headers, ...headers } };
 }
 
-async function* records(frames: AsyncIterable<E2AResponse>, finalOnly: boolean): AsyncGenerator<StreamRecord> {
-  for await (const frame of frames) {
-    if (!finalOnly || frame.is_final) yield { id: frame.sequence, data: frameText(frame) };
+/** Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. */
+async function* texts(
+  first: readonly FrameRow[],
+  reading: Reading,
+  { framing, finalOnly }: { framing: Streamed; finalOnly: boolean },
+): AsyncGenerator<string> {
+  const write =
+    framing === 'text/event-stream'
+      ? ({ sequence, text }: FrameRow) => sseEvent({ id: sequence, data: text })
+      : ({ text }: FrameRow) => ndjsonLine(text);
+  for (let rows = first; rows.length > 0; rows = await reading.next()) {
+    const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
+    if (wanted.length > 0) yield wanted.map(write).join('');
   }
 }
 
-async function* prepended<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
-  try {
-    for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
-  } finally {
-    await rest.return?.();
-  }
+/** Its stream is open before the next frame is there. */
+async function* resumed(reading: Reading, framing: Streamed): AsyncGenerator<string> {
+  yield* texts(await reading.next(), reading, { framing, finalOnly: false });
 }
 
 function callerOf({ principal }: InboundRequest): Principal {
@@ -192,4 +199,5 @@ function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Fai
 
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 type Framing = (typeof FRAMINGS)[number];
+type Streamed = Exclude<Framing, 'application/json'>;
 const JSON_TYPE = { 'Content-Type': 'application/json' };

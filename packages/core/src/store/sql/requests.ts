@@ -45,8 +45,8 @@ export function requestReads(database: Database) {
 export function requestWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO requests
-      (owner, request_id, agent_id, session_id, digest, idempotency_key, envelope, accepted_at, expires_at, priority, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
@@ -76,7 +76,6 @@ export function requestWrites(database: Database) {
         row.requestId,
         row.agentId,
         row.sessionId,
-        row.digest,
         row.idempotencyKey,
         row.envelope,
         row.acceptedAt,
@@ -178,11 +177,11 @@ function gapIn({ owner, requestId }: RequestKey): StoreError {
 }
 
 function checksumOf(row: RequestRow): number {
-  return [row.owner, row.requestId, row.agentId, row.digest, row.envelope].reduce((sum, text) => crc32(text, sum), 0);
+  return crc32(`${row.owner}\n${row.requestId}\n${row.agentId}\n${row.envelope}`);
 }
 
 export const SELECT_REQUEST = `
-  SELECT r.id, r.owner, r.request_id AS "requestId", r.agent_id AS "agentId", r.session_id AS "sessionId", r.digest,
+  SELECT r.id, r.owner, r.request_id AS "requestId", r.agent_id AS "agentId", r.session_id AS "sessionId",
     r.idempotency_key AS "idempotencyKey", r.envelope,
     CASE o.started WHEN 0 THEN 'accepted' WHEN 1 THEN 'started' ELSE 'finished' END AS state,
     r.accepted_at AS "acceptedAt", r.expires_at AS "expiresAt", r.priority, r.checksum
