@@ -4,11 +4,13 @@ import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { FrameMaker } from './frame-maker.ts';
-import { frameFrom, frameText } from './frame-text.ts';
+import { FrameWriter, frameFrom, frameText } from './frame-text.ts';
 
 const text = fc.string({ unit: 'grapheme' });
 const textOrNull = fc.option(text);
 const object = fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true }) as fc.Arbitrary<E2AResponse['body']>;
+
+const ofAgent = fc.option(object, { nil: {} });
 
 const frames = fc
   .record({
@@ -21,29 +23,31 @@ const frames = fc
     timestamp: textOrNull,
     body: object,
     jsonrpc_id: fc.oneof(textOrNull, fc.integer()),
-    session_id: textOrNull,
+    session_id: fc.constantFrom('s1', 's2', null),
     agent_ref: fc.option(object),
     method: textOrNull,
-    projections: object,
-    metadata: object,
-    acp_meta: object,
-    extras: fc.option(fc.dictionary(text, fc.jsonValue(), { noNullPrototype: true }), { nil: {} }),
+    projections: ofAgent,
+    metadata: ofAgent,
+    acp_meta: ofAgent,
+    extras: ofAgent,
   })
   .map((given) => newResponse(given as Partial<E2AResponse>));
 
-test('a frame is written as the dialect writes it, whatever is in it', () => {
+test('frames are written as the dialect writes them, whatever is in them and in the one before', () => {
   fc.assert(
-    fc.property(frames, (frame) => {
-      expect(frameText(frame)).toBe(JSON.stringify(encodeResponse(frame)));
+    fc.property(fc.array(frames, { minLength: 1 }), (answer) => {
+      const writer = new FrameWriter();
+      for (const frame of answer) expect(writer.write(frame)).toBe(JSON.stringify(encodeResponse(frame)));
     }),
   );
 });
 
-test('a frame that was made here too', () => {
+test('the frames of an answer too', () => {
   const envelope = newEnvelope({ request_id: 'r"1', method: 'chat.send', session_id: 's', agent_ref: { id: 'echo' } });
   const maker = new FrameMaker({ envelope, clock: new TestClock(), ids: new TestIds() });
+  const writer = new FrameWriter();
   for (const frame of [maker.chunk({ delta_kind: 'text', delta: 'é\n' }), maker.complete({ content: 1 })]) {
-    expect(frameText(frame)).toBe(JSON.stringify(encodeResponse(frame)));
+    expect(writer.write(frame)).toBe(JSON.stringify(encodeResponse(frame)));
   }
 });
 

@@ -1,6 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
-import { frameText } from './frame-text.ts';
+import { FrameWriter } from './frame-text.ts';
 import type { FrameSource } from './reading.ts';
 
 /**
@@ -14,6 +14,7 @@ export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
   readonly #tailBytes: number;
+  readonly #writer = new FrameWriter();
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
   #tailStart: number;
@@ -57,7 +58,7 @@ export class Run implements FrameSource {
     if (frame.sequence !== this.#given) throw new Error(`frame ${frame.sequence} given where ${this.#given} is next`);
     if (this.#finalGiven) throw new Error('a frame was given after the final one');
     if (this.#broken !== undefined) throw this.#broken;
-    const text = frameText(frame);
+    const text = this.#writer.write(frame);
     this.#given++;
     this.#finalGiven = frame.is_final;
     this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text });
