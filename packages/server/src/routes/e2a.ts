@@ -80,14 +80,34 @@ async function send(request: InboundRequest, context: E2AContext): Promise<Answe
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
-  const call: Call = {
-    principal,
-    signal: request.signal,
-    log: context.log,
-    counted: true,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
+  const call = new DoorCall(request, { principal, log: context.log, idempotencyKey });
   return answer(context.engine.open(envelope, call), { framing, envelope, context });
+}
+
+/** A call whose signal is made when somebody asks for it: nearly always nobody does, as the work is not the reader's. */
+class DoorCall implements Call {
+  readonly principal: Principal;
+  readonly log: Log;
+  readonly counted = true;
+  readonly idempotencyKey?: string;
+  readonly #request: InboundRequest;
+
+  constructor(request: InboundRequest, { principal, log, idempotencyKey }: DoorCallOptions) {
+    this.#request = request;
+    this.principal = principal;
+    this.log = log;
+    if (idempotencyKey !== undefined) this.idempotencyKey = idempotencyKey;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}
+
+interface DoorCallOptions {
+  readonly principal: Principal;
+  readonly log: Log;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
