@@ -133,8 +133,8 @@ export class SqliteStore implements Store {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    // After the promises that are ready now: what they ask goes in the same message.
-    if (this.#outgoing.length === 0) process.nextTick(() => this.#flush());
+    // After everything that is ready in this turn of the loop: all of it goes in one message, for one wake of the thread.
+    if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
     this.#outgoing.push(id, name, values.length, ...values);
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
