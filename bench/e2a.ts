@@ -1,145 +1,196 @@
 // The E2A server against bare `node:http` doing the same JSON, in one run: durable unary requests, streamed durable
 // frames, latency against one fsynced commit, start and memory. Everything runs on this machine, so ratios count.
+//
+// Each figure is taken in rounds, and in each round right beside what it is compared with; the median over the rounds of
+// the ratio counts. What else happens on the machine then slows both, or one round, and not the result.
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadEngine } from '../packages/core/src/store/sqlite-engine.ts';
-import { HttpPeer, load } from './e2a/load.ts';
-import { table } from './measure.ts';
+import { type Database, loadEngine } from '../packages/core/src/store/sqlite-engine.ts';
+import { HttpPeer, type LoadResult, load } from './e2a/load.ts';
+import { inTurns, median, medianRatio, table } from './measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
+  let servers = 0;
   const start = async (file: string, args: readonly string[] = []): Promise<Started> => {
     const path = fileURLToPath(new URL(`./e2a/${file}`, import.meta.url));
     const child = fork(path, args, { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     children.push(child);
-    return { child, ...(await nextMessage(child)) } as Started;
+    return { child, ...((await nextMessage(child)) as Omit<Started, 'child'>) };
   };
   const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+  const serve = (store: string) => start('server.mjs', [join(folder, `server-${servers++}`), store, agent]);
+  const figures = new Figures();
   try {
+    await measureStart(figures, () => serve('sqlite'));
     const bare = await start('bare.mjs');
-    const durable = await start('server.mjs', [join(folder, 'durable'), 'sqlite', agent]);
-    const memory = await start('server.mjs', [join(folder, 'memory'), 'memory', agent]);
-    return await measureAll({ bare, durable, memory, folder });
+    const durable = await serve('sqlite');
+    const memory = await serve('memory');
+    await measureUnary(figures, { bare, memory, durable });
+    await measureLatency(figures, { bare, durable }, folder);
+    await measureStreams(figures, { bare, memory, durable });
+    await measureFrameCost(figures, durable);
+    return figures.shortfalls;
   } finally {
-    for (const child of children) child.disconnect();
-    await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
+    for (const child of children) if (child.connected) child.disconnect();
+    await Promise.all(children.map(ended));
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function measureAll({ bare, durable, memory, folder }: Contenders): Promise<string[]> {
-  const shortfalls: string[] = [];
-  const want = (what: string, value: number, bound: number, kind: 'at least' | 'at most', unit = '×') => {
-    const met = kind === 'at least' ? value >= bound : value <= bound;
-    if (!met) shortfalls.push(`${what}: ${value.toFixed(2)} ${unit}, ${kind} ${bound} wanted`);
+/** Start and memory of fresh servers: one that has worked keeps what it needed then. */
+async function measureStart(figures: Figures, serve: () => Promise<Started>): Promise<void> {
+  const starts: number[] = [];
+  const idle: number[] = [];
+  const streams: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const server = await serve();
+    starts.push(server.sinceLaunchMs);
+    idle.push((await ask(server, 'memory')) / MB);
+    const open = await Promise.all(Array.from({ length: 1000 }, (_, index) => holdOpen(server, index)));
+    streams.push((await ask(server, 'memory')) / MB - (idle.at(-1) ?? 0));
+    for (const peer of open) peer.close();
+    server.child.disconnect();
+    await ended(server.child);
+  }
+  console.log(
+    `start to ready ${median(starts).toFixed(0)} ms · idle memory ${median(idle).toFixed(0)} MB · ` +
+      `1,000 open streams ${median(streams).toFixed(0)} MB more`,
+  );
+  figures.atMost('start to ready', median(starts), 1000, 'ms');
+  figures.atMost('idle memory', median(idle), 90, 'MB');
+  figures.atMost('memory of 1,000 open streams', median(streams), 150, 'MB');
+}
+
+async function measureUnary(figures: Figures, contenders: Contenders): Promise<void> {
+  const rounds = await inTurns(contenders, 7, (one) => measured(one, 1, () => unaryLoad(one, 64, 1200)));
+  printLoads('unary, 64 connections', 'requests/s', rounds);
+  const rate = medianRatio(rounds, 'durable', 'bare', (result) => result.perSecond);
+  figures.atLeast('durable unary requests per second, of bare node:http', rate, 0.45);
+  const slowest = medianRatio(rounds, 'durable', 'bare', (result) => result.p99);
+  figures.atMost('p99 of durable unary requests, of bare', slowest, 4);
+}
+
+async function measureLatency(
+  figures: Figures,
+  { bare, durable }: Pick<Contenders, 'bare' | 'durable'>,
+  folder: string,
+) {
+  const commits = await BareCommits.open(folder);
+  const tries = { bare: () => p50(bare), durable: () => p50(durable), commit: async () => commits.p50() };
+  const rounds = await inTurns(tries, 9, (one) => one());
+  commits.close();
+  const added = rounds.map((round) => (round.durable - round.bare) / round.commit);
+  const of = (name: 'bare' | 'durable' | 'commit') => `${median(rounds.map((round) => round[name])).toFixed(3)} ms`;
+  console.log(
+    `\none connection: p50 of bare ${of('bare')}, of durable ${of('durable')}; ` +
+      `added ${median(added).toFixed(2)} × one fsynced commit (${of('commit')})`,
+  );
+  figures.atMost('added p50 at one connection, in fsynced commits', median(added), 2.5);
+}
+
+async function measureStreams(figures: Figures, contenders: Contenders): Promise<void> {
+  const frames = 1000;
+  const rounds = await inTurns(contenders, 7, (one) =>
+    measured(one, frames + 1, () => streamLoad(one, 8, frames, 1200)),
+  );
+  printLoads('streams of 1,000 frames, 8 at once', 'frames/s', rounds);
+  const rate = medianRatio(rounds, 'durable', 'bare', (result) => result.perSecond);
+  figures.atLeast('durable frames per second, of a bare SSE loop', rate, 0.3);
+}
+
+/**
+ * CPU time of the server for a frame, by length of the stream. A stream without frames is measured beside each and
+ * taken off: what is left is the frames' own.
+ */
+async function measureFrameCost(figures: Figures, durable: Started): Promise<void> {
+  const cpuOf = async (frames: number, streams: number) => {
+    const before = await ask(durable, 'cpu');
+    await allStreams(durable, frames, streams);
+    return ((await ask(durable, 'cpu')) - before) / streams;
   };
-
-  const idle = await rssOf(durable);
-  const unary = await inTurns({ bare, memory, durable }, (one) => unaryLoad(one, 64, 1500));
+  const lengths = { 10: 10, 100: 100, 1000: 1000, 10000: 10_000 };
+  const rounds = await inTurns(lengths, 5, async (frames) => {
+    const streams = Math.max(4, Math.min(1000, 40_000 / frames));
+    const fixed = frames < 1000 ? await cpuOf(0, 1000) : 0;
+    return ((await cpuOf(frames, streams)) - fixed) / frames;
+  });
+  const costs = Object.keys(lengths).map((length) => median(rounds.map((round) => round[length as '10'])));
   console.log(
-    table([
-      ['unary, 64 connections', 'requests/s', 'of bare', 'p50', 'p99', 'p99 of bare'],
-      ...Object.entries(unary).map(([name, result]) => [
-        name,
-        result.perSecond.toFixed(0),
-        (result.perSecond / unary.bare.perSecond).toFixed(2),
-        `${result.p50.toFixed(2)} ms`,
-        `${result.p99.toFixed(2)} ms`,
-        (result.p99 / unary.bare.p99).toFixed(2),
-      ]),
-    ]),
-  );
-  want(
-    'durable unary requests per second, of bare node:http',
-    unary.durable.perSecond / unary.bare.perSecond,
-    0.45,
-    'at least',
-  );
-  want('p99 of durable unary requests, of bare', unary.durable.p99 / unary.bare.p99, 4, 'at most');
-
-  const commit = await bareCommit(folder);
-  const single = await inTurns({ bare, durable }, (one) => unaryLoad(one, 1, 1500));
-  const added = single.durable.p50 - single.bare.p50;
-  console.log(
-    `\none connection: bare p50 ${single.bare.p50.toFixed(3)} ms, durable ${single.durable.p50.toFixed(3)} ms, ` +
-      `added ${added.toFixed(3)} ms = ${(added / commit).toFixed(2)} × one fsynced commit (${commit.toFixed(3)} ms)`,
-  );
-  want('added p50 at one connection, in fsynced commits', added / commit, 2.5, 'at most');
-
-  const frames = await inTurns({ bare, memory, durable }, (one) => streamLoad(one, 8, 1000, 1500));
-  console.log(
-    `\n${table([
-      ['streams of 1,000 frames, 8 at once', 'frames/s', 'of bare'],
-      ...Object.entries(frames).map(([name, rate]) => [name, rate.toFixed(0), (rate / frames.bare).toFixed(2)]),
-    ])}`,
-  );
-  want('durable frames per second, of a bare SSE loop', frames.durable / frames.bare, 0.3, 'at least');
-
-  const costs = await inTurns({ 10: 10, 100: 100, 1000: 1000, 10000: 10_000 }, (count) => frameCost(durable, count));
-  console.log(
-    `\ncost per frame by length of the stream: ${Object.entries(costs)
-      .map(([count, cost]) => `${count}: ${cost.toFixed(1)} µs`)
+    `\nCPU of a frame by length of the stream: ${Object.keys(lengths)
+      .map((length, index) => `${length}: ${costs[index]?.toFixed(1)} µs`)
       .join(' · ')}`,
   );
-  want('cost per frame at 10,000 frames, of that at 1,000', costs[10000] / costs[1000], 1.5, 'at most');
+  figures.atMost('cost per frame, the dearest length of the cheapest', Math.max(...costs) / Math.min(...costs), 1.5);
+}
 
-  const before = await rssOf(durable);
-  const open = await Promise.all(Array.from({ length: 1000 }, (_, index) => holdOpen(durable, index)));
-  const held = await rssOf(durable);
-  for (const peer of open) peer.close();
-  console.log(
-    `\nstart to ready ${durable.startMs.toFixed(0)} ms (process included ${durable.sinceLaunchMs.toFixed(0)} ms) · idle memory ` +
-      `${megabytes(idle)} MB · 1,000 open streams ${megabytes(held - before)} MB more`,
-  );
-  want('start to ready', durable.sinceLaunchMs, 1000, 'at most', 'ms');
-  want('idle memory', idle / MB, 90, 'at most', 'MB');
-  want('memory of 1,000 open streams', (held - before) / MB, 150, 'at most', 'MB');
-  return shortfalls;
+function printLoads(title: string, unit: string, rounds: readonly Record<keyof Contenders, MeasuredLoad>[]): void {
+  const names = ['bare', 'memory', 'durable'] as const;
+  const row = (name: keyof Contenders) => {
+    const of = (value: (result: MeasuredLoad) => number) => median(rounds.map((round) => value(round[name])));
+    return [
+      name,
+      of((result) => result.perSecond).toFixed(0),
+      medianRatio(rounds, name, 'bare', (result) => result.perSecond).toFixed(2),
+      `${of((result) => result.cpu).toFixed(1)} µs`,
+      `${of((result) => result.p50).toFixed(2)} ms`,
+      `${of((result) => result.p99).toFixed(2)} ms`,
+      medianRatio(rounds, name, 'bare', (result) => result.p99).toFixed(2),
+    ];
+  };
+  console.log(`\n${table([[title, unit, 'of bare', 'CPU each', 'p50', 'p99', 'p99 of bare'], ...names.map(row)])}`);
+}
+
+/** The load, per item of an answer, with the CPU time the server took for each. */
+async function measured(one: Started, items: number, loading: () => Promise<LoadResult>): Promise<MeasuredLoad> {
+  const before = await ask(one, 'cpu');
+  const { answers, perSecond, ...result } = await loading();
+  const cpu = ((await ask(one, 'cpu')) - before) / (answers * items);
+  return { ...result, answers, perSecond: perSecond * items, cpu };
 }
 
 let count = 0;
 
-function unaryLoad(one: Started, connections: number, milliseconds: number) {
+function unaryLoad(one: Started, connections: number, milliseconds: number): Promise<LoadResult> {
   const next = () =>
     post(one, { request_id: `u${count++}`, method: 'chat.send', params: { content: 'hello my world' } });
   return load({ port: one.port, connections, milliseconds, next });
 }
 
-async function streamLoad(one: Started, connections: number, frames: number, milliseconds: number): Promise<number> {
-  const next = () =>
-    post(one, { request_id: `s${count++}`, method: 'chat.send', is_stream: true, params: { frames } }, SSE);
-  const { perSecond } = await load({ port: one.port, connections, milliseconds, next });
-  return perSecond * (frames + 1);
+async function p50(one: Started): Promise<number> {
+  return (await unaryLoad(one, 1, 500)).p50;
 }
 
-/** Microseconds a frame, one stream at a time, the fixed cost of a request taken off. */
-async function frameCost(one: Started, frames: number): Promise<number> {
-  const peer = await HttpPeer.open(one.port);
-  const time = async (wanted: number) => {
-    const started = performance.now();
-    await peer.exchange(
-      post(one, { request_id: `f${count++}`, method: 'chat.send', is_stream: true, params: { frames: wanted } }, SSE),
-    );
-    return performance.now() - started;
+function streamLoad(one: Started, connections: number, frames: number, milliseconds: number): Promise<LoadResult> {
+  return load({ port: one.port, connections, milliseconds, next: () => postStream(one, { frames }) });
+}
+
+/** This many streams of this many frames, 8 at a time. */
+async function allStreams(one: Started, frames: number, streams: number): Promise<void> {
+  let left = streams;
+  const reader = async () => {
+    const peer = await HttpPeer.open(one.port);
+    while (left-- > 0) await peer.exchange(postStream(one, { frames }));
+    peer.close();
   };
-  const rounds = Math.max(3, Math.round(3000 / frames));
-  let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round++) best = Math.min(best, (await time(frames)) - (await time(0)));
-  peer.close();
-  return (Math.max(best, 0) * 1000) / frames;
+  await Promise.all(Array.from({ length: 8 }, reader));
 }
 
 async function holdOpen(one: Started, index: number): Promise<HttpPeer> {
   const peer = await HttpPeer.open(one.port);
-  const body = { request_id: `h${index}`, method: 'chat.send', is_stream: true, params: { frames: 1, hold: true } };
-  peer.exchange(post(one, body, SSE)).catch(() => {});
-  // The first frame is there when the server has everything of the stream in memory.
-  await new Promise((resolve) => setImmediate(resolve));
+  peer.exchange(postStream(one, { frames: 1, hold: true, index })).catch(() => {});
+  // With its first frame the server has everything of the stream in memory.
+  await peer.begun();
   return peer;
+}
+
+function postStream(one: Started, params: object): string {
+  const body = { request_id: `s${count++}`, method: 'chat.send', is_stream: true, params };
+  return post(one, body, 'text/event-stream');
 }
 
 function post({ port, key }: Started, body: object, accept = 'application/json'): string {
@@ -148,66 +199,85 @@ function post({ port, key }: Started, body: object, accept = 'application/json')
   return `POST /e2a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${authorization}Accept: ${accept}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }
 
-/** Milliseconds of `BEGIN; INSERT; COMMIT` with an fsync, on the same disk: the median. */
-async function bareCommit(folder: string): Promise<number> {
-  const database = (await loadEngine()).open(join(folder, 'bare.db'));
-  database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)');
-  const insert = database.prepare('INSERT INTO t (text) VALUES (?)');
-  const times: number[] = [];
-  for (let round = 0; round < 400; round++) {
-    const started = performance.now();
-    database.exec('BEGIN');
-    insert.run('x'.repeat(800));
-    database.exec('COMMIT');
-    times.push(performance.now() - started);
+/** `BEGIN; INSERT; COMMIT` with an fsync, on the same disk. */
+class BareCommits {
+  readonly #database: Database;
+  readonly #commit: () => void;
+
+  private constructor(database: Database) {
+    database.exec(
+      'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)',
+    );
+    const insert = database.prepare('INSERT INTO t (text) VALUES (?)');
+    this.#database = database;
+    this.#commit = () => {
+      database.exec('BEGIN');
+      insert.run('x'.repeat(800));
+      database.exec('COMMIT');
+    };
   }
-  database.close();
-  return times.sort((a, b) => a - b)[200] ?? 0;
-}
 
-/** Each contender in turn, three rounds; the best of each counts (for loads: the round with the highest rate). */
-async function inTurns<Name extends string | number, One, Result>(
-  contenders: Readonly<Record<Name, One>>,
-  measureOne: (one: One) => Promise<Result>,
-): Promise<Record<Name, Result>> {
-  const names = Object.keys(contenders) as Name[];
-  const results = new Map<Name, Result>();
-  for (let round = 0; round < 3; round++) {
-    for (const name of names) {
-      const result = await measureOne(contenders[name]);
-      const best = results.get(name);
-      if (best === undefined || better(result, best)) results.set(name, result);
-    }
+  static async open(folder: string): Promise<BareCommits> {
+    return new BareCommits((await loadEngine()).open(join(folder, 'bare.db')));
   }
-  return Object.fromEntries(results) as Record<Name, Result>;
+
+  /** Milliseconds, the median of many. */
+  p50(): number {
+    const times = Array.from({ length: 300 }, () => {
+      const started = performance.now();
+      this.#commit();
+      return performance.now() - started;
+    });
+    return median(times);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
 }
 
-function better(a: unknown, b: unknown): boolean {
-  if (typeof a === 'number' && typeof b === 'number') return a > b;
-  return (a as { perSecond: number }).perSecond > (b as { perSecond: number }).perSecond;
+/** What was measured against what was wanted. */
+class Figures {
+  readonly shortfalls: string[] = [];
+
+  atLeast(what: string, value: number, bound: number, unit = '×'): void {
+    if (value < bound) this.shortfalls.push(`${what}: ${value.toFixed(2)} ${unit}, at least ${bound} wanted`);
+  }
+
+  atMost(what: string, value: number, bound: number, unit = '×'): void {
+    if (value > bound) this.shortfalls.push(`${what}: ${value.toFixed(2)} ${unit}, at most ${bound} wanted`);
+  }
 }
 
-async function rssOf({ child }: Started): Promise<number> {
-  child.send('memory');
-  return ((await nextMessage(child)) as { rss: number }).rss;
+async function ask({ child }: Started, what: 'memory' | 'cpu'): Promise<number> {
+  child.send(what);
+  return Number(await nextMessage(child));
 }
 
-function nextMessage(child: ChildProcess): Promise<object> {
+function nextMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as object));
-    child.once('exit', (code) => reject(new Error(`a process of the benchmark ended with ${code}`)));
+    const fail = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
+    child.once('exit', fail);
+    child.once('message', (message) => {
+      child.off('exit', fail);
+      resolve(message);
+    });
   });
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / MB).toFixed(0);
+function ended(child: ChildProcess): Promise<unknown> {
+  return child.exitCode !== null ? Promise.resolve() : new Promise((resolve) => child.once('exit', resolve));
+}
+
+interface MeasuredLoad extends LoadResult {
+  /** Microseconds of CPU time, of all threads of the server. */
+  readonly cpu: number;
 }
 
 interface Started {
   readonly child: ChildProcess;
   readonly port: number;
   readonly key?: string;
-  readonly startMs: number;
   readonly sinceLaunchMs: number;
 }
 
@@ -215,8 +285,6 @@ interface Contenders {
   readonly bare: Started;
   readonly durable: Started;
   readonly memory: Started;
-  readonly folder: string;
 }
 
 const MB = 1024 * 1024;
-const SSE = 'text/event-stream';

@@ -15,6 +15,40 @@ export function measure<Name extends string>(contenders: Readonly<Record<Name, (
   return best;
 }
 
+/**
+ * What each contender gives, in rounds: in each, one after the other, starting with another one each time. A first round
+ * warms up and is not counted.
+ */
+export async function inTurns<Contenders extends object, Result>(
+  contenders: Contenders,
+  rounds: number,
+  measureOne: (one: Contenders[keyof Contenders]) => Promise<Result>,
+): Promise<Record<keyof Contenders, Result>[]> {
+  const names = Object.keys(contenders) as (keyof Contenders)[];
+  const results: Record<keyof Contenders, Result>[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const order = names.map((_, index) => names[(index + round) % names.length] as keyof Contenders);
+    const found = new Map<keyof Contenders, Result>();
+    for (const name of order) found.set(name, await measureOne(contenders[name]));
+    if (round > 0) results.push(Object.fromEntries(found) as Record<keyof Contenders, Result>);
+  }
+  return results;
+}
+
+/** How one contender stands to another: the median of the rounds' ratios. */
+export function medianRatio<Name extends PropertyKey, Result>(
+  rounds: readonly Record<Name, Result>[],
+  name: Name,
+  base: Name,
+  value: (result: Result) => number,
+): number {
+  return median(rounds.map((round) => value(round[name]) / value(round[base])));
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
 /** A table with its columns aligned, numbers to the right. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

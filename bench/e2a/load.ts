@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 export type NextRequest = () => string;
 
 export interface LoadResult {
+  readonly answers: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -31,14 +32,21 @@ export async function load({ port, connections, milliseconds, next }: LoadOption
   const seconds = (performance.now() - start) / 1000;
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { perSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99) };
+  return { answers: latencies.length, perSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-/** One HTTP/1.1 connection: a request, then its answer by Content-Length or chunks. */
+/**
+ * One HTTP/1.1 connection: a request, then its answer by Content-Length or chunks. It keeps no body, so that reading a
+ * long answer costs no more for a byte than reading a short one.
+ */
 export class HttpPeer {
   readonly #socket: Socket;
-  #buffer = '';
-  #wanted: ((answer: string) => void) | undefined;
+  /** The head while it is incomplete; after it the end of what has come of a chunked body. */
+  #text = '';
+  /** Bytes of the body that are still to come; `undefined` while the head is, `CHUNKED` when only its end tells. */
+  #left: number | undefined;
+  #answered: (() => void) | undefined;
+  #begun: (() => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
   private constructor(socket: Socket) {
@@ -57,11 +65,19 @@ export class HttpPeer {
     });
   }
 
-  exchange(request: string): Promise<string> {
+  /** Resolves when the whole answer has come. */
+  exchange(request: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#wanted = resolve;
+      this.#answered = resolve;
       this.#failed = reject;
       this.#socket.write(request);
+    });
+  }
+
+  /** Resolves when the first bytes of a body have come. */
+  begun(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#begun = resolve;
     });
   }
 
@@ -71,22 +87,38 @@ export class HttpPeer {
   }
 
   #take(text: string): void {
-    this.#buffer += text;
-    const head = this.#buffer.indexOf('\r\n\r\n');
-    if (head === -1) return;
-    const length = /content-length: (\d+)/i.exec(this.#buffer.slice(0, head))?.[1];
-    const end = length === undefined ? endOfChunks(this.#buffer) : head + 4 + Number(length);
-    if (end === -1 || this.#buffer.length < end) return;
-    const answer = this.#buffer.slice(0, end);
-    this.#buffer = this.#buffer.slice(end);
-    if (!answer.startsWith('HTTP/1.1 200')) this.#failed?.(new Error(answer.slice(0, 300)));
-    this.#wanted?.(answer);
+    const body = this.#left === undefined ? this.#takeHead(text) : text;
+    if (body === undefined || this.#left === undefined) return;
+    if (body !== '') this.#begun?.();
+    if (this.#left === CHUNKED) {
+      this.#text = (body.length < END.length ? this.#text + body : body).slice(-END.length);
+      if (this.#text !== END) return;
+    } else {
+      this.#left -= body.length;
+      if (this.#left > 0) return;
+    }
+    this.#text = '';
+    this.#left = undefined;
+    this.#answered?.();
+  }
+
+  /** What follows the head, once that is whole. */
+  #takeHead(text: string): string | undefined {
+    this.#text += text;
+    const end = this.#text.indexOf('\r\n\r\n');
+    if (end === -1) return undefined;
+    const head = this.#text.slice(0, end);
+    const body = this.#text.slice(end + 4);
+    if (!head.startsWith('HTTP/1.1 200')) this.#failed?.(new Error(this.#text.slice(0, 300)));
+    const length = /content-length: (\d+)/i.exec(head)?.[1];
+    this.#left = length === undefined ? CHUNKED : Number(length);
+    this.#text = '';
+    return body;
   }
 }
 
-function endOfChunks(text: string): number {
-  return text.endsWith('\r\n0\r\n\r\n') ? text.length : -1;
-}
+const CHUNKED = -1;
+const END = '\r\n0\r\n\r\n';
 
 interface LoadOptions {
   readonly port: number;

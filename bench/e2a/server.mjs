@@ -1,4 +1,4 @@
-// The built server with one agent, for the benchmark to load. Tells its port, a key, and its memory when asked.
+// The built server with one agent, for the benchmark to load. Tells its port, a key, and its memory and CPU time when asked.
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 
 const [folder, store, agent] = process.argv.slice(2);
@@ -26,8 +26,16 @@ process.send({
   startMs: performance.now() - started,
   sinceLaunchMs: performance.now(),
 });
-process.on('message', () => {
-  globalThis.gc?.();
-  process.send({ rss: process.memoryUsage().rss });
-});
+const answers = {
+  memory() {
+    globalThis.gc?.();
+    return process.memoryUsage.rss();
+  },
+  // Microseconds of all threads together.
+  cpu() {
+    const { user, system } = process.cpuUsage();
+    return user + system;
+  },
+};
+process.on('message', (what) => process.send(answers[what]()));
 process.on('disconnect', () => server.stop({ drainMs: 100 }).finally(() => process.exit(0)));

@@ -17,6 +17,7 @@ import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
+import { type Reading, readingOf } from './runs/reading.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
 import type { RequestRow, Store } from './store/store.ts';
@@ -95,6 +96,11 @@ export class Engine {
       limit(this.limiter),
       journal({ runs: this.runs, router: this.router }),
     ]);
+  }
+
+  /** The same for a door: a reader that takes frames as they were recorded. */
+  open(envelope: E2AEnvelope, call: Call): Reading {
+    return readingOf(this.handle(envelope, call));
   }
 
   /** Puts an agent in place; from now on envelopes that name it reach it. */

@@ -52,6 +52,7 @@ export { decodeAgentDefinition } from './registry/callers.ts';
 export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsShape } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
+export type { Reading } from './runs/reading.ts';
 export type * from './store/memories.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';

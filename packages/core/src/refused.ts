@@ -15,9 +15,11 @@ export function refuse(code: FailureCode, details?: FailureDetails, message?: st
   throw new Refused(failure(code, details, message));
 }
 
-/** The failure an error carries, whichever copy of this module threw it. */
+/** The failure an error carries, or stands for, whichever copy of this module threw it. */
 export function failureOf(error: unknown): Failure | undefined {
-  if (typeof error !== 'object' || error === null || !('failure' in error)) return undefined;
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('code' in error && error.code === 'store_unavailable') return failure('store_unavailable', { retry_after: 5 });
+  if (!('failure' in error)) return undefined;
   const carried = error.failure as Partial<Failure> | null | undefined;
   return typeof carried?.code === 'string' ? (carried as Failure) : undefined;
 }

@@ -51,7 +51,6 @@ test('what an earlier process had accepted is not touched by a start that finds 
       ...key,
       agentId: 'far',
       sessionId: null,
-      digest: 'd',
       idempotencyKey: null,
       envelope: '{"request_id":"accepted-before","method":"chat.send","params":{}}',
       state: 'accepted',

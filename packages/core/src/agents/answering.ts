@@ -4,32 +4,31 @@ import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Agent, AgentPart } from './agent.ts';
+import { retold } from './retelling.ts';
 
 /**
  * An agent as a handler. Whatever the agent does (ends twice, goes on after the end, throws, stops without an answer),
  * its request gets frames 0, 1, 2 … and exactly one final one.
  */
 export function answering(agent: Agent, { clock, ids }: { clock: Clock; ids: Ids }): Handler {
-  return async function* answer(envelope, call) {
+  return (envelope, call) => {
     const maker = new FrameMaker({ envelope, clock, ids });
-    try {
-      for await (const part of agent.answer(envelope, call)) {
-        if (part.part === 'failure') {
-          const { code, message } = part.failure;
-          call.log.warn({ agent: agent.id, request_id: envelope.request_id, code, error: message }, 'the agent failed');
-        }
-        const frame = frameOf(part, maker);
-        yield frame;
-        // What comes after the final frame is not part of the answer.
-        if (frame.is_final) return;
-      }
-    } catch (error) {
-      if (call.signal.aborted) throw error;
-      call.log.warn({ agent: agent.id, request_id: envelope.request_id, error: String(error) }, 'the agent failed');
-      yield maker.error(failureOf(error) ?? failure('agent_failed'));
-      return;
-    }
-    yield maker.error(failure('agent_failed', {}, 'The agent ended without an answer.'));
+    const warn = (fields: { code?: string; error: string }) =>
+      call.log.warn({ agent: agent.id, request_id: envelope.request_id, ...fields }, 'the agent failed');
+    return retold(() => agent.answer(envelope, call)[Symbol.asyncIterator](), {
+      item(part) {
+        if (part.part === 'failure') warn({ code: part.failure.code, error: part.failure.message });
+        return frameOf(part, maker);
+      },
+      // What comes after the final frame is not part of the answer.
+      isLast: (frame) => frame.is_final,
+      end: () => maker.error(failure('agent_failed', {}, 'The agent ended without an answer.')),
+      failed(error) {
+        if (call.signal.aborted) throw error;
+        warn({ error: String(error) });
+        return maker.error(failureOf(error) ?? failure('agent_failed'));
+      },
+    });
   };
 }
 

@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { keptOf, readAgentFrame } from './agent-frame.ts';
+import { retold } from './retelling.ts';
 
 /** What a module agent exports: an async generator of strings, chunks and frames; what it returns is the result. */
 export type ModuleAgentFunction = (envelope: Parameters<Agent['answer']>[0], call: Call) => AsyncIterable<unknown>;
@@ -31,27 +32,15 @@ export function requireRunnable(what: string, path: string): void {
 export function moduleAgent(id: string, run: ModuleAgentFunction): Agent {
   return {
     id,
-    async *answer(envelope, call) {
-      try {
-        const iterator = iteratorOf(run(envelope, call));
-        try {
-          for (;;) {
-            const item = await iterator.next();
-            if (item.done === true) {
-              yield { part: 'complete', result: asJson(item.value ?? {}) };
-              return;
-            }
-            yield partOf(item.value);
-          }
-        } finally {
-          // Not waited for: an agent that hangs while it cleans up has given its answer all the same.
-          Promise.resolve(iterator.return?.()).catch(() => {});
-        }
-      } catch (error) {
-        if (call.signal.aborted) throw error;
-        yield partOfError(error);
-      }
-    },
+    answer: (envelope, call) =>
+      retold<unknown, AgentPart>(() => iteratorOf(run(envelope, call)), {
+        item: partOf,
+        end: (returned) => ({ part: 'complete', result: asJson(returned ?? {}) }),
+        failed(error) {
+          if (call.signal.aborted) throw error;
+          return partOfError(error);
+        },
+      }),
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Ids } from '../ports.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
@@ -80,5 +80,5 @@ function newSecret(): string {
 }
 
 function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret, 'hex');
 }

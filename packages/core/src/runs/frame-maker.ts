@@ -14,6 +14,8 @@ export class FrameMaker {
   readonly #clock: Clock;
   readonly #ids: Ids;
   #sequence: number;
+  /** The time of the last frame, for those of the same millisecond: writing it out costs as much as the rest. */
+  #stamped = { at: Number.NaN, text: '' };
 
   constructor({ envelope, clock, ids, from = 0 }: { envelope: E2AEnvelope; clock: Clock; ids: Ids; from?: number }) {
     this.#envelope = envelope;
@@ -47,7 +49,7 @@ export class FrameMaker {
       is_final: given.is_final ?? false,
       status: given.status ?? 'in_progress',
       response_kind: given.response_kind ?? '',
-      timestamp: this.#clock.now().toISOString(),
+      timestamp: this.#timestamp(),
       provenance: given.provenance ?? OURS,
       body: given.body ?? {},
       jsonrpc_id: envelope.jsonrpc_id,
@@ -72,6 +74,13 @@ export class FrameMaker {
     };
     const projections = projectionsFor(frame, envelope);
     return projections === frame.projections ? frame : { ...frame, projections };
+  }
+
+  #timestamp(): string {
+    const now = this.#clock.now();
+    const at = now.getTime();
+    if (at !== this.#stamped.at) this.#stamped = { at, text: now.toISOString() };
+    return this.#stamped.text;
   }
 }
 

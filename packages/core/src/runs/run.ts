@@ -1,32 +1,34 @@
 import type { E2AResponse } from '@dragoman/protocols';
-import type { RequestKey, RequestStore } from '../store/store.ts';
-import { frameFrom, frameText } from './frame-text.ts';
+import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
+import { FrameWriter } from './frame-text.ts';
 import { type Patience, patiently } from './patiently.ts';
+import type { FrameSource } from './reading.ts';
 import type { RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
  * batch was on its way to the disk, and readers see them only once they are there.
  *
- * Recent frames are kept in memory up to a bound shared by all readers; a reader that falls behind it reads from the
- * journal instead. So a slow reader costs nothing and loses nothing.
+ * Recent frames are kept in memory, as the text that was recorded, up to a bound shared by all readers; a reader that falls
+ * behind it reads from the journal instead. So a slow reader costs nothing and loses nothing.
  */
-export class Run {
+export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
   readonly #counts: RunCounts | undefined;
   readonly #patience: Patience | undefined;
   readonly #tailBytes: number;
+  readonly #writer = new FrameWriter();
   /** Frames still in memory; the first has the sequence `#tailStart`. */
-  readonly #tail: E2AResponse[] = [];
+  #tail: FrameRow[] = [];
   #tailStart: number;
   #tailSize = 0;
   /** Frames given but not yet durable. */
-  #pending: E2AResponse[] = [];
+  #pending: FrameRow[] = [];
   #pendingSize = 0;
   #given: number;
   #durable: number;
-  #finalGiven = false;
+  #final: E2AResponse | undefined;
   #ended = false;
   #broken: unknown;
   #flushing: Promise<void> | undefined;
@@ -50,58 +52,57 @@ export class Run {
 
   /** Whether the final frame has been given. */
   get answered(): boolean {
-    return this.#finalGiven;
+    return this.#final !== undefined;
   }
 
-  /** Takes the next frame. Wait for it before making another: it holds back whoever is faster than the disk. */
-  async give(frame: E2AResponse): Promise<void> {
+  /**
+   * Takes the next frame. Where it returns a promise, wait for it before making another: the final frame is durable then,
+   * and any other holds back whoever is faster than the disk.
+   */
+  give(frame: E2AResponse): Promise<void> | undefined {
     // E2A §12.3: sequence starts at 0 and goes up by one; nothing comes after the final frame.
     if (frame.sequence !== this.#given) throw new Error(`frame ${frame.sequence} given where ${this.#given} is next`);
-    if (this.#finalGiven) throw new Error('a frame was given after the final one');
+    if (this.#final !== undefined) throw new Error('a frame was given after the final one');
     if (this.#broken !== undefined) throw this.#broken;
+    const text = this.#writer.write(frame);
     this.#given++;
-    this.#finalGiven = frame.is_final;
-    this.#pending.push(frame);
-    this.#pendingSize += frameText(frame).length;
+    if (frame.is_final) this.#final = frame;
+    this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text });
+    this.#pendingSize += text.length;
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
       // Who gives the next frame, and who reads, is told by `#broken`.
       this.#flushing.catch(() => {});
     }
-    if (frame.is_final || this.#pendingSize > MAX_PENDING) await this.#flushing;
+    return frame.is_final || this.#pendingSize > MAX_PENDING ? this.#flushing : undefined;
   }
 
-  /** The frames after `after`, as they become durable, to the final one. */
-  async *read(after: number): AsyncGenerator<E2AResponse, void, undefined> {
-    let next = after + 1;
-    for (;;) {
-      if (next < this.#durable) {
-        for (const frame of await this.#from(next)) {
-          yield frame;
-          next = frame.sequence + 1;
-          if (frame.is_final) return;
-        }
-      } else if (this.#broken !== undefined) {
-        throw this.#broken;
-      } else if (this.#ended) {
-        return;
-      } else {
-        await new Promise<void>((resolve) => this.#wake.push(resolve));
-      }
+  async after(sequence: number): Promise<readonly FrameRow[]> {
+    const next = sequence + 1;
+    while (next >= this.#durable) {
+      if (this.#broken !== undefined) throw this.#broken;
+      if (this.#ended) return [];
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
     }
+    return next >= this.#tailStart
+      ? upTo(READ_BYTES, this.#tail, next - this.#tailStart)
+      : this.#store.frames(this.key, { after: sequence, limit: READ_FRAMES, maxBytes: READ_BYTES });
   }
 
   async #flush(): Promise<void> {
     try {
+      // After the promises that are ready now: what an agent says without waiting for anything is one batch.
+      await new Promise(process.nextTick);
       while (this.#pending.length > 0) {
         const batch = this.#pending;
+        const size = this.#pendingSize;
         this.#pending = [];
         this.#pendingSize = 0;
         await this.#append(batch);
-        this.#keep(batch);
+        this.#keep(batch, size);
         this.#durable += batch.length;
-        this.#ended = batch.at(-1)?.is_final === true;
-        this.#count(batch);
+        this.#ended = batch.at(-1)?.isFinal === true;
+        this.#count(batch.length);
         this.#wakeReaders();
       }
     } catch (error) {
@@ -113,42 +114,28 @@ export class Run {
     }
   }
 
-  #append(batch: readonly E2AResponse[]): Promise<void> {
-    const rows = batch.map((frame) => ({
-      sequence: frame.sequence,
-      isFinal: frame.is_final,
-      text: frameText(frame),
-    }));
-    const append = () => this.#store.append(this.key, rows);
+  #append(batch: readonly FrameRow[]): Promise<void> {
+    const append = () => this.#store.append(this.key, batch);
     return this.#patience === undefined ? append() : patiently(append, this.#patience);
   }
 
-  #count(batch: readonly E2AResponse[]): void {
+  #count(frames: number): void {
     if (this.#counts === undefined) return;
-    this.#counts.frames += batch.length;
-    const last = batch.at(-1);
-    if (last?.is_final === true) this.#counts.finish(last);
+    this.#counts.frames += frames;
+    if (this.#ended && this.#final !== undefined) this.#counts.finish(this.#final);
   }
 
-  #keep(batch: readonly E2AResponse[]): void {
-    for (const frame of batch) {
-      this.#tail.push(frame);
-      this.#tailSize += frameText(frame).length;
-    }
+  #keep(batch: readonly FrameRow[], size: number): void {
+    this.#tailSize += size;
+    for (const row of batch) this.#tail.push(row);
+    if (this.#tailSize <= this.#tailBytes) return;
+    // Cut by half: a cut for each batch would move the whole tail each time.
     let dropped = 0;
-    while (this.#tailSize > this.#tailBytes && dropped < this.#tail.length) {
-      this.#tailSize -= frameText(this.#tail[dropped] as E2AResponse).length;
-      dropped++;
+    for (; this.#tailSize > this.#tailBytes / 2 && dropped < this.#tail.length; dropped++) {
+      this.#tailSize -= this.#tail[dropped]?.text.length ?? 0;
     }
-    this.#tail.splice(0, dropped);
+    this.#tail = this.#tail.slice(dropped);
     this.#tailStart += dropped;
-  }
-
-  /** Some durable frames from `next` on: out of memory when they are still there. */
-  async #from(next: number): Promise<readonly E2AResponse[]> {
-    if (next >= this.#tailStart) return this.#tail.slice(next - this.#tailStart);
-    const rows = await this.#store.frames(this.key, { after: next - 1, limit: READ_FRAMES, maxBytes: READ_BYTES });
-    return rows.map((row) => frameFrom(row.text));
   }
 
   #wakeReaders(): void {
@@ -169,7 +156,18 @@ interface RunOptions {
   readonly tailBytes?: number;
 }
 
+/** Those from `start` on that together are no longer than this; at least one. */
+function upTo(length: number, rows: readonly FrameRow[], start: number): readonly FrameRow[] {
+  let end = start;
+  for (let taken = 0; end < rows.length; end++) {
+    taken += rows[end]?.text.length ?? 0;
+    if (taken > length && end > start) break;
+  }
+  return rows.slice(start, end);
+}
+
 /** How much may wait for the disk before the agent has to. */
 const MAX_PENDING = 256 * 1024;
 const READ_FRAMES = 500;
-const READ_BYTES = 256 * 1024;
+/** What a reader is handed at a time: one write to its socket. */
+const READ_BYTES = 128 * 1024;

@@ -4,15 +4,14 @@ import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { RequestKey, RequestRow, Store } from '../store/store.ts';
-import { deferred } from './deferred.ts';
-import { asksTheSame, digestOf } from './digest.ts';
+import { Ending } from './ending.ts';
 import { FrameMaker } from './frame-maker.ts';
-import { frameFrom } from './frame-text.ts';
 import { type Patience, patiently } from './patiently.ts';
+import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
 import { RunCounts } from './run-counts.ts';
+import { asksTheSame } from './same-request.ts';
 import type { Slot, Slots } from './slots.ts';
-import { unlessAborted, untilAborted } from './until-aborted.ts';
 
 /** What a request was accepted with, beyond the envelope. */
 export interface Admission {
@@ -51,70 +50,68 @@ export class Runs {
    * Records the request and starts answering it, whoever reads along. A repeat (same id or key, same body) gets the
    * answer already given or under way; the same id with another body is a conflict.
    */
-  open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): AsyncIterable<E2AResponse> {
-    return deferred(() => this.#open(envelope, call, admission, answer));
-  }
-
-  async #open(
-    envelope: E2AEnvelope,
-    call: Call,
-    admission: Admission,
-    answer: Handler,
-  ): Promise<AsyncIterable<E2AResponse>> {
-    const requestId =
-      envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
-    if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
-    const key: RequestKey = { owner: call.principal.id, requestId };
-    // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two.
-    const slot = this.#slots.tryTake(admission.agentId);
-    const recorded = withoutSecrets(envelope);
-    const encoded = encodeEnvelope(recorded);
-    const row: RequestRow = {
-      ...key,
-      ...admission,
-      digest: digestOf(encoded),
-      idempotencyKey: call.idempotencyKey ?? null,
-      envelope: JSON.stringify(encoded),
-      state: slot === undefined ? 'accepted' : 'started',
-      acceptedAt: this.#clock.now().getTime(),
-    };
-    const accepted = await this.#accept(row, slot);
-    if (!accepted.repeat) call.onAccepted?.(row);
-    if (accepted.repeat) {
-      slot?.release();
-      const isSame = accepted.row.digest === row.digest || asksTheSame(accepted.row.envelope, recorded);
-      if (!isSame) refuse('conflict', { request_id: accepted.row.requestId });
-      call.onAccepted?.(accepted.row);
-      return this.read(accepted.row, call.after ?? -1);
-    }
-    this.counts.accepted++;
-    return this.#begin(row, envelope, call, answer, slot).run.read(call.after ?? -1);
+  open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Reading {
+    return new Reading({ open: () => this.#open(envelope, call, admission, answer), after: call.after ?? -1 });
   }
 
   /** The frames of a request after a sequence, to the final one; follows it while it is being answered. */
-  async *read(key: RequestKey, after: number): AsyncGenerator<E2AResponse> {
-    let next = after;
-    for (;;) {
-      const live = this.#live.get(keyText(key));
-      if (live !== undefined) {
-        yield* live.run.read(next);
-        return;
+  read(key: RequestKey, after: number): Reading {
+    return new Reading({ open: async () => this.#sourceOf(key), after });
+  }
+
+  async #open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Promise<FrameSource> {
+    const requestId =
+      envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
+    if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
+    // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two.
+    const slot = this.#slots.tryTake(admission.agentId);
+    const recorded = withoutSecrets(envelope);
+    const row: RequestRow = {
+      owner: call.principal.id,
+      requestId,
+      agentId: admission.agentId,
+      sessionId: admission.sessionId,
+      idempotencyKey: call.idempotencyKey ?? null,
+      envelope: JSON.stringify(encodeEnvelope(recorded)),
+      state: slot === undefined ? 'accepted' : 'started',
+      acceptedAt: this.#clock.now().getTime(),
+      expiresAt: admission.expiresAt,
+      priority: admission.priority,
+    };
+    const accepting = this.#store.requests.accept(row);
+    this.#accepting.add(accepting);
+    try {
+      const accepted = await accepting;
+      if (!accepted.repeat) {
+        this.counts.accepted++;
+        call.onAccepted?.(row);
+        return this.#begin(row, envelope, call, answer, slot).run;
       }
-      const rows = await this.#store.requests.frames(key, { after: next, limit: 500, maxBytes: 256 * 1024 });
-      for (const row of rows) {
-        yield frameFrom(row.text);
-        if (row.isFinal) return;
-        next = row.sequence;
-      }
-      if (rows.length === 0) return;
+      slot?.release();
+      if (!asksTheSame(accepted.row.envelope, recorded)) refuse('conflict', { request_id: accepted.row.requestId });
+      call.onAccepted?.(accepted.row);
+      return this.#sourceOf(accepted.row);
+    } catch (error) {
+      slot?.release();
+      throw error;
+    } finally {
+      this.#accepting.delete(accepting);
     }
+  }
+
+  /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
+  #sourceOf(key: RequestKey): FrameSource {
+    const live = this.#live.get(keyText(key));
+    if (live !== undefined) return live.run;
+    const page = { limit: 500, maxBytes: 256 * 1024 };
+    return { after: (sequence) => this.#store.requests.frames(key, { after: sequence, ...page }) };
   }
 
   /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
   cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
     const live = this.#live.get(keyText(key));
     if (live === undefined || live.run.answered) return false;
-    live.controller.abort(new Refused(failure('cancelled', {}, reason)));
+    live.ending.end(new Refused(failure('cancelled', {}, reason)));
     return true;
   }
 
@@ -169,7 +166,7 @@ export class Runs {
     const interrupt = () => {
       this.#stopping = 'interrupting';
       this.#interrupted.abort();
-      for (const live of this.#live.values()) live.controller.abort(new Refused(failure('interrupted')));
+      for (const live of this.#live.values()) live.ending.end(new Refused(failure('interrupted')));
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -179,34 +176,27 @@ export class Runs {
     signal.removeEventListener('abort', interrupt);
   }
 
-  async #accept(row: RequestRow, slot: Slot | undefined) {
-    const accepting = this.#store.requests.accept(row);
-    this.#accepting.add(accepting);
-    try {
-      return await accepting;
-    } catch (error) {
-      slot?.release();
-      throw error;
-    } finally {
-      this.#accepting.delete(accepting);
-    }
-  }
-
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
     const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience });
-    const controller = new AbortController();
-    const live: LiveRun = { row, run, controller, done: Promise.resolve(), held: undefined, over: [] };
+    const ending = new Ending();
+    const live: LiveRun = { row, run, ending, done: Promise.resolve(), held: undefined, over: [] };
     this.#live.set(keyText(row), live);
-    // The work is not the reader's: it goes on when the reader that started it goes away.
     const running = {
-      end: (reason: Error) => controller.abort(reason),
+      end: (reason: Error) => ending.end(reason),
       onOver: (callback: () => void) => live.over.push(callback),
     };
-    const own: Call = { ...call, signal: controller.signal, running };
+    // The work is not the reader's: it goes on when the reader that started it goes away.
+    const own: Call = {
+      ...call,
+      running,
+      get signal() {
+        return ending.signal;
+      },
+    };
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
-    if (this.#stopping === 'interrupting') controller.abort(new Refused(failure('interrupted')));
+    if (this.#stopping === 'interrupting') ending.end(new Refused(failure('interrupted')));
     return live;
   }
 
@@ -217,25 +207,32 @@ export class Runs {
     answer: Handler,
     given: Slot | undefined,
   ): Promise<void> {
-    const { row, run } = live;
+    const { row, run, ending } = live;
     let slot = given;
+    let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (slot === undefined) {
-        slot = await this.#slots.take({ ...row, principal: row.owner, signal: call.signal });
+        slot = await this.#slots.take({ ...row, principal: row.owner, signal: ending.signal });
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
-      for await (const frame of untilAborted(answer(envelope, call), call.signal)) {
-        while (live.held !== undefined) await unlessAborted(live.held.released, call.signal);
-        await run.give(frame);
+      frames = answer(envelope, call)[Symbol.asyncIterator]();
+      while (!run.answered) {
+        // Also one that hangs and never looks at its signal is left behind.
+        const item = await ending.unlessEnded(frames.next());
+        if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
+        while (live.held !== undefined) await ending.unlessEnded(live.held.released);
+        const durable = run.give(item.value);
+        if (durable !== undefined) await durable;
       }
-      if (!run.answered) refuse('agent_failed', {}, 'The agent ended without an answer.');
     } catch (error) {
       if (run.answered) throw error;
       const known = failureOf(error);
       if (known === undefined) this.#log.error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
       await run.give(this.#maker(envelope, run.next).error(known ?? failure('agent_failed')));
     } finally {
+      // Told to stop, and not waited for.
+      frames?.return?.().catch(() => {});
       for (const callback of live.over) callback();
       slot?.release();
       this.#live.delete(keyText(row));
@@ -268,7 +265,7 @@ interface RunsOptions {
 interface LiveRun {
   readonly row: RequestRow;
   readonly run: Run;
-  readonly controller: AbortController;
+  readonly ending: Ending;
   done: Promise<void>;
   held: Hold | undefined;
   /** To be told when it is over. */

@@ -7,18 +7,18 @@ export async function* untilAborted<T>(
   signal: AbortSignal,
 ): AsyncGenerator<T, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
-  let stop: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  // Nobody may be waiting for it at the moment it rejects.
-  aborted.catch(() => {});
+  // One slot for whoever waits now: a promise that every item is raced against would remember every item.
+  let reject: (reason: unknown) => void = () => {};
+  const stop = () => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
   let ended = false;
   try {
     for (;;) {
-      const item = await Promise.race([iterator.next(), aborted]);
+      const item = await new Promise<IteratorResult<T>>((resolve, rejectNext) => {
+        reject = rejectNext;
+        if (signal.aborted) stop();
+        else iterator.next().then(resolve, rejectNext);
+      });
       if (item.done === true) {
         ended = true;
         return;
@@ -26,7 +26,7 @@ export async function* untilAborted<T>(
       yield item.value;
     }
   } finally {
-    if (stop !== undefined) signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
     if (!ended) Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }

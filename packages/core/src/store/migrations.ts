@@ -54,7 +54,6 @@ export const MIGRATIONS: readonly string[] = [
     request_id TEXT NOT NULL,
     agent_id TEXT NOT NULL,
     session_id TEXT,
-    digest TEXT NOT NULL,
     idempotency_key TEXT,
     envelope TEXT NOT NULL,
     accepted_at BIGINT NOT NULL,

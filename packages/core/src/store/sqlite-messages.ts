@@ -18,7 +18,8 @@ export interface EngineModule {
   readonly data: unknown;
 }
 
-export type ToThread = readonly Call[] | 'close';
+/** Calls one after the other, each as its id, its name, the number of its values, and those; or the end. */
+export type ToThread = readonly unknown[] | 'close';
 
 export interface Call {
   readonly id: number;
@@ -29,7 +30,9 @@ export interface Call {
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: ErrorData }
-  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
+  /** Answers one after the other, each as the id of its call and its value: most are nothing but a word. */
+  | readonly unknown[]
+  | { readonly kind: 'failed'; readonly failed: readonly FailedAnswer[] }
   | { readonly kind: 'broken'; readonly error: ErrorData }
   | {
       readonly kind: 'log';
@@ -38,9 +41,21 @@ export type FromThread =
       readonly message: string;
     };
 
-export type Answer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: ErrorData };
+export type Answer = { readonly id: number; readonly value: unknown } | FailedAnswer;
+
+export interface FailedAnswer {
+  readonly id: number;
+  readonly error: ErrorData;
+}
+
+/** The calls in a message. */
+export function* callsIn(message: readonly unknown[]): Generator<Call> {
+  for (let at = 0; at < message.length; ) {
+    const [id, name, count] = message.slice(at, at + 3) as [number, string, number];
+    at += 3 + count;
+    yield { id, name, values: message.slice(at - count, at) };
+  }
+}
 
 /** An error on its way between threads; without a code it is one that only we can cause. */
 export interface ErrorData {

@@ -4,8 +4,10 @@ import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
-import type { Answer, Call, EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
+import { framesValues, requestValues } from './sql/values.ts';
+import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
+  Accepted,
   AgentStore,
   ApiStore,
   CounterStore,
@@ -44,9 +46,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   return new Promise((open, refuse) => {
     worker.on('error', refuse);
     worker.on('message', function first(message: FromThread) {
-      if (message.kind === 'log') return options.log?.[message.level](message.fields, message.message);
+      if ('level' in message) return options.log?.[message.level](message.fields, message.message);
       worker.off('message', first).off('error', refuse);
-      if (message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
+      if ('kind' in message && message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
       else open(new SqliteStore(worker, options));
     });
   });
@@ -59,7 +61,8 @@ export class SqliteStore implements Store {
   readonly #onFatal: (error: StoreError) => void;
   readonly #log: Log | undefined;
   readonly #pending = new Map<number, Pending>();
-  #outgoing: Call[] = [];
+  /** Calls of this turn, as they are told in `ToThread`. */
+  #outgoing: unknown[] = [];
   #lastId = 0;
   #state: 'open' | 'closing' | 'broken' = 'open';
   /** Why nothing is taken any more. */
@@ -80,9 +83,12 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: (row) => this.#ask('accept', row),
+    accept: async (row) => {
+      const earlier = await this.#ask('accept', ...requestValues(row));
+      return earlier === null ? RECORDED : { repeat: true, row: earlier };
+    },
     start: (key) => this.#ask('start', key),
-    append: (key, frames) => this.#ask('append', key, frames),
+    append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
@@ -208,8 +214,9 @@ export class SqliteStore implements Store {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    // After the promises that are ready now: what they ask goes in the same message.
-    if (this.#outgoing.push({ id, name, values }) === 1) process.nextTick(() => this.#flush());
+    // After everything that is ready in this turn of the loop: all of it goes in one message, for one wake of the thread.
+    if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
+    this.#outgoing.push(id, name, values.length, ...values);
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(id, { resolve, reject });
@@ -223,17 +230,22 @@ export class SqliteStore implements Store {
   }
 
   #receive(message: FromThread): void {
-    if (message.kind === 'answers') for (const answer of message.answers) this.#settle(answer);
-    else if (message.kind === 'log') this.#log?.[message.level](message.fields, message.message);
-    else if (message.kind === 'broken') this.#break(message.error.message);
+    if (!('kind' in message)) {
+      for (let at = 0; at < message.length; at += 2) this.#settled(Number(message[at]))?.resolve(message[at + 1]);
+    } else if (message.kind === 'failed') {
+      for (const { id, error } of message.failed) this.#settled(id)?.reject(errorOf(error));
+    } else if (message.kind === 'log') {
+      this.#log?.[message.level](message.fields, message.message);
+    } else if (message.kind === 'broken') {
+      this.#break(message.error.message);
+    }
   }
 
-  #settle(answer: Answer): void {
-    const pending = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
+  #settled(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
     if (this.#pending.size === 0 && this.#state === 'open') this.#worker.unref();
-    if ('error' in answer) pending?.reject(errorOf(answer.error));
-    else pending?.resolve(answer.value);
+    return pending;
   }
 
   /** From here on nothing is acknowledged. */
@@ -258,3 +270,5 @@ interface Pending {
 function errorOf({ code, message }: ErrorData): Error {
   return code === undefined ? new Error(message) : new StoreError(code, message);
 }
+
+const RECORDED: Accepted = { repeat: false };

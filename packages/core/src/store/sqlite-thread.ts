@@ -6,7 +6,15 @@ import { createPrivateFolder } from './private-files.ts';
 import { Committer, errorData } from './sqlite-committer.ts';
 import { openDatabase } from './sqlite-database.ts';
 import { type Database, type Engine, faultOf, loadEngine } from './sqlite-engine.ts';
-import type { Call, FromThread, ThreadSetup, ToThread } from './sqlite-messages.ts';
+import {
+  type Answer,
+  type Call,
+  callsIn,
+  type FailedAnswer,
+  type FromThread,
+  type ThreadSetup,
+  type ToThread,
+} from './sqlite-messages.ts';
 
 // The thread that owns the database. SQLite is synchronous: here it blocks nobody but those who wait for it.
 
@@ -72,7 +80,9 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
-    else for (const call of message) (call.name === 'stats' || committer.isRead(call) ? reads : writes).push(call);
+    else
+      for (const call of callsIn(message))
+        (call.name === 'stats' || committer.isRead(call) ? reads : writes).push(call);
   };
   const takeWaiting = (): void => {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
@@ -86,9 +96,9 @@ function serve({ driver, lock, committer }: Opened): void {
       take(first);
       takeWaiting();
       while (reads.length + writes.length > 0) {
-        if (reads.length > 0) say({ kind: 'answers', answers: reads.splice(0).map(read) });
+        if (reads.length > 0) answer(reads.splice(0).map(read));
         if (writes.length > 0) {
-          say({ kind: 'answers', answers: committer.commit(writes.splice(0, BATCH)) });
+          answer(committer.commit(writes.splice(0, BATCH)));
           committer.checkpointWhenDue();
         }
         takeWaiting();
@@ -103,6 +113,17 @@ function serve({ driver, lock, committer }: Opened): void {
     }
   });
   say({ kind: 'ready' });
+}
+
+function answer(answers: readonly Answer[]): void {
+  const done: unknown[] = [];
+  const failed: FailedAnswer[] = [];
+  for (const one of answers) {
+    if ('error' in one) failed.push(one);
+    else done.push(one.id, one.value);
+  }
+  if (done.length > 0) say(done);
+  if (failed.length > 0) say({ kind: 'failed', failed });
 }
 
 function say(message: FromThread): void {

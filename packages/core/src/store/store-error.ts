@@ -1,16 +1,14 @@
-import { type Failure, failure } from '@dragoman/protocols';
-
-/** Why the store did not do what it was asked. Matched by `code`, never by class. */
+/**
+ * Why the store did not do what it was asked. Matched by `code`, never by class. What a caller is told of it, `failureOf`
+ * knows: here the wording of failures would bring every protocol into the store's thread.
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** What a caller is told, where it is one's business. */
-  readonly failure: Failure | undefined;
 
   constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
-    this.failure = code === 'store_unavailable' ? failure(code, { retry_after: 5 }) : undefined;
   }
 }
 

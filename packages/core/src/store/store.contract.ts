@@ -56,9 +56,9 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       });
 
       test('the same id again is a repeat and gives the first row, whatever the body says now', async () => {
-        const first = request({ digest: 'one' });
+        const first = request({ envelope: '{"one":1}' });
         await store.requests.accept(first);
-        expect(await store.requests.accept({ ...first, digest: 'two', envelope: '{}' })).toEqual({
+        expect(await store.requests.accept({ ...first, envelope: '{"two":2}' })).toEqual({
           repeat: true,
           row: first,
         });
@@ -568,7 +568,6 @@ export function requestRow(fields: Partial<RequestRow> = {}): RequestRow {
     requestId: 'r1',
     agentId: 'echo',
     sessionId: null,
-    digest: 'digest',
     idempotencyKey: null,
     envelope: '{"method":"chat.send"}',
     state: 'accepted',

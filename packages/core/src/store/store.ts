@@ -57,8 +57,6 @@ export type RequestState = 'accepted' | 'started' | 'finished';
 export interface RequestRow extends RequestKey {
   readonly agentId: string;
   readonly sessionId: string | null;
-  /** Of the body without timestamp and provenance: tells a repeat from a conflict. */
-  readonly digest: string;
   /** The caller's `Idempotency-Key`, a second name for the same request. */
   readonly idempotencyKey: string | null;
   /** The envelope as JSON text, without secrets. */

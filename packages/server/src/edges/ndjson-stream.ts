@@ -8,7 +8,11 @@ import type { StreamRecord } from './sse.ts';
  * an empty line is sent where there is nothing else for a while; readers of NDJSON skip empty lines.
  */
 export function ndjsonAnswer(records: AsyncIterable<StreamRecord>, heartbeat?: NdjsonHeartbeat): Answer {
-  const lines = ndjsonLines(records);
+  return ndjsonStream(ndjsonLines(records), heartbeat);
+}
+
+/** The same of lines that are written already, any number of whole ones at a time. */
+export function ndjsonStream(lines: AsyncIterable<string>, heartbeat?: NdjsonHeartbeat): Answer {
   return {
     status: 200,
     headers: NDJSON_HEADERS,
@@ -25,10 +29,12 @@ export interface NdjsonHeartbeat {
 }
 
 async function* ndjsonLines(records: AsyncIterable<StreamRecord>): AsyncGenerator<string> {
-  for await (const { data } of records) {
-    if (data.includes('\n')) throw new Error('an NDJSON record has more than one line');
-    yield `${data}\n`;
-  }
+  for await (const { data } of records) yield ndjsonLine(data);
+}
+
+export function ndjsonLine(data: string): string {
+  if (data.includes('\n')) throw new Error('an NDJSON record has more than one line');
+  return `${data}\n`;
 }
 
 const NDJSON_HEADERS = {

@@ -10,11 +10,16 @@ export interface StreamRecord {
 
 /** Records as an SSE answer (WHATWG HTML §9.2). A comment is sent where there is nothing else for a while. */
 export function sseAnswer(records: AsyncIterable<StreamRecord>, options: SseOptions): Answer {
+  return sseStream(sseEvents(records), options);
+}
+
+/** The same of events that are written already, any number of whole ones at a time. */
+export function sseStream(events: AsyncIterable<string>, options: SseOptions): Answer {
   const { clock, heartbeatMs = HEARTBEAT_MS } = options;
   return {
     status: 200,
     headers: SSE_HEADERS,
-    stream: withHeartbeat(sseEvents(records), { clock, everyMs: heartbeatMs, beat: COMMENT }),
+    stream: withHeartbeat(events, { clock, everyMs: heartbeatMs, beat: COMMENT }),
   };
 }
 

@@ -4,19 +4,19 @@ import {
   type Engine,
   type FrameRow,
   failureOf,
-  frameFrom,
-  frameText,
   type Ids,
   type Log,
   type Principal,
+  type Reading,
   type RequestKey,
+  type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type E2AResponse, type Failure, failure } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure } from '@dragoman/protocols';
 import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
-import { ndjsonAnswer } from '../edges/ndjson-stream.ts';
-import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
+import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
+import { sseEvent, sseStream } from '../edges/sse.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -88,38 +88,56 @@ async function send(request: InboundRequest, context: E2AContext): Promise<Answe
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
-  const call: Call = {
-    principal,
-    signal: request.signal,
-    log: context.log,
-    counted: true,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
-  return answer(context.engine.handle(envelope, call), { framing, envelope, context });
+  const call = new DoorCall(request, { principal, log: context.log, idempotencyKey });
+  return answer(context.engine.open(envelope, call), { framing, envelope, context });
+}
+
+/** A call whose signal is made when somebody asks for it: nearly always nobody does, as the work is not the reader's. */
+class DoorCall implements Call {
+  readonly principal: Principal;
+  readonly log: Log;
+  readonly counted = true;
+  readonly idempotencyKey?: string;
+  readonly #request: InboundRequest;
+
+  constructor(request: InboundRequest, { principal, log, idempotencyKey }: DoorCallOptions) {
+    this.#request = request;
+    this.principal = principal;
+    this.log = log;
+    if (idempotencyKey !== undefined) this.idempotencyKey = idempotencyKey;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}
+
+interface DoorCallOptions {
+  readonly principal: Principal;
+  readonly log: Log;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
 async function answer(
-  frames: AsyncIterable<E2AResponse>,
+  reading: Reading,
   { framing, envelope, context }: { framing: Framing; envelope: E2AEnvelope; context: E2AContext },
 ): Promise<Answer | Failure> {
-  const iterator = frames[Symbol.asyncIterator]();
-  let first: IteratorResult<E2AResponse>;
+  const headers = { 'X-Request-Id': encodeURIComponent(envelope.request_id ?? '') };
   try {
-    first = await iterator.next();
+    if (framing !== 'application/json') {
+      // A request that is not for a stream gets its final frame alone, in the framing it asked for.
+      const stream = texts(await reading.next(), reading, { framing, finalOnly: !envelope.is_stream });
+      return framed(stream, framing, context, headers);
+    }
+    const final = await reading.final();
+    if (final === undefined) return failure('agent_failed');
+    return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: final.text };
   } catch (error) {
     const known = failureOf(error);
     if (known !== undefined) return known;
     throw error;
   }
-  const all = prepended(first, iterator);
-  const headers = { 'X-Request-Id': encodeURIComponent(envelope.request_id ?? '') };
-  if (framing === 'application/json') {
-    for await (const frame of all)
-      if (frame.is_final) return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: frameText(frame) };
-    return failure('agent_failed');
-  }
-  return framed(records(all), framing, context, headers);
 }
 
 async function resume(
@@ -134,9 +152,11 @@ async function resume(
   const row = await store.requests.find(key);
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
-    return framed(records(engine.runs.read(key, after)), framing, { store, engine, clock, ...context }, {});
+    const reading = engine.runs.read(key, after);
+    const stream = resumed(reading, { framing, finalOnly: !isForStream(row) });
+    return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
-  const rows = await framesAfter(key, after, store);
+  const rows = await framesAfter(key, after, { store, finalOnly: !isForStream(row) });
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
   return {
     status: 200,
@@ -153,39 +173,53 @@ async function cancel(request: InboundRequest, { store, engine }: E2AContext): P
 }
 
 function framed(
-  stream: AsyncIterable<StreamRecord>,
-  framing: Framing,
+  stream: AsyncIterable<string>,
+  framing: Streamed,
   { clock }: E2AContext,
   headers: Record<string, string>,
 ): Answer {
   const answered =
-    framing === 'text/event-stream' ? sseAnswer(stream, { clock }) : ndjsonAnswer(stream, { clock, everyMs: 15_000 });
+    framing === 'text/event-stream' ? sseStream(stream, { clock }) : ndjsonStream(stream, { clock, everyMs: 15_000 });
   return { ...answered, headers: { ...answered.headers, ...headers } };
 }
 
 /** As many as one answer should hold; of a request that is not for a stream the final one alone. */
-async function framesAfter(key: RequestKey, after: number, { requests }: Store): Promise<FrameRow[]> {
-  const page = (from: number) => requests.frames(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
+async function framesAfter(
+  key: RequestKey,
+  after: number,
+  { store, finalOnly }: { store: Store; finalOnly: boolean },
+): Promise<FrameRow[]> {
+  const page = (from: number) => store.requests.frames(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
   let rows = await page(after);
-  const [first] = rows;
-  if (first === undefined || frameFrom(first.text).is_stream) return rows;
+  if (!finalOnly) return rows;
   for (let last = rows.at(-1); last?.isFinal === false; last = rows.at(-1)) rows = await page(last.sequence);
   return rows.filter((row) => row.isFinal);
 }
 
-/** A request that is not for a stream gets its final frame alone, in the framing it asked for, now and later. */
-async function* records(frames: AsyncIterable<E2AResponse>): AsyncGenerator<StreamRecord> {
-  for await (const frame of frames) {
-    if (frame.is_stream || frame.is_final) yield { id: frame.sequence, data: frameText(frame) };
+/** Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. */
+async function* texts(
+  first: readonly FrameRow[],
+  reading: Reading,
+  { framing, finalOnly }: { framing: Streamed; finalOnly: boolean },
+): AsyncGenerator<string> {
+  const write =
+    framing === 'text/event-stream'
+      ? ({ sequence, text }: FrameRow) => sseEvent({ id: sequence, data: text })
+      : ({ text }: FrameRow) => ndjsonLine(text);
+  for (let rows = first; rows.length > 0; rows = await reading.next()) {
+    const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
+    if (wanted.length > 0) yield wanted.map(write).join('');
   }
 }
 
-async function* prepended<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
-  try {
-    for (let item = first; item.done !== true; item = await rest.next()) yield item.value;
-  } finally {
-    await rest.return?.();
-  }
+/** Its stream is open before the next frame is there. */
+async function* resumed(reading: Reading, options: { framing: Streamed; finalOnly: boolean }): AsyncGenerator<string> {
+  yield* texts(await reading.next(), reading, options);
+}
+
+/** A request that is not for a stream gets its final frame alone, now and later. */
+function isForStream({ envelope }: RequestRow): boolean {
+  return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
 }
 
 function callerOf({ principal }: InboundRequest): Principal {
@@ -212,4 +246,5 @@ export function idempotencyKeyOf({ headers }: InboundRequest): string | undefine
 
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 type Framing = (typeof FRAMINGS)[number];
+type Streamed = Exclude<Framing, 'application/json'>;
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packFrames, unpackFrames } from './frames.ts';
+import type { FrameRow } from '../store.ts';
+import { checksumOf, type FramesRow, packFrames, unpackFrames } from './frames.ts';
+
+const rowsOf = (frames: readonly FrameRow[]): FramesRow[] =>
+  packFrames(frames).map((row) => ({ ...row, checksum: checksumOf(row) }));
 
 describe('frames in rows', () => {
   test('come out as they went in, whatever their text and wherever they begin', () => {
@@ -12,14 +16,14 @@ describe('frames in rows', () => {
           isFinal: ends && index === all.length - 1,
           text,
         }));
-        expect([...packFrames(frames)].flatMap(unpackFrames)).toEqual(frames);
+        expect(rowsOf(frames).flatMap(unpackFrames)).toEqual(frames);
       }),
     );
   });
 
   test('take one row for what was added together', () => {
     const frames = [0, 1, 2].map((sequence) => ({ sequence, isFinal: sequence === 2, text: 'ab' }));
-    expect([...packFrames(frames)]).toMatchObject([{ first: 0, count: 3, ends: 1, lengths: '2,2,2', text: 'ababab' }]);
+    expect(packFrames(frames)).toEqual([{ first: 0, count: 3, ends: 1, lengths: '2,2,2', text: 'ababab' }]);
   });
 
   test('take several rows when they are long, so that a part can be read alone', () => {
@@ -28,7 +32,7 @@ describe('frames in rows', () => {
       isFinal: false,
       text: 'x'.repeat(30_000),
     }));
-    const rows = [...packFrames(frames)];
+    const rows = packFrames(frames);
     expect(rows.map(({ first, count }) => [first, count])).toEqual([
       [0, 3],
       [3, 3],
@@ -37,8 +41,14 @@ describe('frames in rows', () => {
     ]);
   });
 
+  test('that do not follow each other are refused', () => {
+    const frame = (sequence: number, isFinal = false) => ({ sequence, isFinal, text: '{}' });
+    expect(() => packFrames([frame(3), frame(5)])).toThrow('frame 5 where 4 was expected');
+    expect(() => packFrames([frame(3, true), frame(4)])).toThrow('after the final one');
+  });
+
   test('that were changed on the disk are refused', () => {
-    const [row] = packFrames([{ sequence: 0, isFinal: true, text: 'true' }]);
+    const [row] = rowsOf([{ sequence: 0, isFinal: true, text: 'true' }]);
     expect(() => unpackFrames({ ...row, text: 'trve' } as never)).toThrow(
       expect.objectContaining({ code: 'store_damaged' }),
     );

@@ -3,7 +3,7 @@ import type { FrameRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
 /** Frames that were added together, as one row: an answer of one frame and a stream of thousands are both cheap. */
-export interface FramesRow {
+export interface PackedFrames {
   /** Sequence of the first frame; the others follow without a gap. */
   readonly first: number;
   readonly count: number;
@@ -12,20 +12,28 @@ export interface FramesRow {
   /** Length of each text in UTF-16 units, by comma; null when there is one. */
   readonly lengths: string | null;
   readonly text: string;
+}
+
+export interface FramesRow extends PackedFrames {
   readonly checksum: number;
 }
 
-/** Cuts long runs, so that reading a few frames never loads a large row. */
-export function* packFrames(frames: readonly FrameRow[]): Generator<FramesRow> {
+/** Cuts long runs, so that reading a few frames never loads a large row. Refuses frames that do not follow each other. */
+export function packFrames(frames: readonly FrameRow[]): PackedFrames[] {
+  const rows: PackedFrames[] = [];
   let start = 0;
   let length = 0;
-  for (const [index, frame] of frames.entries()) {
-    length += frame.text.length;
+  for (const [index, { sequence, isFinal, text }] of frames.entries()) {
+    const expected = (frames[0]?.sequence ?? 0) + index;
+    if (sequence !== expected) throw new Error(`frame ${sequence} where ${expected} was expected`);
+    if (isFinal && index < frames.length - 1) throw new Error('a frame after the final one');
+    length += text.length;
     if (length < ROW_LENGTH && index < frames.length - 1) continue;
-    yield pack(frames.slice(start, index + 1));
+    rows.push(pack(frames.slice(start, index + 1)));
     start = index + 1;
     length = 0;
   }
+  return rows;
 }
 
 export function unpackFrames(row: FramesRow): FrameRow[] {
@@ -44,18 +52,17 @@ export function unpackFrames(row: FramesRow): FrameRow[] {
   });
 }
 
-function pack(frames: readonly FrameRow[]): FramesRow {
-  const row = {
+function pack(frames: readonly FrameRow[]): PackedFrames {
+  return {
     first: frames[0]?.sequence ?? 0,
     count: frames.length,
     ends: frames.at(-1)?.isFinal ? 1 : 0,
     lengths: frames.length === 1 ? null : frames.map(({ text }) => text.length).join(','),
     text: frames.length === 1 ? (frames[0]?.text ?? '') : frames.map(({ text }) => text).join(''),
   };
-  return { ...row, checksum: checksumOf(row) };
 }
 
-function checksumOf(row: Omit<FramesRow, 'checksum'>): number {
+export function checksumOf(row: PackedFrames): number {
   return crc32(row.text, crc32(`${row.first},${row.count},${row.ends},${row.lengths}`));
 }
 

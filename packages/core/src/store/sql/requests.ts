@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
-import type { Accepted, FrameRow, RequestKey, RequestRow } from '../store.ts';
+import type { FrameRow, RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { type FramesRow, packFrames, unpackFrames } from './frames.ts';
+import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
+import type { FramesValues, RequestValues } from './values.ts';
 
 export function requestReads(database: Database) {
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
@@ -45,8 +46,8 @@ export function requestReads(database: Database) {
 export function requestWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO requests
-      (owner, request_id, agent_id, session_id, digest, idempotency_key, envelope, accepted_at, expires_at, priority, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
@@ -69,44 +70,48 @@ export function requestWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
 
   return {
-    accept(row: RequestRow): Accepted {
-      requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+    /** Null when it was recorded, else the earlier one. */
+    accept(...values: RequestValues): RequestRow | null {
+      const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state] =
+        values;
+      requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
+      const checksum = checksumOf({ owner, requestId, agentId, envelope });
       const { changes, lastInsertRowid } = insert.run(
-        row.owner,
-        row.requestId,
-        row.agentId,
-        row.sessionId,
-        row.digest,
-        row.idempotencyKey,
-        row.envelope,
-        row.acceptedAt,
-        row.expiresAt,
-        row.priority,
-        checksumOf(row),
+        owner,
+        requestId,
+        agentId,
+        sessionId,
+        idempotencyKey,
+        envelope,
+        acceptedAt,
+        expiresAt,
+        priority,
+        checksum,
       );
       if (changes === 0) {
-        const earlier = byKey.get(row.owner, row.requestId) ?? byIdempotencyKey.get(row.owner, row.idempotencyKey);
-        return { repeat: true, row: checkedRequest(earlier as StoredRequest) };
+        const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
+        return checkedRequest(earlier as StoredRequest);
       }
-      if (row.state !== 'finished') openUp.run(Number(lastInsertRowid), row.state === 'started' ? 1 : 0);
-      if (row.sessionId !== null) {
-        touchSession.run(row.owner, row.agentId, row.sessionId, row.acceptedAt, row.acceptedAt);
-      }
-      return { repeat: false };
+      if (state !== 'finished') openUp.run(Number(lastInsertRowid), state === 'started' ? 1 : 0);
+      if (sessionId !== null) touchSession.run(owner, agentId, sessionId, acceptedAt, acceptedAt);
+      return null;
     },
 
     start(key: RequestKey): boolean {
       return start.run(key.owner, key.requestId).changes === 1;
     },
 
-    append(key: RequestKey, frames: readonly FrameRow[]): void {
-      const request = progress.get(key.owner, key.requestId) as Progress | undefined;
-      refuseMisplaced(key, frames, request);
-      for (const { text } of frames) requireStorable(text);
-      for (const row of packFrames(frames)) {
-        insertFrames.run(request.id, row.first, row.count, row.ends, row.lengths, row.text, row.checksum);
+    append(owner: string, requestId: string, rows: readonly FramesValues[]): void {
+      const request = progress.get(owner, requestId) as Progress | undefined;
+      const key = { owner, requestId };
+      for (const [first, count, ends, lengths, text] of rows) {
+        refuseMisplaced(key, first, request);
+        requireStorable(text);
+        const checksum = checksumOfFrames({ first, count, ends, lengths, text });
+        insertFrames.run(request.id, first, count, ends, lengths, text, checksum);
+        request.next = first + count;
+        if (ends === 1) close.run(request.id);
       }
-      if (frames.at(-1)?.isFinal) close.run(request.id);
     },
   };
 }
@@ -141,23 +146,19 @@ interface Progress {
   readonly id: number;
   readonly openId: number | null;
   /** Null before the first frame. */
-  readonly next: number | null;
+  next: number | null;
 }
 
 function refuseMisplaced(
-  key: RequestKey,
-  frames: readonly FrameRow[],
+  { owner, requestId }: RequestKey,
+  sequence: number,
   request: Progress | undefined,
 ): asserts request is Progress {
-  const name = `request ${key.requestId} of ${key.owner}`;
+  const name = `request ${requestId} of ${owner}`;
   if (request === undefined) throw new Error(`${name}: frames for a request that was never accepted`);
   if (request.openId === null) throw new Error(`${name}: a frame after the final one`);
-  let expected = request.next ?? 0;
-  for (const { sequence } of frames) {
-    if (sequence !== expected) throw new Error(`${name}: frame ${sequence} where ${expected} was expected`);
-    expected += 1;
-  }
-  if (frames.slice(0, -1).some(({ isFinal }) => isFinal)) throw new Error(`${name}: a frame after the final one`);
+  const expected = request.next ?? 0;
+  if (sequence !== expected) throw new Error(`${name}: frame ${sequence} where ${expected} was expected`);
 }
 
 export interface StoredRequest extends RequestRow {
@@ -177,12 +178,12 @@ function gapIn({ owner, requestId }: RequestKey): StoreError {
   return new StoreError('store_damaged', `Frames of request ${requestId} of ${owner} are missing in the database.`);
 }
 
-function checksumOf(row: RequestRow): number {
-  return [row.owner, row.requestId, row.agentId, row.digest, row.envelope].reduce((sum, text) => crc32(text, sum), 0);
+function checksumOf(row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'envelope'>): number {
+  return crc32(`${row.owner}\n${row.requestId}\n${row.agentId}\n${row.envelope}`);
 }
 
 export const SELECT_REQUEST = `
-  SELECT r.id, r.owner, r.request_id AS "requestId", r.agent_id AS "agentId", r.session_id AS "sessionId", r.digest,
+  SELECT r.id, r.owner, r.request_id AS "requestId", r.agent_id AS "agentId", r.session_id AS "sessionId",
     r.idempotency_key AS "idempotencyKey", r.envelope,
     CASE o.started WHEN 0 THEN 'accepted' WHEN 1 THEN 'started' ELSE 'finished' END AS state,
     r.accepted_at AS "acceptedAt", r.expires_at AS "expiresAt", r.priority, r.checksum

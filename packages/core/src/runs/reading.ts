@@ -1,0 +1,56 @@
+import type { E2AResponse } from '@dragoman/protocols';
+import type { FrameRow } from '../store/store.ts';
+import { frameFrom } from './frame-text.ts';
+
+/** Where the frames of one request come from. */
+export interface FrameSource {
+  /** Some of the frames after this one, as soon as there are any; none when the answer is over. */
+  after(sequence: number): Promise<readonly FrameRow[]>;
+}
+
+/**
+ * One reader of an answer. Nothing is opened before it reads. It can take the frames one by one, as they are told in
+ * `Handler`, or, what is much cheaper, as they were recorded: several at a time, as text that only needs to be sent.
+ */
+export class Reading implements AsyncIterable<E2AResponse> {
+  readonly #open: () => Promise<FrameSource>;
+  #source: FrameSource | undefined;
+  #last: number;
+  #over = false;
+
+  constructor({ open, after }: { open: () => Promise<FrameSource>; after: number }) {
+    this.#open = open;
+    this.#last = after;
+  }
+
+  /** The frames that are there and were not read yet, or the next ones as soon as they are; none when it is over. */
+  async next(): Promise<readonly FrameRow[]> {
+    if (this.#over) return [];
+    this.#source ??= await this.#open();
+    const rows = await this.#source.after(this.#last);
+    const last = rows.at(-1);
+    if (last === undefined || last.isFinal) this.#over = true;
+    if (last !== undefined) this.#last = last.sequence;
+    return rows;
+  }
+
+  /** The final frame; those before it are passed over. */
+  async final(): Promise<FrameRow | undefined> {
+    for (;;) {
+      const last = (await this.next()).at(-1);
+      if (last === undefined || last.isFinal) return last;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
+    for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
+      for (const row of rows) yield frameFrom(row.text);
+    }
+  }
+}
+
+/** The reader of frames that a handler gives; those of a journal have one already. */
+export function readingOf(frames: AsyncIterable<E2AResponse>): Reading {
+  if (frames instanceof Reading) return frames;
+  throw new Error('these frames are not recorded anywhere');
+}

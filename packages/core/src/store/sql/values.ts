@@ -1,0 +1,38 @@
+import type { FrameRow, RequestRow } from '../store.ts';
+import { packFrames } from './frames.ts';
+
+// Rows as lists of plain values, for the way to the store's thread: they cross it at a quarter of the cost of objects.
+
+export type RequestValues = readonly [
+  owner: string,
+  requestId: string,
+  agentId: string,
+  sessionId: string | null,
+  idempotencyKey: string | null,
+  envelope: string,
+  acceptedAt: number,
+  expiresAt: number | null,
+  priority: number,
+  state: RequestRow['state'],
+];
+
+export function requestValues(row: RequestRow): RequestValues {
+  return [
+    row.owner,
+    row.requestId,
+    row.agentId,
+    row.sessionId,
+    row.idempotencyKey,
+    row.envelope,
+    row.acceptedAt,
+    row.expiresAt,
+    row.priority,
+    row.state,
+  ];
+}
+
+export type FramesValues = readonly [first: number, count: number, ends: number, lengths: string | null, text: string];
+
+export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
+  return packFrames(frames).map(({ first, count, ends, lengths, text }) => [first, count, ends, lengths, text]);
+}
