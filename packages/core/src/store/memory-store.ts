@@ -1,3 +1,4 @@
+import { MemoryExecutions } from './memory/executions.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -126,6 +127,10 @@ export class MemoryStore implements Store {
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
+
+  readonly #executions = new MemoryExecutions((operation) => this.#do(operation));
+  readonly executions = this.#executions.executions;
+  readonly storedData = this.#executions.storedData;
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

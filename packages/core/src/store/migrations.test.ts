@@ -33,7 +33,7 @@ describe('migrations', () => {
       expect(tables(old)).toEqual(tables(database));
       old.close();
     }
-    expect(tables(database)).toHaveLength(7);
+    expect(tables(database)).toHaveLength(12);
   });
 
   test('a step that fails leaves the version before it', () => {

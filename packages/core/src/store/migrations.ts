@@ -1,3 +1,4 @@
+import { EXECUTION_TABLES } from './sql/executions.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -114,4 +115,5 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (principal, name, slice)
   )
   `,
+  EXECUTION_TABLES,
 ];

@@ -1,3 +1,7 @@
+import type { ExecutionStore, StoredDataStore } from './executions.ts';
+
+export type * from './executions.ts';
+
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
@@ -9,6 +13,8 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly agents: AgentStore;
   readonly counters: CounterStore;
+  readonly executions: ExecutionStore;
+  readonly storedData: StoredDataStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */

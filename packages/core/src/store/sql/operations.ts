@@ -1,9 +1,11 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
+import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
+import { storedDataReads, storedDataWrites } from './stored-data.ts';
 
 /** Everything the thread can be asked, by kind: the kind decides when it runs and whether it may use the last space. */
 export function prepareOperations(database: Database) {
@@ -14,6 +16,8 @@ export function prepareOperations(database: Database) {
       ...keyReads(database),
       ...agentReads(database),
       ...counterReads(database),
+      ...executionReads(database),
+      ...storedDataReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -21,6 +25,8 @@ export function prepareOperations(database: Database) {
       ...keyWrites(database),
       ...agentWrites(database),
       ...counterWrites(database),
+      ...executionWrites(database),
+      ...storedDataWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -28,6 +34,7 @@ export function prepareOperations(database: Database) {
       ...sessionRemovals(database),
       ...keyRemovals(database),
       ...agentRemovals(database),
+      ...executionRemovals(database),
     },
   };
 }
