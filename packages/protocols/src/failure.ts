@@ -74,6 +74,7 @@ export const FAILURES = {
   cancelled: { ...sender, text: 'The request was cancelled.', http: 409, jsonrpc: -32800, a2a: 'STATE_CONFLICT', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.CANCELLED' },
   interrupted: { ...server, text: 'The server stopped while this was running.', http: 503, jsonrpc: -32052, a2a: 'SERVICE_UNAVAILABLE', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.INTERRUPTED' },
   agent_failed: { ...agent, text: 'The agent failed.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.AGENT_ERROR' },
+  unreachable: { ...agent, text: 'The host cannot be reached.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.AGENT_ERROR' },
   tool_failed: { ...agent, text: 'The tool failed.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'tool_error', workflow: 'ExecutionError', e2a: 'E2A.TOOL_ERROR' },
   store_unavailable: { ...server, text: 'The store cannot record this at the moment.', http: 503, jsonrpc: -32053, a2a: 'SERVICE_UNAVAILABLE', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.UNAVAILABLE' },
   internal: { ...server, text: 'Something went wrong on our side.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },

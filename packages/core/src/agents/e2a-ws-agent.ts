@@ -1,10 +1,10 @@
 import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
 import { WebSocket } from 'ws';
 import type { Call } from '../call.ts';
+import { connectFault } from '../gate/connect-fault.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
-import { connectFault } from './connect-fault.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { SharedLine } from './shared-line.ts';
 import { unlessAborted } from './unless-aborted.ts';

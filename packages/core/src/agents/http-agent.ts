@@ -1,7 +1,7 @@
 import { encodeEnvelope, type Failure, failure, redacted } from '@dragoman/protocols';
+import { connectFault } from '../gate/connect-fault.ts';
 import type { Clock } from '../ports.ts';
 import { type Agent, agentFailed } from './agent.ts';
-import { connectFault } from './connect-fault.ts';
 import { directExchange, type HttpExchange, type InboundAnswer } from './http-exchange.ts';
 import { ACCEPT, frameReaderFor } from './http-frames.ts';
 import { IdleTimer } from './idle-timer.ts';

@@ -3,7 +3,9 @@ import type { Failure } from '@dragoman/protocols';
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
  * and time are bounded, and credentials are put in at the last moment, for the hosts they are bound to.
- * What is refused or fails rejects with `Refused`, whose failure says which.
+ * What is refused or fails rejects with `Refused`, and a body that breaks off throws it: `forbidden` and `invalid_message`
+ * were never sent, `unreachable` neither; whether `timeout` and `agent_failed` were, their `details.sent` says. An aborted
+ * signal rejects with its own reason.
  */
 export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
@@ -14,6 +16,8 @@ export interface Gate {
 export interface OutboundRequest {
   /** On whose behalf: connections are never shared between callers. */
   readonly caller: string;
+  /** The request or operation it is for, as it will stand in the record of a credential's use. */
+  readonly purpose?: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   readonly url: string;
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];

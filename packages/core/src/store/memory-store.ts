@@ -1,3 +1,4 @@
+import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
 import { requireStorable } from './storable.ts';
 import type {
@@ -131,6 +132,7 @@ export class MemoryStore implements Store {
   readonly #executions = new MemoryExecutions((operation) => this.#do(operation));
   readonly executions = this.#executions.executions;
   readonly storedData = this.#executions.storedData;
+  readonly credentials = memoryCredentials((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,3 +1,4 @@
+import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
@@ -116,4 +117,5 @@ export const MIGRATIONS: readonly string[] = [
   )
   `,
   EXECUTION_TABLES,
+  CREDENTIALS_MIGRATION,
 ];

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { describeCredentialStore } from './credentials.contract.ts';
 import { describeExecutions } from './executions.contract.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -15,6 +16,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeStore('the store in SQLite', () => open(newFolder()));
 describeExecutions('the store in SQLite', () => open(newFolder()));
+describeCredentialStore('the store in SQLite', () => open(newFolder()));
 
 describe('what was written', () => {
   test('is there after closing and opening again', async () => {

@@ -14,6 +14,7 @@ import type {
 import type {
   AgentStore,
   CounterStore,
+  CredentialStore,
   ExecutionStore,
   KeyStore,
   RequestStore,
@@ -131,6 +132,16 @@ export class SqliteStore implements Store {
     find: (owner, name) => this.#ask('findStored', owner, name),
     names: (owner) => this.#ask('storedNames', owner),
     files: () => this.#ask('storedFiles'),
+  };
+
+  readonly credentials: CredentialStore = {
+    list: () => this.#ask('listCredentials'),
+    seal: () => this.#ask('vaultSeal'),
+    put: (rows, seal) => this.#ask('putCredentials', rows, seal),
+    remove: (credentialId, seal) => this.#ask('removeCredential', credentialId, seal),
+    addReceipts: (rows) => this.#ask('addReceipts', rows),
+    receipts: (credentialId, limit) => this.#ask('listReceipts', credentialId, limit),
+    purgeReceipts: (before) => this.#ask('purgeReceipts', before),
   };
 
   stats(): Promise<StoreStats> {

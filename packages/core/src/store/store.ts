@@ -2,6 +2,10 @@ import type { ExecutionStore, StoredDataStore } from './executions.ts';
 
 export type * from './executions.ts';
 
+import type { CredentialStore } from './credentials.ts';
+
+export type * from './credentials.ts';
+
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
@@ -15,6 +19,7 @@ export interface Store extends AsyncDisposable {
   readonly counters: CounterStore;
   readonly executions: ExecutionStore;
   readonly storedData: StoredDataStore;
+  readonly credentials: CredentialStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */

@@ -1,6 +1,7 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { counterReads, counterWrites } from './counters.ts';
+import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
@@ -18,6 +19,7 @@ export function prepareOperations(database: Database) {
       ...counterReads(database),
       ...executionReads(database),
       ...storedDataReads(database),
+      ...credentialReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -27,6 +29,7 @@ export function prepareOperations(database: Database) {
       ...counterWrites(database),
       ...executionWrites(database),
       ...storedDataWrites(database),
+      ...credentialWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -35,6 +38,7 @@ export function prepareOperations(database: Database) {
       ...keyRemovals(database),
       ...agentRemovals(database),
       ...executionRemovals(database),
+      ...credentialRemovals(database),
     },
   };
 }

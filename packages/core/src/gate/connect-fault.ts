@@ -25,7 +25,11 @@ const WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'its network cannot be reached',
   EADDRNOTAVAIL: 'its address cannot be reached',
+  EPEER: 'the connection led to another address',
   HPE_HEADER_OVERFLOW: 'its headers are too long',
+  UND_ERR_HEADERS_OVERFLOW: 'its headers are too long',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer has not the length it told',
+  UND_ERR_SOCKET: 'it broke the connection',
 };
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/;

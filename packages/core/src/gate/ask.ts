@@ -1,0 +1,71 @@
+import type { Dispatcher, Pool } from 'undici';
+import { Exchange, type Head } from './exchange.ts';
+import type { InboundAnswer } from './gate.ts';
+import { inflated } from './inflate.ts';
+import type { Redactor } from './redactor.ts';
+
+/** A request as it goes over the connection, secrets and all. */
+export interface Outbound {
+  readonly method: Dispatcher.HttpMethod;
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: string | Uint8Array | undefined;
+}
+
+export interface AskOptions {
+  /** After inflation. */
+  readonly maxBytes: number;
+  readonly redactor: Redactor | undefined;
+  readonly bound: Bound;
+}
+
+/** The time one exchange has, its body included. */
+export interface Bound {
+  /** From here on the exchange ends with it. */
+  attach(exchange: Exchange): void;
+  /** The exchange is over by itself. */
+  release(): void;
+}
+
+/** Sends it over one of the connections and gives the answer as the caller may see it. */
+export async function ask(
+  pool: Pool,
+  { method, path, headers, body }: Outbound,
+  { maxBytes, redactor, bound }: AskOptions,
+): Promise<InboundAnswer> {
+  const exchange = new Exchange({ onOver: bound.release });
+  bound.attach(exchange);
+  pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
+  const head = await exchange.head;
+  try {
+    const bytes = inflated(exchange.body(), codingOf(head), maxBytes);
+    return {
+      status: head.status,
+      headers: shownHeaders(head, redactor),
+      body: redactor === undefined ? bytes : redactor.body(bytes),
+    };
+  } catch (error) {
+    exchange.fail(error);
+    throw error;
+  }
+}
+
+function codingOf({ headers }: Head): string | undefined {
+  const coding: string | readonly string[] | undefined = headers['content-encoding'];
+  return Array.isArray(coding) ? coding.join(', ') : coding;
+}
+
+/** Without what was true only of the bytes on their way. */
+function shownHeaders({ headers }: Head, redactor: Redactor | undefined): InboundAnswer['headers'] {
+  const isCoded = headers['content-encoding'] !== undefined;
+  const shown: [string, string | readonly string[]][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || (isCoded && OF_THE_CODING.has(name))) continue;
+    if (redactor === undefined) shown.push([name, value]);
+    else shown.push([redactor.text(name), Array.isArray(value) ? value.map(redactor.text) : redactor.text(value)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+const OF_THE_CODING: ReadonlySet<string> = new Set(['content-encoding', 'content-length']);

@@ -1,0 +1,82 @@
+import { isIP } from 'node:net';
+import { type Failure, failure, show } from '@dragoman/protocols';
+import { judgeAddress } from './address.ts';
+import { judgeHostName } from './host-name.ts';
+import { type HostPort, nameOfHostPort } from './host-port.ts';
+
+/** Where a request goes, as far as its URL tells. */
+export interface Destination extends HostPort {
+  readonly url: URL;
+  /** Of the connection, not of what is spoken over it. */
+  readonly isSecure: boolean;
+  /** The operator chose this host and port. */
+  readonly isAllowed: boolean;
+  /** The host is an address; there is nothing to look up. */
+  readonly address: string | undefined;
+}
+
+/** Private or plain-http hosts that the operator lets through, by name and port. */
+export type AllowedHosts = ReadonlySet<string>;
+
+export function allowedHosts(hosts: Iterable<HostPort>): AllowedHosts {
+  return new Set([...hosts].map(nameOfHostPort));
+}
+
+/**
+ * Judges a URL before anything is looked up. The host is judged as the WHATWG parser gives it, never as it was written:
+ * `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are one.
+ */
+export function judgeUrl(text: string, allowed: AllowedHosts): Destination | Failure {
+  if (!URL.canParse(text)) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
+  const url = new URL(text);
+  const secure = SECURE[url.protocol];
+  if (secure === undefined) return refused(`only https is let out; got ${show(url.protocol.slice(0, 40))}`);
+  if (url.username !== '' || url.password !== '') return refused('it must not hold a user name or password');
+  const host = url.hostname;
+  const literal = host.startsWith('[') ? host.slice(1, -1) : host;
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const isAllowed = allowed.has(nameOfHostPort({ host, port }));
+  const address = isIP(literal) === 0 ? undefined : literal;
+  const fault = isAllowed ? undefined : faultOf({ host, address, port, secure });
+  if (fault !== undefined) return refused(fault);
+  return { url, host, port, isSecure: secure, isAllowed, address };
+}
+
+export function isDestination(judged: Destination | Failure): judged is Destination {
+  return 'url' in judged;
+}
+
+interface Judged {
+  readonly host: string;
+  readonly address: string | undefined;
+  readonly port: number;
+  readonly secure: boolean;
+}
+
+function faultOf({ host, address, port, secure }: Judged): string | undefined {
+  const addressFault = address === undefined ? undefined : judgeAddress(address);
+  if (addressFault !== undefined) return `its host is ${addressFault.why}`;
+  if (address === undefined) {
+    const nameFault = judgeHostName(host);
+    if (nameFault !== undefined) return nameFault;
+  }
+  if (!secure) return 'plain http is let out only to hosts that the operator allows by name and port (gate.allow)';
+  const isWebPort = port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
+  return isWebPort ? undefined : `port ${port} is not one of a web server`;
+}
+
+function refused(why: string): Failure {
+  return failure('forbidden', {}, `The gate does not let this URL out: ${why}.`);
+}
+
+function invalid(what: string): Failure {
+  return failure('invalid_message', { issues: [{ pointer: '/url', code: 'url', message: `url ${what}` }] });
+}
+
+/** What may be asked, and whether the connection is a secure one. */
+const SECURE: Readonly<Record<string, boolean>> = { 'https:': true, 'http:': false, 'wss:': true, 'ws:': false };
+
+/** Ports above 1023 where something other than a web server listens: those that browsers refuse. */
+const SERVICE_PORTS: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+]);

@@ -1,0 +1,66 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
+import type { Clock } from '../ports.ts';
+import { isSameAddress } from './address.ts';
+import { trustContext } from './trust.ts';
+
+/** A connection to an address that was judged; for TLS, to the host that has to prove its name there. */
+export interface Dialling {
+  readonly address: string;
+  readonly port: number;
+  readonly tls: { readonly host: string } | undefined;
+}
+
+/** Opens connections to addresses: never to names, so that nothing is looked up again between the check and the use. */
+export class Dialler {
+  readonly #clock: Clock;
+  readonly #ca: readonly string[];
+  #trust: SecureContext | undefined;
+
+  constructor({ clock, ca }: { clock: Clock; ca: readonly string[] }) {
+    this.#clock = clock;
+    this.#ca = ca;
+  }
+
+  dial({ address, port, tls }: Dialling): Promise<Socket | TLSSocket> {
+    return new Promise((resolve, reject) => {
+      const socket = tls === undefined ? connectTcp(port, address) : this.#connectTls(address, port, tls.host);
+      const late = this.#clock.after(CONNECT_MS, () => socket.destroy(withCode('ETIMEDOUT', 'connect timed out')));
+      const failed = (error: Error) => {
+        late();
+        reject(error);
+      };
+      socket.setNoDelay(true);
+      socket.once('error', failed);
+      socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+        late();
+        socket.off('error', failed);
+        // The last word on where we are: the operating system's.
+        if (isSameAddress(socket.remoteAddress ?? '', address)) return resolve(socket);
+        socket.destroy();
+        reject(withCode('EPEER', `asked for ${address} and reached ${socket.remoteAddress}`));
+      });
+    });
+  }
+
+  #connectTls(address: string, port: number, host: string): TLSSocket {
+    this.#trust ??= trustContext(this.#ca);
+    const literal = host.startsWith('[') ? host.slice(1, -1) : host;
+    return connectTls({
+      host: address,
+      port,
+      // A certificate of an address is judged by the address; only names are told to the server.
+      ...(literal !== address && { servername: host }),
+      secureContext: this.#trust,
+      ALPNProtocols: ['http/1.1'],
+      // Said, so that no variable of the environment can take it back.
+      rejectUnauthorized: true,
+    });
+  }
+}
+
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+const CONNECT_MS = 10_000;

@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { failureOf, Refused } from '../refused.ts';
+import { connectFault } from './connect-fault.ts';
+import { brokenAnswer, excessive, unreachable } from './gate-failure.ts';
+
+/**
+ * One request on its way and the answer to it, pulled: while nobody reads, the socket is not read either.
+ *
+ *   waiting ──sent──▶ sent ──head──▶ answering ──end──▶ over
+ *      └──────────────┴─────fail, from either side──────▶ over
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** Resolves when the head of the answer is there. */
+  readonly head: Promise<Head>;
+  readonly #onOver: () => void;
+  #giveHead: (head: Head) => void = () => {};
+  #refuseHead: (error: unknown) => void = () => {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #chunks: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #informed = 0;
+  #sent = false;
+  #state: 'open' | 'ended' | 'failed' = 'open';
+  #error: unknown;
+  #wake: (() => void) | undefined;
+
+  /** `onOver` is called once, when nothing more comes. */
+  constructor({ onOver }: { onOver: () => void }) {
+    this.#onOver = onOver;
+    this.head = new Promise((resolve, reject) => {
+      this.#giveHead = resolve;
+      this.#refuseHead = reject;
+    });
+    this.head.catch(() => {});
+  }
+
+  /** Whether any of it may have reached the host. */
+  get sent(): boolean {
+    return this.#sent;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#state === 'failed') controller.abort(asError(this.#error));
+    else this.#sent = true;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200) this.#giveHead({ status, headers });
+    else if (++this.#informed > MAX_INFORMED) this.fail(new Refused(excessive('it was announced without end')));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.#state !== 'open') return;
+    this.#chunks.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) controller.pause();
+    this.#wake?.();
+  }
+
+  onResponseEnd(): void {
+    if (this.#state === 'open') this.#over('ended');
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (failureOf(error) !== undefined) this.fail(error);
+    else this.fail(new Refused(this.#sent ? brokenAnswer(error) : unreachable(connectFault(error))));
+  }
+
+  /** Ends it for this reason, and the connection with it. */
+  fail(error: unknown): void {
+    if (this.#state !== 'open') return;
+    this.#error = error;
+    this.#over('failed');
+    this.#refuseHead(error);
+    this.#controller?.abort(asError(error));
+  }
+
+  /** The bytes of the body as they came. For one reader; one that leaves early ends the connection. */
+  async *body(): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for (;;) {
+        const chunk = this.#chunks.shift();
+        if (chunk !== undefined) {
+          this.#queuedBytes -= chunk.length;
+          if (this.#queuedBytes <= MAX_QUEUED_BYTES && this.#controller?.paused) this.#controller.resume();
+          yield chunk;
+        } else if (this.#state === 'failed') throw this.#error;
+        else if (this.#state === 'ended') return;
+        else {
+          await new Promise<void>((wake) => {
+            this.#wake = wake;
+          });
+        }
+      }
+    } finally {
+      this.fail(LEFT);
+    }
+  }
+
+  #over(state: 'ended' | 'failed'): void {
+    this.#state = state;
+    this.#onOver();
+    this.#wake?.();
+  }
+}
+
+export interface Head {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : LEFT;
+}
+
+const LEFT = new Error('the answer was left unread');
+const MAX_QUEUED_BYTES = 64 * 1024;
+const MAX_INFORMED = 16;

@@ -1,0 +1,24 @@
+import { type Failure, failure } from '@dragoman/protocols';
+import { connectFault } from './connect-fault.ts';
+
+/** Nothing was sent. Who may not know what stands behind a host hears no reason: it would tell open ports from closed ones. */
+export function unreachable(reason: string | undefined): Failure {
+  if (reason === undefined) return failure('unreachable', { sent: false });
+  return failure('unreachable', { sent: false, reason }, `The host cannot be reached: ${reason}.`);
+}
+
+/** Something was sent, and what came back is no whole answer: whether it was acted upon is not known. */
+export function brokenAnswer(error: unknown): Failure {
+  const reason = connectFault(error);
+  return failure('agent_failed', { sent: true, reason }, `The host was asked and did not answer in full: ${reason}.`);
+}
+
+/** An answer that goes over a bound. Asking again would not make it smaller. */
+export function excessive(reason: string): Failure {
+  const details = { sent: true, reason };
+  return { ...failure('agent_failed', details, `The answer was not taken: ${reason}.`), retryable: false };
+}
+
+export function late(milliseconds: number, sent: boolean): Failure {
+  return failure('timeout', { sent }, `The answer did not come within ${milliseconds} ms.`);
+}

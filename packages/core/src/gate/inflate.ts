@@ -1,0 +1,79 @@
+import { Readable, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { show } from '@dragoman/protocols';
+import { failureOf, Refused } from '../refused.ts';
+import { excessive } from './gate-failure.ts';
+
+type Bytes = AsyncIterable<Uint8Array>;
+
+/** The body without its content coding, never more than `maxBytes` of it. */
+export function inflated(body: Bytes, coding: string | undefined, maxBytes: number): Bytes {
+  const name = (coding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return bounded(body, maxBytes);
+  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (decoder === undefined) {
+    throw new Refused(excessive(`it came in the coding ${show(name.slice(0, 40))}, of which we know none`));
+  }
+  return decoded(body, decoder(), maxBytes);
+}
+
+async function* bounded(body: Bytes, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Refused(tooLarge(maxBytes));
+    yield chunk;
+  }
+}
+
+/** A few hundred bytes can stand for hundreds of megabytes, so what comes out is counted as it comes. */
+async function* decoded(
+  body: Bytes,
+  decoder: Transform,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let packed = 0;
+  const counted = async function* () {
+    for await (const chunk of body) {
+      packed += chunk.length;
+      yield chunk;
+    }
+  };
+  const source = Readable.from(counted(), { objectMode: true, highWaterMark: 1 });
+  source.once('error', (error) => decoder.destroy(error));
+  let bytes = 0;
+  try {
+    for await (const chunk of source.pipe(decoder)) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Refused(tooLarge(maxBytes));
+      if (bytes > RATIO_FROM_BYTES && bytes > MAX_RATIO * packed) {
+        throw new Refused(excessive(`it unpacks to more than ${MAX_RATIO} times its size`));
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    if (failureOf(error) !== undefined || !isDecoderError(error)) throw error;
+    throw new Refused(excessive('its compression is broken'));
+  } finally {
+    source.destroy();
+    decoder.destroy();
+  }
+}
+
+function isDecoderError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(Z_|ERR__?|BR)/i.test(String(error.code));
+}
+
+function tooLarge(maxBytes: number) {
+  return excessive(`it is larger than ${maxBytes} bytes`);
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const RATIO_FROM_BYTES = 1024 * 1024;
+const MAX_RATIO = 100;

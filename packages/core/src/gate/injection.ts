@@ -1,0 +1,60 @@
+import { CredentialUse, type OutboundRequest } from './gate.ts';
+
+/** Where in a request a secret can stand. */
+export type Place = 'header' | 'query' | 'body';
+
+export interface PlacedCredential {
+  readonly id: string;
+  readonly place: Place;
+}
+
+/** Every place in the request that waits for a secret. */
+export function credentialsIn({ headers, query, body }: OutboundRequest): readonly PlacedCredential[] {
+  const found: PlacedCredential[] = [];
+  const note = (value: unknown, place: Place) => {
+    if (value instanceof CredentialUse) found.push({ id: value.id, place });
+  };
+  if (headers !== undefined) for (const name in headers) note(headers[name], 'header');
+  if (query !== undefined) for (const [, value] of query) note(value, 'query');
+  if (body !== undefined && 'json' in body) forEachLeaf(body.json, (value) => note(value, 'body'));
+  return found;
+}
+
+/** The text for a place: its own, or the secret it waits for. */
+export type Fill = (credential: PlacedCredential) => string;
+
+/** Headers as pairs, with the secrets in them. */
+export function filledHeaders({ headers = {} }: OutboundRequest, fill: Fill): [string, string][] {
+  return Object.entries(headers).map(([name, value]) => [name, filled(value, 'header', fill)]);
+}
+
+/** Path and query, with the secrets in them. The query of the URL itself comes first. */
+export function filledPath(url: URL, { query = [] }: OutboundRequest, fill: Fill): string {
+  if (query.length === 0) return `${url.pathname}${url.search}`;
+  const pairs = query.map(([name, value]) => `${encode(name)}=${encode(filled(value, 'query', fill))}`);
+  return `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}${pairs.join('&')}`;
+}
+
+/** The bytes of the body, with the secrets in them. The value that was handed in stays as it is. */
+export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: boolean): string | Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  if ('bytes' in body) return body.bytes;
+  if (!isFilled) return JSON.stringify(body.json);
+  return JSON.stringify(body.json, (_, value: unknown) =>
+    value instanceof CredentialUse ? fill({ id: value.id, place: 'body' }) : value,
+  );
+}
+
+function filled(value: string | CredentialUse, place: Place, fill: Fill): string {
+  return value instanceof CredentialUse ? fill({ id: value.id, place }) : value;
+}
+
+function encode(text: string): string {
+  // A lone surrogate cannot be encoded; it goes out as the replacement character, as in every URL.
+  return encodeURIComponent(Buffer.from(text).toString());
+}
+
+function forEachLeaf(value: unknown, note: (value: unknown) => void): void {
+  if (typeof value !== 'object' || value === null || value instanceof CredentialUse) note(value);
+  else for (const member of Object.values(value)) forEachLeaf(member, note);
+}

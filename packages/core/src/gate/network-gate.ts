@@ -1,0 +1,244 @@
+import type { Socket } from 'node:net';
+import { type Failure, failure } from '@dragoman/protocols';
+import type { buildConnector } from 'undici';
+import { LimitedLog } from '../agents/limited-log.ts';
+import { unlessAborted } from '../agents/unless-aborted.ts';
+import type { Clock, Log } from '../ports.ts';
+import { failureOf, Refused } from '../refused.ts';
+import { judgeAddress } from './address.ts';
+import { ask, type Bound, type Outbound } from './ask.ts';
+import { connectFault } from './connect-fault.ts';
+import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
+import { Dialler } from './dialler.ts';
+import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
+import { late, unreachable } from './gate-failure.ts';
+import { type HostPort, nameOfHostPort } from './host-port.ts';
+import { credentialsIn, filledBody, filledHeaders, filledPath } from './injection.ts';
+import { outboundHeaders } from './outbound-headers.ts';
+import { Pools } from './pools.ts';
+import { type Resolve, rememberingResolve, systemResolve } from './resolver.ts';
+import type { ReleasedSecrets, Secrets } from './secrets.ts';
+
+export interface GateOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Private or plain-http hosts that are let through, by name and port. */
+  readonly allow?: readonly HostPort[];
+  /** Certificates to trust beside the usual ones, as PEM. */
+  readonly ca?: readonly string[];
+  /** Without it no credential can be used. */
+  readonly secrets?: Secrets;
+  /** In place of the machine's own resolver. */
+  readonly resolve?: Resolve;
+}
+
+/** The way out over real sockets. */
+export function openGate({
+  clock,
+  log,
+  allow = [],
+  ca = [],
+  secrets,
+  resolve = systemResolve,
+}: GateOptions): NetworkGate {
+  const dialler = new Dialler({ clock, ca });
+  const parts: Parts = {
+    clock,
+    log: new LimitedLog({ log, clock }),
+    secrets,
+    dialler,
+    resolve: rememberingResolve(resolve, clock),
+    pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler) }),
+  };
+  return new NetworkGate(parts, allowedHosts(allow));
+}
+
+export class NetworkGate implements Gate, AsyncDisposable {
+  readonly #parts: Parts;
+  readonly #allowed: AllowedHosts;
+
+  constructor(parts: Parts, allowed: AllowedHosts) {
+    this.#parts = parts;
+    this.#allowed = allowed;
+  }
+
+  /** The same way out, over which these hosts can be reached too. For hosts the operator names, and nobody else. */
+  allowing(hosts: readonly HostPort[]): NetworkGate {
+    return new NetworkGate(this.#parts, new Set([...this.#allowed, ...allowedHosts(hosts)]));
+  }
+
+  async request(request: OutboundRequest): Promise<InboundAnswer> {
+    const { signal, timeoutMs, caller } = request;
+    signal?.throwIfAborted();
+    const destination = this.#judge(request.url, WEB, caller);
+    const uses = credentialsIn(request);
+    if (uses.length > 0) this.#secrets().admit(uses, destination);
+    const bound = this.#bound(timeoutMs, signal);
+    try {
+      const addresses = await bound.wait(this.#addressesOf(destination, caller));
+      const use = { caller, to: destination, purpose: request.purpose };
+      const released = uses.length === 0 ? undefined : await bound.wait(this.#secrets().release(uses, use));
+      return await this.#ask(request, destination, { addresses, released, bound });
+    } catch (error) {
+      bound.release();
+      throw error;
+    }
+  }
+
+  async check(url: string): Promise<Failure | undefined> {
+    try {
+      await this.#addressesOf(this.#judge(url, WEB, undefined), undefined);
+      return undefined;
+    } catch (error) {
+      const refused = failureOf(error);
+      if (refused === undefined) throw error;
+      return refused;
+    }
+  }
+
+  /** A connection for another protocol than HTTP requests, such as WebSocket; for `wss` with TLS in place. */
+  async dial({ url, caller, signal }: { url: string; caller: string; signal?: AbortSignal }): Promise<Socket> {
+    const destination = this.#judge(url, SOCKETS, caller);
+    const addresses = await this.#addressesOf(destination, caller);
+    for (const [index, address] of addresses.entries()) {
+      const tls = destination.isSecure ? { host: destination.host } : undefined;
+      const dialled = this.#parts.dialler.dial({ address, port: destination.port, tls });
+      // A connection that comes too late for anybody is closed.
+      dialled.then((socket) => signal?.aborted && socket.destroy()).catch(() => {});
+      try {
+        return await (signal === undefined ? dialled : unlessAborted(dialled, signal));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (index === addresses.length - 1) throw this.#unreachable(destination, caller, connectFault(error));
+      }
+    }
+    throw this.#unreachable(destination, caller, NO_ADDRESSES);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.pools[Symbol.asyncDispose]();
+  }
+
+  #judge(url: string, schemes: ReadonlySet<string>, caller: string | undefined): Destination {
+    const judged = judgeUrl(url, this.#allowed);
+    if (!isDestination(judged)) {
+      this.#parts.log.write('warn', { caller, reason: judged.message }, 'the gate refused a URL');
+      throw new Refused(judged);
+    }
+    if (schemes.has(judged.url.protocol)) return judged;
+    throw new Refused(failure('invalid_message', {}, `The URL must be one of ${[...schemes].join(', ')}.`));
+  }
+
+  /** Addresses that may be connected to. One bad answer spoils them all: who mixes them means no good. */
+  async #addressesOf(destination: Destination, caller: string | undefined): Promise<readonly string[]> {
+    const { host, address, isAllowed } = destination;
+    if (address !== undefined) return [address];
+    const answers = await this.#parts.resolve(host).catch((error: unknown) => {
+      throw this.#unreachable(destination, caller, connectFault(error));
+    });
+    if (answers.length === 0) throw this.#unreachable(destination, caller, NO_ADDRESSES);
+    for (const answer of answers) {
+      const fault = judgeAddress(answer);
+      if (fault === undefined || (isAllowed && fault.byName)) continue;
+      throw this.#unreachable(destination, caller, `its name stands for ${fault.why}`);
+    }
+    return answers;
+  }
+
+  async #ask(
+    request: OutboundRequest,
+    { url, port, host, isSecure, isAllowed }: Destination,
+    {
+      addresses,
+      released,
+      bound,
+    }: { addresses: readonly string[]; released: ReleasedSecrets | undefined; bound: Deadline },
+  ): Promise<InboundAnswer> {
+    const { method, caller, maxBytes } = request;
+    const fill = released?.fill ?? noSecret;
+    const redactor = this.#parts.secrets?.redactorFor({ host, port });
+    const outbound: Outbound = {
+      method,
+      path: filledPath(url, request, fill),
+      headers: outboundHeaders(filledHeaders(request, fill), request.body),
+      body: filledBody(request, fill, released !== undefined),
+    };
+    for (const [index, address] of addresses.entries()) {
+      const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
+      try {
+        return await ask(this.#parts.pools.get(key), outbound, { maxBytes, redactor, bound });
+      } catch (error) {
+        if (failureOf(error)?.code !== 'unreachable') throw error;
+        if (index < addresses.length - 1) continue;
+        const reason = String(failureOf(error)?.details['reason']);
+        throw this.#unreachable({ url, port, host, isSecure, isAllowed, address }, caller, reason);
+      }
+    }
+    throw new Error('there is always an address to ask');
+  }
+
+  /** What the operator may know, and what the caller hears. */
+  #unreachable(destination: Destination, caller: string | undefined, reason: string): Refused {
+    const host = nameOfHostPort(destination);
+    this.#parts.log.write('warn', { caller, host, reason }, 'a host could not be reached');
+    return new Refused(unreachable(destination.isAllowed ? reason : undefined));
+  }
+
+  #secrets(): Secrets {
+    if (this.#parts.secrets !== undefined) return this.#parts.secrets;
+    throw new Refused(failure('forbidden', {}, 'No credential can be used here: there is no vault.'));
+  }
+
+  /** Ends an exchange when its time is over or its caller does not want it any more. */
+  #bound(milliseconds: number, signal: AbortSignal | undefined): Deadline {
+    const over = new AbortController();
+    let sent = () => false;
+    const stop = this.#parts.clock.after(milliseconds, () => over.abort(new Refused(late(milliseconds, sent()))));
+    const cancel = () => over.abort(signal?.reason);
+    signal?.addEventListener('abort', cancel, { once: true });
+    return {
+      wait: (promise) => unlessAborted(promise, over.signal),
+      attach: (exchange) => {
+        sent = () => exchange.sent;
+        over.signal.addEventListener('abort', () => exchange.fail(over.signal.reason), { once: true });
+      },
+      release: () => {
+        stop();
+        signal?.removeEventListener('abort', cancel);
+      },
+    };
+  }
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly log: LimitedLog;
+  readonly secrets: Secrets | undefined;
+  readonly dialler: Dialler;
+  readonly resolve: Resolve;
+  readonly pools: Pools;
+}
+
+interface Deadline extends Bound {
+  /** What the promise gives, unless time is over first. */
+  wait<T>(promise: Promise<T>): Promise<T>;
+}
+
+function connectorTo(address: string, dialler: Dialler): buildConnector.connector {
+  return ({ protocol, port, hostname }, callback) => {
+    const isSecure = protocol === 'https:';
+    const tls = isSecure ? { host: hostname } : undefined;
+    dialler.dial({ address, port: Number(port) || (isSecure ? 443 : 80), tls }).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+function noSecret(): never {
+  throw new Error('a secret was asked for that nobody released');
+}
+
+const WEB: ReadonlySet<string> = new Set(['https:', 'http:']);
+const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);
+const NO_ADDRESSES = 'its name stands for no address';

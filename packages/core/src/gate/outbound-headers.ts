@@ -1,0 +1,69 @@
+import { type Failure, failure, show } from '@dragoman/protocols';
+import { Refused } from '../refused.ts';
+import type { OutboundRequest } from './gate.ts';
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+/** The headers that go out, names and values in turn. Throws `Refused` for what a caller may not say. */
+export function outboundHeaders(fields: Fields, body: OutboundRequest['body']): string[] {
+  const fault = faultOf(fields);
+  if (fault !== undefined) throw new Refused(fault);
+  const given = new Set(fields.map(([name]) => name.toLowerCase()));
+  const usual: [string, string][] = [['user-agent', 'dragoman']];
+  if (body !== undefined && 'json' in body) usual.push(['content-type', 'application/json']);
+  return [...fields, ...usual.filter(([name]) => !given.has(name))].flat();
+}
+
+/** What frames or routes a message is ours to write. */
+function faultOf(headers: Fields): Failure | undefined {
+  if (headers.length > MAX_FIELDS) return invalid('', `must be at most ${MAX_FIELDS} fields; got ${headers.length}`);
+  let bytes = 0;
+  const seen = new Set<string>();
+  for (const [name, value] of headers) {
+    const folded = name.toLowerCase();
+    bytes += name.length + value.length;
+    if (!TOKEN.test(name)) return invalid(name, 'must be named with letters, digits and hyphens');
+    if (seen.has(folded)) return invalid(name, 'must be given once');
+    if (isOurs(folded)) return invalid(name, 'must not be given: it belongs to the connection');
+    // The value is never shown: it may hold a secret.
+    if (!FIELD_VALUE.test(value)) return invalid(name, 'must have a value of visible characters on one line');
+    seen.add(folded);
+  }
+  return bytes > MAX_BYTES ? invalid('', `must be at most ${MAX_BYTES} bytes; got ${bytes}`) : undefined;
+}
+
+function isOurs(name: string): boolean {
+  return CONNECTION_FIELDS.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix));
+}
+
+function invalid(name: string, what: string): Failure {
+  const message = name === '' ? `headers ${what}` : `header ${show(name.slice(0, 100))} ${what}`;
+  return failure('invalid_message', { issues: [{ pointer: '/headers', code: 'header', message }] }, `${message}.`);
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const MAX_FIELDS = 64;
+const MAX_BYTES = 16 * 1024;
+
+const CONNECTION_PREFIXES = ['proxy-', 'x-forwarded-', 'sec-'];
+
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'alt-used',
+  'connection',
+  'content-length',
+  'cookie',
+  'cookie2',
+  'expect',
+  'forwarded',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'max-forwards',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'x-real-ip',
+]);

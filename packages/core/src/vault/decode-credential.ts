@@ -1,0 +1,56 @@
+import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
+import type { Place } from '../gate/injection.ts';
+import { CredentialDefinition as validate } from '../generated/vault.js';
+import { CredentialDefinition, CredentialIdShape } from './definition.ts';
+
+/** A credential as the vault takes it: hosts in one spelling, defaults filled in. */
+export interface NewCredential {
+  readonly id: string;
+  readonly type: CredentialDefinition['type'];
+  readonly value: string;
+  readonly hosts: readonly string[];
+  readonly places: readonly Place[];
+  readonly description: string | null;
+}
+
+/** A credential as administration sends it, or every problem. No issue shows the value. */
+export function decodeCredential(id: string, json: Json): Outcome<NewCredential> {
+  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, CredentialDefinition, json).map(withoutValue)];
+  if (issues.length > 0) return reject(...issues);
+  const { type, value, hosts, places = ['header'], description = null } = json as CredentialDefinition;
+  const read = hosts.map((host, index) => decodeHostPort(host, `/hosts/${index}`));
+  const named = read.flatMap((host) => (host.ok ? nameOfHostPort(host.value) : []));
+  issues.push(...read.flatMap((host) => (host.ok ? [] : host.issues)), ...valueIssues(type, value, places));
+  if (issues.length > 0) return reject(...issues);
+  return accept({ id, type, value, hosts: [...new Set(named)], places: [...new Set(places)], description });
+}
+
+function idIssues(id: string): Issue[] {
+  if (id.length <= CredentialIdShape.maxLength && new RegExp(CredentialIdShape.pattern).test(id)) return [];
+  const message = 'the id must be 1 to 128 letters, digits, dots, hyphens and underscores, a letter or digit first';
+  return [{ pointer: '/id', code: 'pattern', message, suggestion: 'choose another id' }];
+}
+
+function valueIssues(type: string, value: string, places: readonly Place[]): Issue[] {
+  const bytes = Buffer.byteLength(value);
+  if (type !== 'username' && bytes < MIN_SECRET_BYTES) {
+    // A shorter one stands in too many texts by chance: it could not be told from them, and so not be kept out of answers.
+    const message = `value must have at least ${MIN_SECRET_BYTES} bytes; got ${bytes}`;
+    return [{ pointer: '/value', code: 'too_short', message }];
+  }
+  if (places.includes('header') && !HEADER_VALUE.test(value)) {
+    const message = 'value must be visible characters on one line, without spaces at its ends, to stand in a header';
+    return [{ pointer: '/value', code: 'header_value', message, suggestion: 'look for a line break at its end' }];
+  }
+  return [];
+}
+
+/** The sentence of an issue may quote what it is about. */
+function withoutValue(issue: Issue): Issue {
+  return issue.pointer === '/value' ? { pointer: issue.pointer, code: issue.code, message: VALUE_RULE } : issue;
+}
+
+export const MIN_SECRET_BYTES = 4;
+const HEADER_VALUE = /^[\x21-\x7e\xa1-\xff](?:[\x20-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?$/;
+const VALUE_RULE = 'value must be a text of 1 to 8192 characters';

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Log } from '../ports.ts';
+import { VaultError } from './vault-error.ts';
+import { keyFault } from './vault-key.ts';
+
+/** Where the key of a vault comes from and, when it is changed, goes to. */
+export interface KeySource {
+  /** For a message: what an operator has to look at. */
+  readonly name: string;
+  /** Texts that may be the key; more than one after a change that was cut short. */
+  candidates(): readonly string[];
+  /** The key for a vault that has none yet. */
+  create(): string;
+  /** Another key to change to, when none is given; `undefined` where only the operator can choose it. */
+  next(): string | undefined;
+  /** Keeps a key that is about to be used, beside the one that is. */
+  stage(text: string): void;
+  /** From here on this is the only one. */
+  settle(text: string): void;
+}
+
+/** The key in the environment. After a change the operator has to change it there too, before the next start. */
+export function environmentKey(text: string): KeySource {
+  const fault = keyFault(text);
+  if (fault !== undefined) throw new VaultError(`DRAGOMAN_VAULT_KEY is no key: ${fault}.`);
+  return {
+    name: 'DRAGOMAN_VAULT_KEY',
+    candidates: () => [text],
+    create: () => text,
+    next: () => undefined,
+    stage: () => {},
+    settle: () => {},
+  };
+}
+
+/** A key file of its own, for its owner only, beside the database and never in it: a copy of the database opens nothing. */
+export function fileKey({ folder, log }: { folder: string; log: Log }): KeySource {
+  const path = join(folder, KEY_FILE);
+  const staged = join(folder, `${KEY_FILE}.next`);
+  return {
+    name: path,
+    candidates: () =>
+      [path, staged].flatMap((file) => {
+        if (!existsSync(file)) return [];
+        keepPrivate(file, log);
+        return readFileSync(file, 'utf8').trim();
+      }),
+    create: () => {
+      const text = newKey();
+      write(path, text);
+      return text;
+    },
+    next: newKey,
+    stage: (text) => write(staged, text),
+    settle: (text) => {
+      if (!existsSync(staged)) return;
+      if (readFileSync(staged, 'utf8').trim() === text) renameSync(staged, path);
+      else rmSync(staged);
+      sync(folder);
+    },
+  };
+}
+
+/** A key that is gone with the process, for a store that is too. */
+export function passingKey(): KeySource {
+  return { name: 'memory', candidates: () => [], create: newKey, next: newKey, stage: () => {}, settle: () => {} };
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function keepPrivate(path: string, log: Log): void {
+  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
+  chmodSync(path, 0o600);
+  log.warn({ path }, 'the key of the vault could be read by others; now it cannot, but it should be changed');
+}
+
+/** On the disk before anything is sealed with it. */
+function write(path: string, text: string): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    writeSync(file, `${text}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  sync(dirname(path));
+}
+
+function sync(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+export const KEY_FILE = 'vault.key';

@@ -1,0 +1,135 @@
+import { REDACTED } from '@dragoman/protocols';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SecretRedactor } from './secret-redactor.ts';
+
+const SECRET = 'sk-4/ñ+"x&\\y z?ÿ€😀=Q';
+
+/** Every form in which a service may give a secret back. */
+const FORMS: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'behind Bearer': (secret) => `Bearer ${secret}`,
+  'percent-encoded': (secret) => encodeURIComponent(secret),
+  'percent-encoded in lower case': (secret) =>
+    encodeURIComponent(secret)
+      .toLowerCase()
+      .replace(/%../g, (hex) => hex),
+  'percent-encoded whole': (secret) => Buffer.from(secret).toString('hex').replace(/../g, '%$&'),
+  'form-encoded': (secret) => new URLSearchParams({ secret }).toString(),
+  'in base64': (secret) => Buffer.from(secret).toString('base64'),
+  'in base64 behind one byte': (secret) => Buffer.from(`:${secret}`).toString('base64'),
+  'in base64 behind two bytes': (secret) => Buffer.from(`a:${secret}:b`).toString('base64'),
+  'in base64url': (secret) => Buffer.from(secret).toString('base64url'),
+  'in base64url behind one byte': (secret) => Buffer.from(`:${secret}`).toString('base64url'),
+  'in base64, percent-encoded': (secret) => encodeURIComponent(Buffer.from(secret).toString('base64')),
+  'in base64, escaped for JSON as PHP does': (secret) => Buffer.from(secret).toString('base64').replaceAll('/', '\\/'),
+  'in hex': (secret) => Buffer.from(secret).toString('hex'),
+  'in HEX': (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+  'as JSON': (secret) => JSON.stringify({ secret }),
+  'as JSON in ASCII': (secret) =>
+    JSON.stringify(secret).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  'as JSON, escaped whole': (secret) =>
+    Array.from(
+      { length: secret.length },
+      (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0').toUpperCase()}`,
+    ).join(''),
+  'as HTML': (secret) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'),
+};
+
+/** What of a form gives the secret away: the characters of it that depend on nothing else. */
+function tell(form: string): string {
+  return form.slice(4, -4);
+}
+
+describe.each(Object.entries(FORMS))('a secret %s', (_, form) => {
+  test('is replaced in a text', () => {
+    const text = `before ${form(SECRET)} after`;
+    const clean = new SecretRedactor([SECRET]).text(text);
+    expect(clean).toContain(REDACTED);
+    expect(clean).not.toContain(tell(form(SECRET)));
+    expect(clean.startsWith('before ')).toBe(true);
+    expect(clean.endsWith(' after')).toBe(true);
+  });
+
+  test('is replaced in a body, wherever that is cut', async () => {
+    const text = `before ${form(SECRET)} after`;
+    const whole = new SecretRedactor([SECRET]).text(text);
+    const bytes = Buffer.from(text);
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      expect(await redacted([bytes.subarray(0, cut), bytes.subarray(cut)])).toBe(whole);
+    }
+    expect(await redacted([...bytes].map((byte) => Uint8Array.of(byte)))).toBe(whole);
+  });
+});
+
+test('any secret is found in any form, in any surroundings, in any pieces', async () => {
+  const secrets = fc.string({ minLength: 8, maxLength: 60, unit: 'binary' }).map((text) => text.replaceAll('\0', '0'));
+  const forms = fc.constantFrom(...Object.values(FORMS));
+  await fc.assert(
+    fc.asyncProperty(
+      secrets,
+      forms,
+      fc.string(),
+      fc.string(),
+      fc.array(fc.nat(80), { maxLength: 9 }),
+      async (...of) => {
+        const [secret, form, before, after, cuts] = of;
+        const text = `${before}\n${form(secret)}\n${after}`;
+        const clean = await redacted(pieces(Buffer.from(text), cuts), secret);
+        expect(clean).toContain(REDACTED);
+        expect(clean).not.toContain(tell(form(secret)));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('what holds no secret comes through byte for byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(80)), async (bytes, cuts) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of new SecretRedactor([SECRET]).body(from(pieces(bytes, cuts)))) chunks.push(chunk);
+      expect(Buffer.concat(chunks)).toEqual(Buffer.from(bytes));
+    }),
+  );
+});
+
+test('of two secrets the longer is replaced whole, however it is cut', async () => {
+  const redactor = new SecretRedactor(['abcd-efgh', 'abcd']);
+  for (let cut = 0; cut <= 9; cut += 1) {
+    const chunks: Uint8Array[] = [];
+    const text = Buffer.from('abcd-efgh');
+    for await (const chunk of redactor.body(from([text.subarray(0, cut), text.subarray(cut)]))) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe(REDACTED);
+  }
+});
+
+test('nothing is held back but what may be the beginning of a secret', async () => {
+  const seen: string[] = [];
+  const body = new SecretRedactor([SECRET]).body(
+    (async function* () {
+      yield Buffer.from('{"text":"one"}\n');
+      expect(seen).toEqual(['{"text":"one"}\n']);
+      yield Buffer.from('two sk-4');
+      expect(seen.at(-1)).toBe('two ');
+      yield Buffer.from(' or not');
+    })(),
+  );
+  for await (const chunk of body) seen.push(Buffer.from(chunk).toString());
+  expect(seen.join('')).toBe('{"text":"one"}\ntwo sk-4 or not');
+});
+
+async function redacted(chunks: readonly Uint8Array[], secret = SECRET): Promise<string> {
+  const clean: Uint8Array[] = [];
+  for await (const chunk of new SecretRedactor([secret]).body(from(chunks))) clean.push(chunk);
+  return Buffer.concat(clean).toString();
+}
+
+async function* from(chunks: readonly Uint8Array[]) {
+  yield* chunks;
+}
+
+function pieces(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[] {
+  const cuts = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((sum, length) => sum + length, 0));
+  return [0, ...cuts].map((cut, index) => bytes.subarray(cut, cuts[index] ?? bytes.length));
+}

@@ -1,0 +1,9 @@
+/** Why a vault cannot be opened, in words for its operator. */
+export class VaultError extends Error {
+  readonly code = 'vault_locked';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'VaultError';
+  }
+}

@@ -1,0 +1,343 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { failureOf } from '../refused.ts';
+import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { decodeCredential, type NewCredential } from './decode-credential.ts';
+import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';
+import { openVault } from './vault.ts';
+
+const SECRET = 'sk-the-secret-itself';
+const KEY = 'ab'.repeat(32);
+const root = mkdtempSync(join(tmpdir(), 'dragoman-vault-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let store: CredentialStore;
+let log: SilentLog;
+const clock = new TestClock();
+const open = (key: KeySource = environmentKey(KEY)) => openVault({ store, clock, log, key });
+
+beforeEach(() => {
+  store = new MemoryStore().credentials;
+  log = new SilentLog();
+});
+
+describe('a credential', () => {
+  test('is released to a host it is bound to, written as its type says', async () => {
+    const vault = await open();
+    await vault.put(credential({ id: 'token', type: 'bearer-token', places: ['header', 'query'] }));
+    await vault.put(credential({ id: 'key' }));
+    const uses = [HEADER('token'), { id: 'token', place: 'query' } as const, HEADER('key')];
+    const { fill, key } = await vault.release(uses, USE);
+    expect(uses.map(fill)).toEqual([`Bearer ${SECRET}`, SECRET, SECRET]);
+    expect(key).toBe('token@1 key@2');
+  });
+
+  test.each([
+    ['another host', { host: 'evil.example.com', port: 443 }],
+    ['another port', { host: 'api.example.com', port: 8443 }],
+    ['a host below it', { host: 'x.api.example.com', port: 443 }],
+  ])('is not released to %s, and nothing is recorded', async (_, to) => {
+    const vault = await open();
+    await vault.put(credential());
+    const failure = failureOf(await vault.release([HEADER('key')], { ...USE, to }).catch((error) => error));
+    expect(failure).toMatchObject({ code: 'forbidden' });
+    expect(await vault.receipts('key', 9)).toEqual([]);
+  });
+
+  test('is refused in the same words as one that does not exist', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    const refusal = (id: string) =>
+      vault
+        .release([HEADER(id)], { ...USE, to: { host: 'b.example.com', port: 443 } })
+        .catch((error) => failureOf(error));
+    expect(JSON.stringify(await refusal('key'))).toBe(JSON.stringify(await refusal('kez')).replaceAll('kez', 'key'));
+  });
+
+  test('stands in headers alone unless told', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    for (const place of ['query', 'body'] as const) {
+      expect(() => vault.admit([{ id: 'key', place }], USE.to)).toThrow('cannot be used here');
+    }
+  });
+
+  test('is recorded with who, when, where and what for, before it is released', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    await vault.release([HEADER('key'), HEADER('key')], USE);
+    expect(await vault.receipts('key', 9)).toEqual([
+      {
+        at: clock.now().getTime(),
+        caller: 'ada',
+        credentialId: 'key',
+        version: 1,
+        host: 'api.example.com',
+        purpose: 'request r1',
+        outcome: 'released',
+      },
+    ]);
+  });
+
+  test('is not released when its use cannot be recorded', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    store.addReceipts = () => Promise.reject(new Error('disk full'));
+    const failure = failureOf(await vault.release([HEADER('key')], USE).catch((error) => error));
+    expect(failure).toMatchObject({ code: 'store_unavailable' });
+  });
+
+  test('is sealed in the store, and never twice the same', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    const [first] = await store.list();
+    await vault.put(credential());
+    const [second] = await store.list();
+    expect(JSON.stringify([first, await store.seal()])).not.toContain(SECRET);
+    expect(first?.sealed).not.toBe(second?.sealed);
+    expect(first?.nonce).not.toBe(second?.nonce);
+    expect([first?.version, second?.version]).toEqual([1, 2]);
+  });
+
+  test('has another version after it was removed and made again', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    expect(await vault.remove('key')).toBe(true);
+    expect(await vault.remove('key')).toBe(false);
+    expect((await vault.put(credential())).version).toBe(2);
+  });
+
+  test('is there after a restart', async () => {
+    await (await open()).put(credential({ places: ['body'], description: 'for tests' }));
+    const vault = await open();
+    expect(vault.list()).toMatchObject([
+      { id: 'key', hosts: ['api.example.com'], places: ['body'], description: 'for tests', damaged: false },
+    ]);
+    expect((await vault.release([{ id: 'key', place: 'body' }], USE)).fill({ id: 'key', place: 'body' })).toBe(SECRET);
+  });
+});
+
+describe('a row that was changed outside of the vault', () => {
+  const FIELDS = ['credentialId', 'type', 'hosts', 'places', 'nonce', 'sealed'] as const;
+
+  test.each(FIELDS)('in any byte of %s is refused, and that is recorded', async (field) => {
+    await (await open()).put(credential());
+    const [row] = await store.list();
+    const text = row?.[field] ?? '';
+    for (let at = 0; at < text.length; at += 1) {
+      const changed = `${text.slice(0, at)}${String.fromCharCode(text.charCodeAt(at) ^ 1)}${text.slice(at + 1)}`;
+      await store.remove('key', (await store.seal()) as VaultSeal);
+      const id = field === 'credentialId' ? changed : 'key';
+      await replaceRow({ ...row, [field]: changed } as CredentialRow);
+      const vault = await open();
+      expect(vault.find(id)?.damaged, `${field} ${at}`).toBe(true);
+      const failure = failureOf(await vault.release([HEADER(id)], USE).catch((error) => error));
+      expect(failure?.code).toBe('forbidden');
+      expect((await vault.receipts(id, 1))[0]?.outcome).toBe('damaged');
+      await store.remove(id, (await store.seal()) as VaultSeal);
+    }
+    expect(log.lines.at(-1)).toMatchObject({ level: 'error' });
+  });
+
+  test.each(['sealed', 'nonce'] as const)('cut off anywhere in %s is refused', async (field) => {
+    await (await open()).put(credential());
+    const [row] = await store.list();
+    for (let length = 0; length < (row?.[field].length ?? 0); length += 1) {
+      await replaceRow({ ...row, [field]: row?.[field].slice(0, length) } as CredentialRow);
+      expect((await open()).list()[0]?.damaged).toBe(true);
+    }
+  });
+
+  test('exchanged for an older one of the same id, or for one that was removed, is refused', async () => {
+    const vault = await open();
+    await vault.put(credential({ value: 'the old secret' }));
+    const [old] = await store.list();
+    await vault.put(credential());
+    await replaceRow(old as CredentialRow);
+    expect((await open()).list()[0]?.damaged).toBe(true);
+    await (await open()).remove('key');
+    await (await open()).put(credential());
+    await replaceRow(old as CredentialRow);
+    expect((await open()).list()[0]?.damaged).toBe(true);
+  });
+
+  test("exchanged for another credential's is refused, and the others are as good as before", async () => {
+    const vault = await open();
+    await vault.put(credential({ id: 'a' }));
+    await vault.put(credential({ id: 'b', value: 'another secret' }));
+    const [a, b] = await store.list();
+    await replaceRow({ ...a, nonce: b?.nonce, sealed: b?.sealed } as CredentialRow);
+    const again = await open();
+    expect(again.list().map(({ damaged }) => damaged)).toEqual([true, false]);
+    expect((await again.release([HEADER('b')], USE)).fill(HEADER('b'))).toBe('another secret');
+    // Setting it anew mends it.
+    await again.put(credential({ id: 'a' }));
+    expect((await open()).list().map(({ damaged }) => damaged)).toEqual([false, false]);
+  });
+
+  test('with its seal is refused too', async () => {
+    await (await open()).put(credential());
+    const seal = await store.seal();
+    await store.put([], { ...seal, manifest: '{"lastVersion":9,"records":{}}' } as never);
+    expect((await open()).list()[0]?.damaged).toBe(true);
+  });
+
+  async function replaceRow(row: CredentialRow): Promise<void> {
+    const seal = await store.seal();
+    if (seal === undefined) throw new Error('there is no seal');
+    await store.put([row], seal);
+  }
+});
+
+describe('the key', () => {
+  test('is a file for its owner alone when none is given, and no two vaults have the same', async () => {
+    const [one, two] = [folder(), folder()];
+    await open(fileKey({ folder: one, log }));
+    store = new MemoryStore().credentials;
+    await open(fileKey({ folder: two, log }));
+    const [first, second] = [one, two].map((place) => readFileSync(join(place, KEY_FILE), 'utf8'));
+    expect(first).toMatch(/^[\w-]{43}\n$/);
+    expect(first).not.toBe(second);
+    expect(statSync(join(one, KEY_FILE)).mode & 0o777).toBe(0o600);
+  });
+
+  test('in a file that others can read is closed to them, with a warning', async () => {
+    const place = folder();
+    await open(fileKey({ folder: place, log }));
+    chmodSync(join(place, KEY_FILE), 0o644);
+    await open(fileKey({ folder: place, log }));
+    expect(statSync(join(place, KEY_FILE)).mode & 0o777).toBe(0o600);
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn']);
+  });
+
+  test('that is another one, or gone, opens nothing: no new one is made in its place', async () => {
+    const place = folder();
+    await (await open(fileKey({ folder: place, log }))).put(credential());
+    await expect(open()).rejects.toThrow('sealed with another key than the one in DRAGOMAN_VAULT_KEY');
+    rmSync(join(place, KEY_FILE));
+    await expect(open(fileKey({ folder: place, log }))).rejects.toThrow(KEY_FILE);
+    expect(existsSync(join(place, KEY_FILE))).toBe(false);
+  });
+
+  test.each(['short', '0123456789abcde'])('that is too easy to guess is refused: %s', (text) => {
+    expect(() => environmentKey(text)).toThrow('at least 16 characters');
+  });
+
+  test('may be a passphrase', async () => {
+    await (await open(environmentKey('correct horse battery staple'))).put(credential());
+    await open(environmentKey('correct horse battery staple'));
+    await expect(open(environmentKey('correct horse battery stable'))).rejects.toThrow('another key');
+  });
+});
+
+describe('changing the key', () => {
+  test('seals everything anew without a restart; only the new key opens it then', async () => {
+    const place = folder();
+    const vault = await open(fileKey({ folder: place, log }));
+    await vault.put(credential());
+    const [before] = await store.list();
+    const oldKey = readFileSync(join(place, KEY_FILE), 'utf8');
+    expect(await vault.rotate()).toBeUndefined();
+    const [after] = await store.list();
+    expect(after?.sealed).not.toBe(before?.sealed);
+    expect(readFileSync(join(place, KEY_FILE), 'utf8')).not.toBe(oldKey);
+    expect(statSync(join(place, KEY_FILE)).mode & 0o777).toBe(0o600);
+    expect((await vault.release([HEADER('key')], USE)).fill(HEADER('key'))).toBe(SECRET);
+    expect((await open(fileKey({ folder: place, log }))).list()[0]?.damaged).toBe(false);
+    writeFileSync(join(place, KEY_FILE), oldKey);
+    await expect(open(fileKey({ folder: place, log }))).rejects.toThrow('another key');
+  });
+
+  test.each(['before', 'after'])('that is cut short %s the commit leaves a vault that opens', async (when) => {
+    const place = folder();
+    const vault = await open(fileKey({ folder: place, log }));
+    await vault.put(credential());
+    const put = store.put.bind(store);
+    const crash = new Error('killed');
+    store.put = async (...change) => {
+      if (when === 'after') await put(...change);
+      throw crash;
+    };
+    await expect(vault.rotate()).rejects.toBe(crash);
+    store.put = put;
+    expect(existsSync(join(place, `${KEY_FILE}.next`))).toBe(true);
+    const again = await open(fileKey({ folder: place, log }));
+    expect((await again.release([HEADER('key')], USE)).fill(HEADER('key'))).toBe(SECRET);
+    expect(existsSync(join(place, `${KEY_FILE}.next`))).toBe(false);
+  });
+
+  test('of the environment needs the new one, and a good one', async () => {
+    const vault = await open();
+    await vault.put(credential());
+    expect((await vault.rotate())?.message).toContain('DRAGOMAN_VAULT_KEY');
+    expect((await vault.rotate('short'))?.message).toContain('at least 16 characters');
+    expect(await vault.rotate('cd'.repeat(32))).toBeUndefined();
+    await expect(open()).rejects.toThrow('another key');
+    expect((await open(environmentKey('cd'.repeat(32)))).list()[0]?.damaged).toBe(false);
+  });
+});
+
+describe('what administration sends', () => {
+  test('is taken with its hosts in one spelling', () => {
+    const hosts = ['API.Example.com', 'api.example.com:443', 'bücher.example', '[::1]:9000', '0x7f.1:80', 'a.example.'];
+    const outcome = decodeCredential('a', { type: 'api-key', value: SECRET, hosts });
+    expect(outcome.ok && outcome.value.hosts).toEqual([
+      'api.example.com',
+      'xn--bcher-kva.example',
+      '[::1]:9000',
+      '127.0.0.1:80',
+      'a.example',
+    ]);
+  });
+
+  test.each([
+    ['../a', {}, '/id'],
+    ['', {}, '/id'],
+    ['a', { type: 'secret' }, '/type'],
+    ['a', { value: 'abc' }, '/value'],
+    ['a', { value: `${SECRET}\n` }, '/value'],
+    ['a', { value: 7 }, '/value'],
+    ['a', { hosts: [] }, '/hosts'],
+    ['a', { hosts: ['https://api.example.com'] }, '/hosts/0'],
+    ['a', { hosts: ['*.example.com'] }, '/hosts/0'],
+    ['a', { hosts: ['api.example.com:0'] }, '/hosts/0'],
+    ['a', { hosts: ['api.example.com/x'] }, '/hosts/0'],
+    ['a', { hosts: ['u@api.example.com'] }, '/hosts/0'],
+    ['a', { places: ['cookie'] }, '/places/0'],
+    ['a', { colour: 'red' }, '/colour'],
+  ])('is refused with the place of the fault: %j %j', (id, fields, pointer) => {
+    const outcome = decodeCredential(id, { type: 'api-key', value: SECRET, hosts: ['a.example'], ...fields });
+    expect(outcome.ok ? [] : outcome.issues.map((issue) => issue.pointer)).toContain(pointer);
+    expect(JSON.stringify(outcome)).not.toContain(SECRET);
+  });
+});
+
+test('a vault that forgets has a key that is gone with it', async () => {
+  const vault = await open(passingKey());
+  await vault.put(credential());
+  expect((await vault.release([HEADER('key')], USE)).fill(HEADER('key'))).toBe(SECRET);
+});
+
+const HEADER = (id: string) => ({ id, place: 'header' }) as const;
+const USE = { caller: 'ada', to: { host: 'api.example.com', port: 443 }, purpose: 'request r1' };
+
+function credential(fields: Partial<NewCredential> = {}): NewCredential {
+  return {
+    id: 'key',
+    type: 'api-key',
+    value: SECRET,
+    hosts: ['api.example.com'],
+    places: ['header'],
+    description: null,
+    ...fields,
+  };
+}
+
+function folder(): string {
+  return mkdtempSync(join(root, 'v-'));
+}

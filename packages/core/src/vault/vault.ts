@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto';
+import { type Failure, failure } from '@dragoman/protocols';
+import { type HostPort, nameOfHostPort } from '../gate/host-port.ts';
+import type { Place, PlacedCredential } from '../gate/injection.ts';
+import type { Redactor } from '../gate/redactor.ts';
+import type { ReleasedSecrets, Secrets, SecretUse } from '../gate/secrets.ts';
+import type { Clock, Log } from '../ports.ts';
+import { Refused } from '../refused.ts';
+import type { CredentialRow, CredentialStore, ReceiptRow } from '../store/credentials.ts';
+import { MIN_SECRET_BYTES, type NewCredential } from './decode-credential.ts';
+import type { KeySource } from './key-source.ts';
+import { fits, manifestOf, openManifest, openSecret, sealManifest, sealSecret } from './seal.ts';
+import { SecretRedactor } from './secret-redactor.ts';
+import { VaultError } from './vault-error.ts';
+import { deriveKeys, keyFault, type VaultKeys } from './vault-key.ts';
+
+export interface VaultOptions {
+  readonly store: CredentialStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly key: KeySource;
+}
+
+/** What may be known of a credential: everything but the secret. */
+export interface Credential {
+  readonly id: string;
+  readonly type: string;
+  readonly hosts: readonly string[];
+  readonly places: readonly Place[];
+  readonly description: string | null;
+  /** Another for every secret there ever was. */
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** It was changed by somebody other than us, and is not used any more. */
+  readonly damaged: boolean;
+}
+
+/** Opens the vault in a store. Throws a `VaultError` when its key is not the right one. */
+export async function openVault({ store, clock, log, key }: VaultOptions): Promise<Vault> {
+  const [seal, rows] = [await store.seal(), await store.list()];
+  if (seal === undefined) {
+    if (rows.length > 0) throw new VaultError('The vault has lost its seal, so its credentials cannot be trusted.');
+    const salt = randomBytes(16);
+    const keys = await deriveKeys(key.candidates()[0] ?? key.create(), salt);
+    await store.put([], sealManifest(manifestOf([], 0), salt, keys));
+    return new Vault({ store, clock, log, key }, { salt, keys, rows: [], lastVersion: 0 });
+  }
+  const salt = Buffer.from(seal.salt, 'base64');
+  for (const text of key.candidates()) {
+    const keys = await deriveKeys(text, salt);
+    if (keys.check !== seal.keyCheck) continue;
+    key.settle(text);
+    const manifest = openManifest(seal, keys);
+    const lastVersion = Math.max(manifest?.lastVersion ?? 0, ...rows.map(({ version }) => version));
+    const damaged = rows.filter(
+      (row) => manifest === undefined || !fits(row, manifest) || openSecret(row, keys) === undefined,
+    );
+    for (const { credentialId } of damaged) {
+      log.error({ credential: credentialId }, 'a credential was changed outside of the vault; it is not used any more');
+    }
+    return new Vault({ store, clock, log, key }, { salt, keys, rows, lastVersion, damaged });
+  }
+  throw new VaultError(
+    `The vault was sealed with another key than the one in ${key.name}. ` +
+      'Bring that key back; without it no credential in the vault can be read.',
+  );
+}
+
+/**
+ * Keeps secrets sealed, and hands them to the gate alone: for the hosts and places they are bound to, and only after the use
+ * is on record.
+ */
+export class Vault implements Secrets {
+  readonly #options: VaultOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #redactors = new Map<string, Redactor | undefined>();
+  #salt: Buffer;
+  #keys: VaultKeys;
+  #lastVersion: number;
+  #purgedAt = Number.NEGATIVE_INFINITY;
+  /** Changes go one after the other: each seals what the one before has left. */
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: VaultOptions, { salt, keys, rows, lastVersion, damaged = [] }: VaultState) {
+    this.#options = options;
+    this.#salt = salt;
+    this.#keys = keys;
+    this.#lastVersion = lastVersion;
+    for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
+  }
+
+  list(): Credential[] {
+    return [...this.#entries.values()].map(({ credential }) => credential).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  find(id: string): Credential | undefined {
+    return this.#entries.get(id)?.credential;
+  }
+
+  /** Newest first. */
+  receipts(id: string, limit: number): Promise<ReceiptRow[]> {
+    return this.#options.store.receipts(id, limit);
+  }
+
+  /** Makes or replaces a credential. It is on disk when this resolves. */
+  put({ id, type, value, hosts, places, description }: NewCredential): Promise<Credential> {
+    return this.#change(async () => {
+      const now = this.#options.clock.now().getTime();
+      const version = this.#lastVersion + 1;
+      const open = {
+        credentialId: id,
+        version,
+        type,
+        hosts: JSON.stringify(hosts),
+        places: JSON.stringify(places),
+        description,
+        createdAt: this.#entries.get(id)?.credential.createdAt ?? now,
+        updatedAt: now,
+      };
+      const row = sealSecret(open, value, this.#keys);
+      const rows = [...this.#rows().filter(({ credentialId }) => credentialId !== id), row];
+      await this.#options.store.put([row], this.#sealOver(rows, version));
+      this.#lastVersion = version;
+      const entry = entryOf(row, false);
+      this.#entries.set(id, entry);
+      this.#redactors.clear();
+      return entry.credential;
+    });
+  }
+
+  /** False when there is none. */
+  remove(id: string): Promise<boolean> {
+    return this.#change(async () => {
+      if (!this.#entries.has(id)) return false;
+      const rows = this.#rows().filter(({ credentialId }) => credentialId !== id);
+      await this.#options.store.remove(id, this.#sealOver(rows, this.#lastVersion));
+      this.#entries.delete(id);
+      this.#redactors.clear();
+      return true;
+    });
+  }
+
+  /** Seals everything anew with another key, while the vault is in use. What is damaged stays as it is. */
+  rotate(given?: string): Promise<Failure | undefined> {
+    return this.#change(async () => {
+      const { key, store } = this.#options;
+      const text = given ?? key.next();
+      if (text === undefined) return invalidKey(`is needed, because the key of this vault is in ${key.name}`);
+      const fault = keyFault(text);
+      if (fault !== undefined) return invalidKey(`is no key: ${fault}`);
+      const salt = randomBytes(16);
+      const keys = await deriveKeys(text, salt);
+      const sound = [...this.#entries.values()].filter(({ credential }) => !credential.damaged);
+      const rows = sound.map(({ row }) => sealSecret(row, openSecret(row, this.#keys) ?? '', keys));
+      key.stage(text);
+      await store.put(rows, sealManifest(manifestOf(rows, this.#lastVersion), salt, keys));
+      key.settle(text);
+      this.#salt = salt;
+      this.#keys = keys;
+      for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, false));
+      return undefined;
+    });
+  }
+
+  admit(uses: readonly PlacedCredential[], to: HostPort): void {
+    for (const use of uses) if (!this.#isBound(use, to)) throw new Refused(credentialRefused(use.id));
+  }
+
+  async release(uses: readonly PlacedCredential[], { caller, to, purpose }: SecretUse): Promise<ReleasedSecrets> {
+    this.admit(uses, to);
+    const entries = [...new Set(uses.map(({ id }) => id))].map((id) => this.#entryOf(id));
+    const opened = entries.map(({ row, credential }) => (credential.damaged ? undefined : openSecret(row, this.#keys)));
+    const at = this.#options.clock.now().getTime();
+    const receipts = entries.map(({ credential: { id, version } }, index): ReceiptRow => {
+      const outcome = opened[index] === undefined ? 'damaged' : 'released';
+      return { at, caller, credentialId: id, version, host: nameOfHostPort(to), purpose: purpose ?? null, outcome };
+    });
+    await this.#record(receipts, at);
+    const secrets = new Map<string, { value: string; type: string }>();
+    for (const [index, { credential }] of entries.entries()) {
+      const value = opened[index];
+      if (value === undefined) throw new Refused(credentialRefused(credential.id));
+      secrets.set(credential.id, { value, type: credential.type });
+    }
+    return {
+      key: entries.map(({ credential }) => `${credential.id}@${credential.version}`).join(' '),
+      fill: ({ id, place }) => {
+        const secret = secrets.get(id);
+        if (secret === undefined) throw new Error('a secret was asked for that was not released');
+        return secret.type === 'bearer-token' && place === 'header' ? `Bearer ${secret.value}` : secret.value;
+      },
+    };
+  }
+
+  /** A host may give back what it was sent, at once or later: everything it could have been sent is looked for. */
+  redactorFor(host: HostPort): Redactor | undefined {
+    const name = nameOfHostPort(host);
+    if (!this.#redactors.has(name)) this.#redactors.set(name, this.#newRedactor(name));
+    return this.#redactors.get(name);
+  }
+
+  #newRedactor(host: string): Redactor | undefined {
+    const secrets = [...this.#entries.values()].flatMap(({ row, credential }) => {
+      if (credential.damaged || !credential.hosts.includes(host)) return [];
+      return openSecret(row, this.#keys) ?? [];
+    });
+    // The type `username` may be shorter; then it stands in too many texts by chance.
+    const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
+    return findable.length === 0 ? undefined : new SecretRedactor(findable);
+  }
+
+  #isBound({ id, place }: PlacedCredential, to: HostPort): boolean {
+    const credential = this.#entries.get(id)?.credential;
+    // A damaged one is refused where it is recorded.
+    if (credential?.damaged === true) return true;
+    return credential?.hosts.includes(nameOfHostPort(to)) === true && credential.places.includes(place);
+  }
+
+  #entryOf(id: string): Entry {
+    return this.#entries.get(id) ?? refuseCredential(id);
+  }
+
+  /** No record, no secret. */
+  async #record(receipts: readonly ReceiptRow[], at: number): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      await store.addReceipts(receipts);
+      if (at - this.#purgedAt > ONE_DAY) {
+        this.#purgedAt = at;
+        await store.purgeReceipts(at - KEPT_MS);
+      }
+    } catch (error) {
+      log.error({ error: String(error) }, 'a credential was not released because its use could not be recorded');
+      throw new Refused(failure('store_unavailable', { sent: false }));
+    }
+  }
+
+  #rows(): CredentialRow[] {
+    return [...this.#entries.values()].flatMap(({ row, credential }) => (credential.damaged ? [] : row));
+  }
+
+  #sealOver(rows: readonly CredentialRow[], lastVersion: number) {
+    return sealManifest(manifestOf(rows, lastVersion), this.#salt, this.#keys);
+  }
+
+  #change<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#changing.then(change);
+    this.#changing = result.catch(() => {});
+    return result;
+  }
+}
+
+/** One answer for one that does not exist, is not the caller's, or may not go there: which it is would tell of others'. */
+export function credentialRefused(id: string): Failure {
+  return failure('forbidden', {}, `The credential ${JSON.stringify(id)} cannot be used here.`);
+}
+
+interface VaultState {
+  readonly salt: Buffer;
+  readonly keys: VaultKeys;
+  readonly rows: readonly CredentialRow[];
+  readonly lastVersion: number;
+  readonly damaged?: readonly CredentialRow[];
+}
+
+interface Entry {
+  readonly row: CredentialRow;
+  readonly credential: Credential;
+}
+
+function entryOf(row: CredentialRow, damaged: boolean): Entry {
+  const { credentialId: id, type, description, version, createdAt, updatedAt } = row;
+  // What somebody else has written there may be anything.
+  const list = (text: string): string[] => (damaged ? [] : (JSON.parse(text) as string[]));
+  const [hosts, places] = [list(row.hosts), list(row.places) as Place[]];
+  return { row, credential: { id, type, hosts, places, description, version, createdAt, updatedAt, damaged } };
+}
+
+function refuseCredential(id: string): never {
+  throw new Refused(credentialRefused(id));
+}
+
+function invalidKey(what: string): Failure {
+  const message = `key ${what}`;
+  return failure('invalid_message', { issues: [{ pointer: '/key', code: 'vault_key', message }] }, `${message}.`);
+}
+
+const ONE_DAY = 86_400_000;
+const KEPT_MS = 90 * ONE_DAY;
