@@ -9,6 +9,17 @@ export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export type { Call } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
+export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
+export type { Begun, Executions } from './executions/executions.ts';
+export {
+  DEFAULT_WORKFLOW_LIMITS,
+  type WorkflowLimits,
+  type WorkflowsConfig,
+  WorkflowsShape,
+} from './executions/limits.ts';
+export type { ExecutionEvent } from './executions/live-execution.ts';
+export { type Planner, refusalOf } from './executions/planner.ts';
+export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
@@ -26,3 +37,4 @@ export { frameText } from './runs/frame-text.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { explainPlan } from './workflow/explain.ts';

@@ -6,13 +6,13 @@ import {
   frameText,
   type Ids,
   type Log,
-  type Principal,
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type E2AResponse, type Failure, failure } from '@dragoman/protocols';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonAnswer } from '../edges/ndjson-stream.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
+import { afterOf, callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -167,27 +167,6 @@ async function* prepended<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): 
   } finally {
     await rest.return?.();
   }
-}
-
-function callerOf({ principal }: InboundRequest): Principal {
-  if (principal === undefined) throw new Error('an agent route was reached without a caller');
-  return principal;
-}
-
-/** `?after=N`, or the `Last-Event-ID` an SSE client sends by itself when it reconnects. */
-function afterOf({ query, headers }: InboundRequest): number | Failure {
-  const text = query.get('after') ?? headers['last-event-id'] ?? '-1';
-  if (typeof text === 'string' && /^(?:-1|\d{1,15})$/.test(text)) return Number(text);
-  const message = `after must be the sequence of a frame, or -1 for all; got ${JSON.stringify(text)}`;
-  return failure('invalid_message', { issues: [{ pointer: '/after', code: 'type', message }] }, message);
-}
-
-function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
-  const key = headers['idempotency-key'];
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  const message = 'Idempotency-Key must be 1 to 255 visible characters.';
-  return failure('invalid_message', { issues: [{ pointer: '', code: 'pattern', message }] }, message);
 }
 
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
