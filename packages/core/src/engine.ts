@@ -114,11 +114,12 @@ export class Engine {
   }
 
   #callFor(row: RequestRow): Call | undefined {
-    const principal = this.#principalNamed(row.owner);
+    const principal = this.principalNamed(row.owner);
     return principal && { principal, signal: this.#stopped.signal, log: this.#log };
   }
 
-  #principalNamed(id: string): Principal | undefined {
+  /** Whoever has this id now, for what goes on in its name after a restart. */
+  principalNamed(id: string): Principal | undefined {
     return this.callers.principalOf({
       keyId: '',
       hash: '',

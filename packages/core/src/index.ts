@@ -7,6 +7,7 @@ export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents
 export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
+export type { Api, ApiCatalogue } from './apis/api.ts';
 export type { Call } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
@@ -37,4 +38,6 @@ export { frameText } from './runs/frame-text.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { environmentKey, fileKey } from './vault/key-source.ts';
+export { openVault, type Vault } from './vault/vault.ts';
 export { explainPlan } from './workflow/explain.ts';

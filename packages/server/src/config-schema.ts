@@ -1,9 +1,28 @@
-import { DriverShape, LimitsShape } from '@dragoman/core';
+import { DriverShape, LimitsShape, WorkflowsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
+
+const ApiShape = {
+  type: 'object',
+  required: ['base_url'],
+  properties: {
+    base_url: text,
+    description: { type: 'string' },
+    endpoints: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['method', 'path'],
+        properties: { method: text, path: text, description: { type: 'string' } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const;
 
 /** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
@@ -20,6 +39,13 @@ export const ConfigShape = {
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
     limits: LimitsShape,
+    workflows: WorkflowsShape,
+    apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
+    gate: {
+      type: 'object',
+      properties: { allow: { ...texts, description: 'Private or plain-http hosts that may be called, as host:port.' } },
+      additionalProperties: false,
+    },
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },

@@ -12,22 +12,28 @@ import {
   MemoryStore,
   openAgent,
   openSqliteStore,
+  openWorkflows,
   type Principal,
   type Store,
   type WindowState,
+  type Workflows,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
+import { openOutside } from './open-gate.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
+import { executionRoutes } from './routes/executions.ts';
 import { healthRoute } from './routes/health.ts';
+import { limitsAndCacheRoutes } from './routes/limits-and-cache.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { workflowRoutes } from './routes/workflows.ts';
 import { VERSION } from './version.ts';
 
 export interface ServerOptions {
@@ -50,20 +56,22 @@ export class Server implements AsyncDisposable {
   readonly url: string;
   readonly #store: Store;
   readonly #edge: HttpEdge;
+  readonly workflows: Workflows;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url }: { engine: Engine; store: Store; edge: HttpEdge; url: string }) {
+  constructor({ engine, store, edge, url, workflows }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
     this.#edge = edge;
+    this.workflows = workflows;
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     this.#stopped ??= (async () => {
       const closed = this.#edge.close({ drainMs });
-      await this.engine.stop({ drainMs });
+      await Promise.all([this.engine.stop({ drainMs }), this.workflows.executions.stop(drainMs)]);
       await closed;
       await this.#store[Symbol.asyncDispose]();
     })();
@@ -73,6 +81,14 @@ export class Server implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
+}
+
+interface ServerParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly edge: HttpEdge;
+  readonly url: string;
+  readonly workflows: Workflows;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -101,11 +117,30 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     await engine.start();
+    const { gate, vault, apis } = await openOutside({ config, folder, store, clock, log });
+    const workflows = openWorkflows({
+      store,
+      folder,
+      gate,
+      apis,
+      credentials: vault,
+      limiter: engine.limiter,
+      principalNamed: (id) => engine.principalNamed(id),
+      clock,
+      ids,
+      log,
+      ...(config.workflows !== undefined && { limits: config.workflows }),
+      ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+    });
+    await workflows.executions.start();
     await provideAdminKey(engine, options);
     const context = { engine, store, clock, ids, log };
     const routes: Route[] = [
       healthRoute(VERSION),
       ...e2aRoutes(context),
+      ...workflowRoutes({ workflows, clock }),
+      ...executionRoutes({ workflows, clock }),
+      ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
     ];
     routes.push(openApiRoute(routes, VERSION));
@@ -123,7 +158,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url });
+    return new Server({ engine, store, edge, url, workflows });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

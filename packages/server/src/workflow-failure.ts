@@ -4,7 +4,9 @@ import type { Answer } from './route.ts';
 
 /** A failure as the A2E workflow routes word it (A2E, Error Response Format and 429 Response). */
 export function workflowFailure(failure: Failure): Answer {
-  const body = a2eWorkflowDialect.encode(a2eWorkflowDialect.fromFailure(failure, undefined)) as JsonObject;
+  const message = a2eWorkflowDialect.fromFailure(failure, undefined, NO_STAMP);
+  if (message === undefined) throw new Error('there is a word for every failure of a workflow');
+  const body = a2eWorkflowDialect.encode(message) as JsonObject;
   return { status: FAILURES[failure.code].http, json: withOperation(body) };
 }
 
@@ -16,3 +18,6 @@ function withOperation(body: JsonObject): JsonObject {
   if (typeof operationId !== 'string') return body;
   return { ...body, error: { ...error, operationId, details } };
 }
+
+/** No answer of these routes has an id or a time of its own. */
+const NO_STAMP = { id: '', now: new Date(0) };

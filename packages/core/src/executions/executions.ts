@@ -28,6 +28,8 @@ export interface ExecutionsOptions {
   /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly limits: WorkflowLimits;
+  /** How long what has ended is kept. */
+  readonly keepMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -55,6 +57,7 @@ export class Executions {
   readonly #slots: Slots;
   readonly #live = new Map<string, LiveExecution>();
   readonly #working = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
   #stopping = false;
 
   constructor(options: ExecutionsOptions) {
@@ -124,7 +127,7 @@ export class Executions {
     return { rows: page, next };
   }
 
-  /** Goes on with what an earlier process was in the middle of. Doing it twice changes nothing. */
+  /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
   async start(): Promise<void> {
     const { storedData, store, principalNamed } = this.#options;
     await storedData.sweep();
@@ -133,23 +136,32 @@ export class Executions {
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
       else this.#start(new LiveExecution(row, principal), undefined);
     }
+    void this.#keepHouse();
   }
 
-  /** Takes nothing new and lets what runs finish until the signal aborts; the rest goes on after the next start. */
-  async stop(signal: AbortSignal): Promise<void> {
+  /** Takes nothing new and lets what runs finish for this long; the rest goes on after the next start. */
+  async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
-    const suspend = () => {
+    const cancel = this.#options.clock.after(drainMs, () => {
       for (const { controller } of this.#live.values()) controller.abort(SUSPENDED);
-    };
-    signal.addEventListener('abort', suspend, { once: true });
-    if (signal.aborted) suspend();
+    });
     await Promise.all(this.#working);
-    signal.removeEventListener('abort', suspend);
+    cancel();
+    this.#stopped.abort();
   }
 
-  /** Forgets what ended before then. */
-  purge(before: number): Promise<number> {
-    return this.#options.store.purge(before);
+  /** Every hour, what ended too long ago is forgotten. */
+  async #keepHouse(): Promise<void> {
+    const { store, clock, keepMs, log } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        await store.purge(clock.now().getTime() - keepMs);
+      } catch (error) {
+        log.warn({ error: String(error) }, 'old executions could not be forgotten');
+      }
+      await clock.wait(ONE_HOUR, signal).catch(() => {});
+    }
   }
 
   #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
@@ -330,6 +342,7 @@ function nameOf({ owner, executionId }: ExecutionKey): string {
 /** One queue for all: a place is a place, whatever runs in it. */
 const EVERYBODY = 'workflows';
 const MOST_WAITING = 10_000;
+const ONE_HOUR = 3_600_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 const OVER = new Error('the execution is over');

@@ -29,6 +29,8 @@ export interface WorkflowsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits?: WorkflowsConfig;
+  /** How long what has ended is kept; a day unless told. */
+  readonly keepMs?: number;
 }
 
 /** The credentials there are, without their values. */
@@ -47,6 +49,7 @@ export interface Workflows {
 
 export function openWorkflows(options: WorkflowsOptions): Workflows {
   const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
+  const { keepMs = ONE_DAY } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
   const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
   const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
@@ -70,9 +73,12 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     run: (plan, _asked, runOptions) => runPlan(plan, runOptions),
     principalNamed,
     limits,
+    keepMs,
     clock,
     ids,
     log,
   });
   return { planner, executions, cache, limits };
 }
+
+const ONE_DAY = 24 * 3_600_000;
