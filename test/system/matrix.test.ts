@@ -70,6 +70,24 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/keys/{key_id}': {
     call: async () => ({ path: `/admin/v1/keys/${(await system.caller(fresh())).key_id}` }),
   },
+  'GET /api/v1/capabilities': { call: () => ({ path: '/api/v1/capabilities' }), errors: 'workflow' },
+  'POST /api/v1/knowledge/search': {
+    call: () => ({ path: '/api/v1/knowledge/search', json: { query: 'sort a list' } }),
+    errors: 'workflow',
+  },
+  'GET /api/v1/knowledge/bases': { call: () => ({ path: '/api/v1/knowledge/bases' }), errors: 'workflow' },
+  'GET /admin/v1/apis': { call: () => ({ path: '/admin/v1/apis' }) },
+  'PUT /admin/v1/apis/{api_id}': { call: () => ({ path: '/admin/v1/apis/shop', json: SHOP }), status: 201 },
+  'GET /admin/v1/apis/{api_id}': { call: () => ({ path: '/admin/v1/apis/shop' }) },
+  'DELETE /admin/v1/apis/{api_id}': {
+    call: async () => ({ path: await put(`/admin/v1/apis/${fresh()}`, SHOP) }),
+  },
+  'GET /admin/v1/knowledge': { call: () => ({ path: '/admin/v1/knowledge' }) },
+  'PUT /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules', json: BASE }), status: 201 },
+  'GET /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules' }) },
+  'DELETE /admin/v1/knowledge/{kb_id}': {
+    call: async () => ({ path: await put(`/admin/v1/knowledge/${fresh()}`, BASE) }),
+  },
 };
 
 interface Rule {
@@ -77,6 +95,8 @@ interface Rule {
   call(id?: string): Call | Promise<Call>;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
+  /** How its refusals are worded; RFC 9457 unless told. */
+  readonly errors?: 'workflow';
   /** Of success; 200 unless told. */
   readonly status?: number;
 }
@@ -104,7 +124,9 @@ describe('every route of the running server', () => {
       expect(heard.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
       if (verdict === 'passes') return;
       // A refusal is a problem, with fixed words and nothing of what was asked for.
-      expect(heard.headers['content-type']).toBe('application/problem+json');
+      expect(heard.headers['content-type']).toMatch(
+        rule.errors === 'workflow' ? /^application\/json/ : /^application\/problem\+json$/,
+      );
       expect(text).not.toContain('owner');
       if (verdict === 'unauthenticated') expect(heard.headers['www-authenticate']).toBe('Bearer');
       if (verdict !== 'absent') return;
@@ -356,3 +378,12 @@ async function revoke(keyId: string): Promise<void> {
 }
 
 const HELD: JsonObject = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };
+
+const SHOP: JsonObject = { base_url: 'https://shop.example.com', endpoints: [{ method: 'GET', path: '/goods' }] };
+const BASE: JsonObject = { agents: ['*'], documents: [{ id: 'one', text: 'Returns are taken for thirty days.' }] };
+
+/** Puts something in place to be taken away, and gives its path. */
+async function put(path: string, json: JsonObject): Promise<string> {
+  await call(system.url, { method: 'PUT', path, key: system.adminKey, json });
+  return path;
+}

@@ -7,7 +7,10 @@ export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents
 export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
-export type { Api, ApiCatalogue } from './apis/api.ts';
+export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
+export { Apis, type ApisOptions, decodeApi } from './apis/apis.ts';
+export { ApiDefinition, ApiShape } from './apis/definition.ts';
+export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
@@ -25,6 +28,23 @@ export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } fr
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
 export { type Handler, type Layer, layered } from './handler.ts';
+export { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBases } from './knowledge/bases.ts';
+export {
+  type CapabilitiesOptions,
+  type CredentialCatalogue,
+  type CredentialInfo,
+  capabilitiesOf,
+} from './knowledge/capabilities.ts';
+export { decodeSearchRequest, KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.ts';
+export type { Embedder } from './knowledge/embedder.ts';
+export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
+export { type Found, Knowledge, type KnowledgeOptions } from './knowledge/knowledge.ts';
+export { apiSource } from './knowledge/sources/apis.ts';
+export { documentSource } from './knowledge/sources/documents.ts';
+export { endpointSource } from './knowledge/sources/endpoints.ts';
+export { operationSource } from './knowledge/sources/operations.ts';
+export type { Source, Thing, ThingType } from './knowledge/thing.ts';
+export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export type { Window, WindowState } from './limits/sliding-window.ts';

@@ -1,28 +1,9 @@
-import { DriverShape, LimitsShape, WorkflowsShape } from '@dragoman/core';
+import { ApiShape, DriverShape, LimitsShape, WorkflowsShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
-
-const ApiShape = {
-  type: 'object',
-  required: ['base_url'],
-  properties: {
-    base_url: text,
-    description: { type: 'string' },
-    endpoints: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['method', 'path'],
-        properties: { method: text, path: text, description: { type: 'string' } },
-        additionalProperties: false,
-      },
-    },
-  },
-  additionalProperties: false,
-} as const;
 
 /** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
@@ -38,9 +19,22 @@ export const ConfigShape = {
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
+    apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
+    knowledge: {
+      type: 'object',
+      properties: {
+        embeddings: {
+          type: 'object',
+          description: 'An endpoint with the embeddings API of OpenAI, in place of the encoder that is installed.',
+          required: ['url', 'model'],
+          properties: { url: text, model: text, credential: { ...text, description: 'A credential of the vault.' } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
     limits: LimitsShape,
     workflows: WorkflowsShape,
-    apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
     gate: {
       type: 'object',
       properties: { allow: { ...texts, description: 'Private or plain-http hosts that may be called, as host:port.' } },

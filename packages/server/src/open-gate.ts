@@ -1,6 +1,4 @@
 import {
-  type Api,
-  type ApiCatalogue,
   type Clock,
   decodeHostPort,
   environmentKey,
@@ -14,7 +12,7 @@ import {
 } from '@dragoman/core';
 import type { Config } from './config-schema.ts';
 
-/** The vault, the gate and the APIs of a server, as its configuration has them. */
+/** The vault and the gate of a server, as its configuration has them. */
 export async function openOutside({ config, folder, store, clock, log }: OutsideOptions): Promise<Outside> {
   const given = process.env['DRAGOMAN_VAULT_KEY'];
   const key = given === undefined ? fileKey({ folder, log }) : environmentKey(given);
@@ -24,18 +22,9 @@ export async function openOutside({ config, folder, store, clock, log }: Outside
     if (!read.ok) throw new Error(read.issues[0]?.message);
     return read.value;
   });
-  const apis = Object.entries(config.apis ?? {}).map(
-    ([id, { base_url, description = null, endpoints = [] }]): Api => ({
-      id,
-      base_url,
-      description,
-      endpoints: endpoints.map((endpoint) => ({ description: null, ...endpoint })),
-    }),
-  );
   return {
     vault,
     gate: openGate({ clock, log, allow, secrets: vault }),
-    apis: { list: () => apis, find: (id) => apis.find((api) => api.id === id) },
   };
 }
 
@@ -50,5 +39,4 @@ export interface OutsideOptions {
 export interface Outside {
   readonly vault: Vault;
   readonly gate: NetworkGate;
-  readonly apis: ApiCatalogue;
 }

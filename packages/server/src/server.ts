@@ -20,6 +20,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
+import { type Discovery, openDiscovery } from './discovery.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
@@ -55,14 +56,16 @@ export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
   readonly #store: Store;
+  readonly #discovery: Discovery;
   readonly #edge: HttpEdge;
   readonly workflows: Workflows;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, edge, url, workflows }: ServerParts) {
+  constructor({ engine, store, discovery, edge, url, workflows }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
+    this.#discovery = discovery;
     this.#edge = edge;
     this.workflows = workflows;
   }
@@ -73,6 +76,7 @@ export class Server implements AsyncDisposable {
       const closed = this.#edge.close({ drainMs });
       await Promise.all([this.engine.stop({ drainMs }), this.workflows.executions.stop(drainMs)]);
       await closed;
+      await this.#discovery.knowledge[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();
     })();
     return this.#stopped;
@@ -86,6 +90,7 @@ export class Server implements AsyncDisposable {
 interface ServerParts {
   readonly engine: Engine;
   readonly store: Store;
+  readonly discovery: Discovery;
   readonly edge: HttpEdge;
   readonly url: string;
   readonly workflows: Workflows;
@@ -117,12 +122,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     await engine.start();
-    const { gate, vault, apis } = await openOutside({ config, folder, store, clock, log });
+    const { gate, vault } = await openOutside({ config, folder, store, clock, log });
+    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
     const workflows = openWorkflows({
       store,
       folder,
       gate,
-      apis,
+      apis: discovery.apis,
       credentials: vault,
       limiter: engine.limiter,
       principalNamed: (id) => engine.principalNamed(id),
@@ -142,6 +148,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...executionRoutes({ workflows, clock }),
       ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
+      ...discovery.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -158,7 +165,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, edge, url, workflows });
+    return new Server({ engine, store, discovery, edge, url, workflows });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

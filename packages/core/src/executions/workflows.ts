@@ -22,7 +22,7 @@ export interface WorkflowsOptions {
   readonly folder: string;
   readonly gate: Gate;
   readonly apis: ApiCatalogue;
-  readonly credentials: CredentialCatalogue;
+  readonly credentials: KnownCredentials;
   readonly limiter: Limiter;
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface WorkflowsOptions {
 }
 
 /** The credentials there are, without their values. */
-export interface CredentialCatalogue {
+export interface KnownCredentials {
   list(): readonly (Credential & { readonly id: string })[];
   find(id: string): { readonly version: number } | undefined;
 }

@@ -1,5 +1,7 @@
+import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
+import { memoryKnowledge } from './memory/knowledge.ts';
 import { requireStorable } from './storable.ts';
 import type {
   Accepted,
@@ -133,6 +135,8 @@ export class MemoryStore implements Store {
   readonly executions = this.#executions.executions;
   readonly storedData = this.#executions.storedData;
   readonly credentials = memoryCredentials((operation) => this.#do(operation));
+  readonly apis = memoryApis((operation) => this.#do(operation));
+  readonly knowledge = memoryKnowledge((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

@@ -1,5 +1,7 @@
+import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
+import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -118,4 +120,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
   EXECUTION_TABLES,
   CREDENTIALS_MIGRATION,
+  `${API_TABLES}; ${KNOWLEDGE_TABLES}`,
 ];

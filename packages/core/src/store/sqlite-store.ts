@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
+import { startThread } from '../threads/start-thread.ts';
 import type {
   Answer,
   Call,
@@ -13,10 +14,12 @@ import type {
 } from './sqlite-messages.ts';
 import type {
   AgentStore,
+  ApiStore,
   CounterStore,
   CredentialStore,
   ExecutionStore,
   KeyStore,
+  KnowledgeStore,
   RequestStore,
   SessionStore,
   Store,
@@ -43,7 +46,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { folder, ballastBytes = 16_777_216, engine } = options;
   const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine };
-  const worker = startThread(setup);
+  const worker = startThread(import.meta.url, './sqlite-thread', { workerData: setup, name: 'dragoman store' });
   return new Promise((open, refuse) => {
     worker.on('error', refuse);
     worker.on('message', function first(message: FromThread) {
@@ -144,6 +147,18 @@ export class SqliteStore implements Store {
     purgeReceipts: (before) => this.#ask('purgeReceipts', before),
   };
 
+  readonly apis: ApiStore = {
+    put: (row) => this.#ask('putApi', row),
+    list: () => this.#ask('listApis'),
+    remove: (apiId) => this.#ask('removeApi', apiId),
+  };
+
+  readonly knowledge: KnowledgeStore = {
+    put: (row) => this.#ask('putKnowledge', row),
+    list: () => this.#ask('listKnowledge'),
+    remove: (baseId) => this.#ask('removeKnowledge', baseId),
+  };
+
   stats(): Promise<StoreStats> {
     return this.#ask('stats');
   }
@@ -223,18 +238,6 @@ async function inWindows(purge: (from: number) => Promise<{ purged: number; next
     from = window.next;
   }
   return total;
-}
-
-/**
- * Built, the thread is a file like any other. From source, where Node does not read TypeScript by itself, it has to bring
- * the loader along: a loader of the main thread does not reach into others.
- */
-function startThread(setup: ThreadSetup): Worker {
-  const options: WorkerOptions = { workerData: setup, name: 'dragoman store', execArgv: [] };
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./sqlite-thread.js', import.meta.url), options);
-  const source = new URL('./sqlite-thread.ts', import.meta.url);
-  const code = `import { register } from '${import.meta.resolve('tsx/esm/api')}'; register(); await import('${source}');`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), options);
 }
 
 function errorOf({ code, message }: ErrorData): Error {

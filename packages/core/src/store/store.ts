@@ -6,6 +6,12 @@ import type { CredentialStore } from './credentials.ts';
 
 export type * from './credentials.ts';
 
+import type { ApiStore } from './apis.ts';
+import type { KnowledgeStore } from './knowledge.ts';
+
+export type * from './apis.ts';
+export type * from './knowledge.ts';
+
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
@@ -20,6 +26,8 @@ export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
   readonly storedData: StoredDataStore;
   readonly credentials: CredentialStore;
+  readonly apis: ApiStore;
+  readonly knowledge: KnowledgeStore;
 }
 
 /** A request is known by who sent it and the id they gave it. */

@@ -1,9 +1,11 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
+import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
+import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { storedDataReads, storedDataWrites } from './stored-data.ts';
@@ -20,6 +22,8 @@ export function prepareOperations(database: Database) {
       ...executionReads(database),
       ...storedDataReads(database),
       ...credentialReads(database),
+      ...apiReads(database),
+      ...knowledgeReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -30,6 +34,8 @@ export function prepareOperations(database: Database) {
       ...executionWrites(database),
       ...storedDataWrites(database),
       ...credentialWrites(database),
+      ...apiWrites(database),
+      ...knowledgeWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -39,6 +45,8 @@ export function prepareOperations(database: Database) {
       ...agentRemovals(database),
       ...executionRemovals(database),
       ...credentialRemovals(database),
+      ...apiRemovals(database),
+      ...knowledgeRemovals(database),
     },
   };
 }

@@ -1,0 +1,169 @@
+import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
+import type { Gate } from '../gate/gate.ts';
+import { ApiDefinition as validate } from '../generated/apis.js';
+import type { Clock, Log } from '../ports.ts';
+import { refuse } from '../refused.ts';
+import type { ApiStore } from '../store/apis.ts';
+import type { Api, ApiCatalogue } from './api.ts';
+import { decodeBaseUrl } from './base-url.ts';
+import { ApiDefinition, ApiIdShape, type ApiShape } from './definition.ts';
+import { apiFromOpenApi } from './openapi.ts';
+
+export interface ApisOptions {
+  readonly store: ApiStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Says whether a base URL may be called. Without one, https only. */
+  readonly gate?: Pick<Gate, 'check'>;
+}
+
+/** The APIs of the configuration, which stay, and those of the administration, which come and go. */
+export class Apis implements ApiCatalogue {
+  readonly #store: ApiStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #gate: Pick<Gate, 'check'> | undefined;
+  readonly #configured = new Map<string, Api>();
+  readonly #administered = new Map<string, Api>();
+  /** Grows with every change. */
+  version = 0;
+
+  constructor({ store, clock, log, gate }: ApisOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#gate = gate;
+  }
+
+  /** Call it once. The configuration was written by who runs the server: an API nobody can call is worth a warning. */
+  async load(configured: Readonly<Record<string, ApiShape>> = {}): Promise<void> {
+    for (const [id, shape] of Object.entries(configured)) {
+      const decoded = decodeApi(id, shape);
+      if (!decoded.ok) throw new Error(`apis.${id}: ${decoded.issues.map(({ message }) => message).join('; ')}`);
+      this.#configured.set(id, decoded.value);
+      const issue = await this.#gateIssue(decoded.value.base_url);
+      if (issue !== undefined) this.#log.warn({ api: id, reason: issue.message }, 'this API cannot be called');
+    }
+    for (const row of await this.#store.list()) this.#administered.set(row.apiId, JSON.parse(row.definition) as Api);
+    this.version += 1;
+  }
+
+  /** Makes or replaces one; refuses one the gate would refuse, and one whose name the configuration has taken. */
+  async put(api: Api): Promise<'made' | 'replaced'> {
+    this.#refuseConfigured(api.id);
+    const issue = await this.#gateIssue(api.base_url);
+    if (issue !== undefined) refuse('invalid_message', { issues: [issue] }, issue.message);
+    await this.#store.put({
+      apiId: api.id,
+      definition: JSON.stringify(api),
+      createdAt: this.#clock.now().getTime(),
+    });
+    const known = this.#administered.has(api.id);
+    this.#administered.set(api.id, api);
+    this.version += 1;
+    return known ? 'replaced' : 'made';
+  }
+
+  async remove(id: string): Promise<boolean> {
+    this.#refuseConfigured(id);
+    const removed = await this.#store.remove(id);
+    this.#administered.delete(id);
+    this.version += 1;
+    return removed;
+  }
+
+  find(id: string): Api | undefined {
+    return this.#configured.get(id) ?? this.#administered.get(id);
+  }
+
+  list(): readonly Api[] {
+    return [...new Map([...this.#administered, ...this.#configured]).values()];
+  }
+
+  isConfigured(id: string): boolean {
+    return this.#configured.has(id);
+  }
+
+  #refuseConfigured(id: string): void {
+    if (!this.#configured.has(id)) return;
+    const suggestions = [`change apis.${id} in dragoman.yaml`, 'or choose another id'];
+    refuse(
+      'conflict',
+      { suggestions },
+      `The API ${show(id)} is in the configuration file and can be changed there only.`,
+    );
+  }
+
+  /** A host that merely cannot be reached at this moment is no reason to refuse it. */
+  async #gateIssue(url: string): Promise<Issue | undefined> {
+    if (this.#gate === undefined)
+      return url.startsWith('https:') ? undefined : gateIssue(url, 'plain http is not let out');
+    const failed = await this.#gate.check(url);
+    const isRefusal = failed?.code === 'forbidden' || failed?.code === 'invalid_message';
+    return failed !== undefined && isRefusal ? gateIssue(url, failed.message) : undefined;
+  }
+}
+
+/** An API as administration sends it, or every problem. Warnings tell what of an OpenAPI document was left out. */
+export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
+  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, ApiDefinition, json)];
+  if (issues.length > 0) return reject(...issues);
+  const { openapi, ...told } = json as ApiDefinition;
+  const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
+  if (!read.ok) return read;
+  const { base_url, description = null, endpoints = [] } = { ...read.value, ...told };
+  if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
+  const url = decodeBaseUrl(base_url);
+  if (!url.ok) return url;
+  const twice = repeated(endpoints);
+  if (twice.length > 0) return reject(...twice);
+  const api: Api = {
+    id,
+    base_url: url.value,
+    description,
+    endpoints: endpoints.map((endpoint) => ({ description: null, ...endpoint })),
+  };
+  return accept(api, read.warnings);
+}
+
+function idIssues(id: string): Issue[] {
+  if (id.length <= ApiIdShape.maxLength && new RegExp(ApiIdShape.pattern).test(id)) return [];
+  const message = `the id of an API must be up to 100 letters, digits, dots, dashes and underscores; got ${show(id)}`;
+  return [{ pointer: '', code: 'id', message }];
+}
+
+function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {
+  const seen = new Set<string>();
+  return endpoints.flatMap(({ method, path }, index) => {
+    const name = `${method} ${path}`;
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    return [
+      { pointer: `/endpoints/${index}`, code: 'repeated', message: `${name} must be there once; it is repeated` },
+    ];
+  });
+}
+
+function gateIssue(url: string, why: string): Issue {
+  return {
+    pointer: '/base_url',
+    code: 'base_url',
+    message: `base_url must be a URL the gate lets out; ${show(url)} is refused: ${why}`,
+    suggestion: `use https, or name ${URL.canParse(url) ? new URL(url).host : 'the host'} in gate.allow of dragoman.yaml`,
+  };
+}
+
+const NO_URL: Issue = {
+  pointer: '/base_url',
+  code: 'required',
+  message: 'base_url is required; nothing came',
+  suggestion: 'write it like https://api.example.com/v1, or give an openapi document that names its server',
+};
+
+const NO_SERVER: Issue = {
+  pointer: '/base_url',
+  code: 'required',
+  message: 'base_url is required, because the openapi document names no server',
+};

@@ -1,0 +1,56 @@
+import type { Static } from '@dragoman/protocols';
+
+/** The five methods an ApiCall can have. */
+export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
+
+/** An API's name, as it stands in permissions. */
+export const ApiIdShape = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$',
+} as const;
+
+const description = { type: 'string', maxLength: 4000, description: 'What it is for; the search reads it.' } as const;
+
+const EndpointShape = {
+  type: 'object',
+  required: ['method', 'path'],
+  properties: {
+    method: { enum: API_METHODS },
+    path: {
+      type: 'string',
+      maxLength: 512,
+      pattern: '^/[^?#\\s\\\\]*$',
+      description: 'Below the base URL; {name} stands for one segment.',
+    },
+    description,
+  },
+  additionalProperties: false,
+} as const;
+
+const members = {
+  base_url: { type: 'string', minLength: 1, maxLength: 2048, description: 'https, or http where gate.allow names it.' },
+  description,
+  endpoints: { type: 'array', items: EndpointShape, maxItems: 5000 },
+} as const;
+
+/** An API as `apis:` in the configuration says it. */
+export const ApiShape = {
+  type: 'object',
+  required: ['base_url'],
+  properties: members,
+  additionalProperties: false,
+} as const;
+export type ApiShape = Static<typeof ApiShape>;
+
+/** The body of `PUT /admin/v1/apis/{id}`: an API in full, or an OpenAPI document; what is said beside the document wins. */
+export const ApiDefinition = {
+  type: 'object',
+  properties: {
+    ...members,
+    openapi: { type: 'object', description: 'An OpenAPI 3 or Swagger 2 document, in place of the rest.' },
+  },
+  additionalProperties: false,
+} as const;
+export type ApiDefinition = Static<typeof ApiDefinition>;

@@ -1,0 +1,115 @@
+import { accept, type Issue, isObject, type Json, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
+import { API_METHODS, type ApiShape } from './definition.ts';
+
+/**
+ * An API from its OpenAPI 3 or Swagger 2 document: the first server, and every operation with the words that describe it.
+ * What an ApiCall could not call is left out, and said as a warning.
+ */
+export function apiFromOpenApi(document: Json): Outcome<Partial<ApiShape>> {
+  if (!isObject(document) || !isVersion(document)) return reject(NOT_OPENAPI);
+  const paths = document['paths'];
+  if (!isObject(paths)) return reject(NO_PATHS);
+  const warnings: Issue[] = [];
+  const endpoints = Object.entries(paths).flatMap(([path, item]) => endpointsOf(path, item, warnings));
+  const url = serverOf(document);
+  const description = descriptionOf(document);
+  return accept(
+    { ...(url !== undefined && { base_url: url }), ...(description !== '' && { description }), endpoints },
+    warnings,
+  );
+}
+
+type Endpoint = NonNullable<ApiShape['endpoints']>[number];
+
+function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
+  if (!isObject(item)) return [];
+  const pointer = `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (!/^\/[^?#\s\\]{0,511}$/.test(path)) {
+    warnings.push({ pointer, code: 'left_out', message: `${path} is left out: it is no path an endpoint can have` });
+    return [];
+  }
+  return Object.entries(item).flatMap(([name, operation]) => {
+    if (!isObject(operation) || !OPERATIONS.has(name)) return [];
+    const method = API_METHODS.find((known) => known === name.toUpperCase());
+    if (method === undefined) {
+      const message = `${name.toUpperCase()} ${path} is left out: an ApiCall has ${API_METHODS.join(', ')}`;
+      warnings.push({ pointer: `${pointer}/${name}`, code: 'left_out', message });
+      return [];
+    }
+    const description = wordsOf(operation);
+    return [{ method, path, ...(description !== '' && { description }) }];
+  });
+}
+
+/** Summary and description, unless the one says it all; without either the operation's id as words. */
+function wordsOf(operation: JsonObject): string {
+  const summary = textOf(operation['summary']);
+  const description = textOf(operation['description']);
+  if (summary === '' && description === '') return spelledOut(textOf(operation['operationId']));
+  const whole = description.startsWith(summary) ? description : `${ended(summary)} ${description}`;
+  return shortened(whole.trim());
+}
+
+function descriptionOf({ info }: JsonObject): string {
+  if (!isObject(info)) return '';
+  return shortened(`${ended(textOf(info['title']))} ${textOf(info['description'])}`.trim());
+}
+
+function serverOf(document: JsonObject): string | undefined {
+  const { servers, host, basePath, schemes } = document;
+  if (Array.isArray(servers)) {
+    const [server] = servers;
+    return isObject(server) && typeof server['url'] === 'string'
+      ? filled(server['url'], server['variables'])
+      : undefined;
+  }
+  if (typeof host !== 'string') return undefined;
+  const scheme = Array.isArray(schemes) && !schemes.includes('https') ? textOf(schemes[0] ?? null) : 'https';
+  return `${scheme}://${host}${textOf(basePath)}`;
+}
+
+/** A server's URL with the default of each variable. */
+function filled(url: string, variables: Json | undefined): string {
+  return url.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return isObject(variable) && typeof variable['default'] === 'string' ? variable['default'] : whole;
+  });
+}
+
+function isVersion({ openapi, swagger }: JsonObject): boolean {
+  return (typeof openapi === 'string' && openapi.startsWith('3.')) || swagger === '2.0';
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim() : '';
+}
+
+function ended(text: string): string {
+  return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function spelledOut(id: string): string {
+  return id.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll(/[_./-]+/g, ' ');
+}
+
+function shortened(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+}
+
+/** As many characters as a description may have. */
+const LONGEST = 4000;
+
+/** The members of a path item that are operations; the others say something about all of them. */
+const OPERATIONS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
+
+const NOT_OPENAPI: Issue = {
+  pointer: '/openapi',
+  code: 'not_openapi',
+  message: 'openapi must be an OpenAPI 3 document (openapi: "3.…") or a Swagger 2 document (swagger: "2.0")',
+};
+
+const NO_PATHS: Issue = {
+  pointer: '/openapi/paths',
+  code: 'required',
+  message: 'openapi must have paths; nothing came',
+};

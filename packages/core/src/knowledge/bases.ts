@@ -1,0 +1,89 @@
+import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
+import { KnowledgeBaseDefinition as validate } from '../generated/knowledge.js';
+import type { Clock } from '../ports.ts';
+import { allows, type Principal } from '../principal.ts';
+import type { KnowledgeStore } from '../store/knowledge.ts';
+import { BaseIdShape, KnowledgeBaseDefinition } from './definition.ts';
+
+export interface KnowledgeBase extends KnowledgeBaseDefinition {
+  readonly id: string;
+}
+
+/** The knowledge bases administration has made: documents, and who may search them. */
+export class KnowledgeBases {
+  readonly #store: KnowledgeStore;
+  readonly #clock: Clock;
+  readonly #bases = new Map<string, KnowledgeBase>();
+  /** Grows with every change. */
+  version = 0;
+
+  constructor({ store, clock }: { store: KnowledgeStore; clock: Clock }) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async load(): Promise<void> {
+    for (const row of await this.#store.list()) {
+      this.#bases.set(row.baseId, JSON.parse(row.definition) as KnowledgeBase);
+    }
+    this.version += 1;
+  }
+
+  async put(base: KnowledgeBase): Promise<'made' | 'replaced'> {
+    await this.#store.put({
+      baseId: base.id,
+      definition: JSON.stringify(base),
+      createdAt: this.#clock.now().getTime(),
+    });
+    const known = this.#bases.has(base.id);
+    this.#bases.set(base.id, base);
+    this.version += 1;
+    return known ? 'replaced' : 'made';
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const removed = await this.#store.remove(id);
+    this.#bases.delete(id);
+    this.version += 1;
+    return removed;
+  }
+
+  find(id: string): KnowledgeBase | undefined {
+    return this.#bases.get(id);
+  }
+
+  list(): readonly KnowledgeBase[] {
+    return [...this.#bases.values()];
+  }
+
+  /** Those a caller may search. */
+  listFor(principal: Principal): readonly KnowledgeBase[] {
+    return this.list().filter(({ id }) => this.permits(principal, id));
+  }
+
+  permits({ id: agentId }: Principal, id: string): boolean {
+    return allows(this.#bases.get(id)?.agents ?? [], agentId);
+  }
+}
+
+/** A knowledge base as administration sends it, or every problem. */
+export function decodeKnowledgeBase(id: string, json: Json): Outcome<KnowledgeBase> {
+  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, KnowledgeBaseDefinition, json)];
+  if (issues.length > 0) return reject(...issues);
+  const definition = json as unknown as KnowledgeBaseDefinition;
+  const seen = new Set<string>();
+  for (const [index, document] of definition.documents.entries()) {
+    if (seen.has(document.id)) {
+      const message = `the id of a document must be there once; ${show(document.id)} is repeated`;
+      issues.push({ pointer: `/documents/${index}/id`, code: 'repeated', message });
+    }
+    seen.add(document.id);
+  }
+  return issues.length > 0 ? reject(...issues) : accept({ id, ...definition });
+}
+
+function idIssues(id: string): Issue[] {
+  if (id.length <= BaseIdShape.maxLength && new RegExp(BaseIdShape.pattern).test(id)) return [];
+  const message = `the id of a knowledge base must be up to 100 letters, digits, dots, dashes and underscores; got ${show(id)}`;
+  return [{ pointer: '', code: 'id', message }];
+}

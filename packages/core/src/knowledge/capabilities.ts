@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { type Capabilities, DEFAULT_LIMITS, OPERATION_NAMES } from '@dragoman/protocols/a2e-workflow';
+import type { ApiCatalogue } from '../apis/api.ts';
+import { allows, type Principal } from '../principal.ts';
+import type { KnowledgeBases } from './bases.ts';
+
+/** What may be told of a credential: everything but its value. */
+export interface CredentialInfo {
+  readonly id: string;
+  readonly type: string;
+  readonly description: string | null;
+  /** Where it may be sent: `host` or `host:port`. */
+  readonly hosts: readonly string[];
+}
+
+/** The credentials there are. */
+export interface CredentialCatalogue {
+  list(): readonly CredentialInfo[];
+}
+
+export interface CapabilitiesOptions {
+  readonly apis: ApiCatalogue;
+  readonly bases: KnowledgeBases;
+  /** None: there are none. */
+  readonly credentials?: CredentialCatalogue;
+  /** Every operation the server has; those of the spec unless told. */
+  readonly operations?: readonly string[];
+  readonly limits?: { readonly executionTime: number; readonly operations: number };
+}
+
+/** What a caller may do, in the shape of A2E's `GET /api/v1/capabilities`. What it may not use is not there. */
+export function capabilitiesOf(principal: Principal, options: CapabilitiesOptions): Capabilities {
+  const { permissions } = principal;
+  const { apis, bases, credentials, operations = OPERATION_NAMES, limits = DEFAULT_LIMITS } = options;
+  return {
+    agent_id: principal.id,
+    capabilities: {
+      // The spec's example shows a list; every implementation and the id in permissions ask for an object by id.
+      availableApis: Object.fromEntries(
+        apis
+          .list()
+          .filter(({ id }) => allows(permissions.apis, id))
+          .map(({ id, base_url, description, endpoints }) => [
+            id,
+            { base_url, description, endpoints: endpoints.map((endpoint): Json => ({ ...endpoint })) },
+          ]),
+      ),
+      availableCredentials: (credentials?.list() ?? [])
+        .filter(({ id }) => allows(permissions.credentials, id))
+        .map(
+          ({ id, type, description, hosts }): JsonObject => ({
+            id,
+            type,
+            description,
+            hosts: [...hosts],
+            usage: { credentialRef: { id } },
+          }),
+        ),
+      supportedOperations: operations.filter((name) => allows(permissions.operations, name)),
+      knowledgeBases: bases.listFor(principal).map(({ id, description = null, documents }) => ({
+        id,
+        description,
+        documents: documents.length,
+      })),
+      securityConstraints: { maxExecutionTime: limits.executionTime, maxOperations: limits.operations },
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
+import { CredentialUse, type Gate } from '../gate/gate.ts';
+import type { Clock, Log } from '../ports.ts';
+import { type Embedder, unit } from './embedder.ts';
+
+export interface EndpointEmbedderOptions {
+  readonly gate: Pick<Gate, 'request'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** All of it: `https://api.openai.com/v1/embeddings`. */
+  readonly url: string;
+  readonly model: string;
+  /** A credential of the vault, sent as `Authorization`. */
+  readonly credential?: string;
+}
+
+/** An endpoint that speaks OpenAI's embeddings API, in place of the encoder that is installed. After a failure it rests. */
+export class EndpointEmbedder implements Embedder {
+  readonly #options: EndpointEmbedderOptions;
+  readonly #stopped = new AbortController();
+  readonly #listeners: (() => void)[] = [];
+  #restUntil = 0;
+
+  constructor(options: EndpointEmbedderOptions) {
+    this.#options = options;
+  }
+
+  isReady(): boolean {
+    return !this.#stopped.signal.aborted && this.#options.clock.elapsed() >= this.#restUntil;
+  }
+
+  onReady(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
+    try {
+      return await this.#ask(texts);
+    } catch (error) {
+      const { clock, log, url } = this.#options;
+      this.#restUntil = clock.elapsed() + REST_MS;
+      log.warn(
+        { url, reason: error instanceof Error ? error.message : String(error) },
+        'the embeddings endpoint failed',
+      );
+      clock.after(REST_MS, () => {
+        for (const listener of this.#listeners) listener();
+      });
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listeners.length = 0;
+    this.#stopped.abort();
+  }
+
+  async #ask(texts: readonly string[]): Promise<Float32Array[]> {
+    const { gate, url, model, credential } = this.#options;
+    const answer = await gate.request({
+      caller: 'server',
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        ...(credential !== undefined && { authorization: new CredentialUse(credential) }),
+      },
+      body: { json: { model, input: [...texts] } },
+      timeoutMs: 30_000,
+      maxBytes: 32 * 1024 * 1024,
+      signal: this.#stopped.signal,
+    });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of answer.body) chunks.push(chunk);
+    if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+    const json = parseJsonBytes(Buffer.concat(chunks), { numbers: 'finite' });
+    if (!json.ok) throw new Error('its answer is not JSON');
+    return vectorsIn(json.value, texts.length);
+  }
+}
+
+/** `{"data":[{"index":0,"embedding":[…]}…]}`, in any order. */
+function vectorsIn(json: Json, count: number): Float32Array[] {
+  const data = isObject(json) && Array.isArray(json['data']) ? json['data'] : [];
+  const vectors = new Map<number, Float32Array>();
+  for (const [position, item] of data.entries()) {
+    if (!isObject(item) || !Array.isArray(item['embedding'])) continue;
+    const parts = item['embedding'];
+    if (!parts.every((part) => typeof part === 'number')) continue;
+    vectors.set(typeof item['index'] === 'number' ? item['index'] : position, unit(parts));
+  }
+  const ordered = Array.from({ length: count }, (_, index) => vectors.get(index));
+  const [first] = ordered;
+  return ordered.map((vector) => {
+    if (vector === undefined || vector.length === 0 || vector.length !== first?.length) {
+      throw new Error(`its answer does not have ${count} embeddings of one length`);
+    }
+    return vector;
+  });
+}
+
+/** How long it is left alone after it failed. */
+const REST_MS = 30_000;

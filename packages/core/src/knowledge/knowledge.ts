@@ -1,0 +1,224 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '@dragoman/protocols';
+import { operationNamed } from '@dragoman/protocols/a2e-workflow';
+import type { Clock, Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
+import type { KnowledgeBases } from './bases.ts';
+import type { SearchRequest } from './definition.ts';
+import { type Embedder, nearness } from './embedder.ts';
+import { MeaningIndex } from './meaning-index.ts';
+import { type Likeness, scoresOf, type Weights } from './ranking.ts';
+import type { Source } from './thing.ts';
+import { type Entry, ThingIndex } from './thing-index.ts';
+import { withinBudget } from './token-budget.ts';
+import { asWritten, type WordHit } from './word-index.ts';
+
+export interface KnowledgeOptions {
+  readonly sources: readonly Source[];
+  readonly bases: KnowledgeBases;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** None: by words alone. */
+  readonly embedder?: Embedder;
+  readonly weights?: Weights;
+}
+
+/** The answer to a search, as it is told. */
+export interface Found {
+  readonly query: string;
+  readonly results: JsonObject[];
+  readonly count: number;
+  /** How the hits were found: `words` while, or where, there is no encoder. */
+  readonly ranking: 'words' | 'words+meaning';
+  /** Things that have no vectors yet and were compared by words alone. */
+  readonly pending?: number;
+  /** With a budget: about how long the results are, and how many did not fit. */
+  readonly tokens?: number;
+  readonly left_out?: number;
+  /** When asked for: the `operation` member of a workflow line, with the operations found alone. */
+  readonly partial_schema?: JsonObject;
+}
+
+/** Finds what a caller may use, by words and by meaning. Nothing of it is loaded before the first search. */
+export class Knowledge implements AsyncDisposable {
+  readonly #bases: KnowledgeBases;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #embedder: Embedder | undefined;
+  readonly #meaning: MeaningIndex | undefined;
+  readonly #weights: Weights | undefined;
+  readonly #index: ThingIndex;
+
+  constructor({ sources, bases, clock, log, embedder, weights }: KnowledgeOptions) {
+    this.#bases = bases;
+    this.#clock = clock;
+    this.#log = log;
+    this.#embedder = embedder;
+    this.#weights = weights;
+    this.#meaning = embedder === undefined ? undefined : new MeaningIndex({ embedder, log });
+    this.#index = new ThingIndex({ sources, ...(this.#meaning !== undefined && { meaning: this.#meaning }) });
+  }
+
+  async search(principal: Principal, request: SearchRequest): Promise<Found> {
+    const { query, kb_id: baseId, type, top_k: topK = 5 } = request;
+    if (baseId !== undefined && !this.#bases.permits(principal, baseId)) {
+      refuse('not_found', {}, 'There is no such knowledge base.');
+    }
+    const [vector] = await Promise.all([this.#vectorOf(query), this.#index.update()]);
+    const entries = this.#index.entriesFor(principal).filter(({ thing }) => {
+      return (type === undefined || thing.type === type) && (baseId === undefined || thing.baseId === baseId);
+    });
+    const words = this.#index.words.search(query, new Set(entries.map(({ key }) => key)));
+    const compared = await this.#compare(entries, words, vector);
+    const scores = scoresOf(
+      compared.map(({ likeness }) => likeness),
+      this.#weights,
+    );
+    const hits = compared
+      .map((each, index) => ({ ...each, score: scores[index] ?? 0 }))
+      .filter(({ likeness, near }) => likeness.words > 0 || (near !== undefined && near.nearness >= TOO_FAR))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, topK);
+    const ranking = vector === undefined ? 'words' : 'words+meaning';
+    const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
+    return { ...answerOf(hits, request), ranking, ...(vector !== undefined && pending > 0 && { pending }) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#embedder?.[Symbol.asyncDispose]();
+  }
+
+  /** `undefined` when there is no encoder, it is not ready, or takes longer than a search may wait. */
+  async #vectorOf(query: string): Promise<Float32Array | undefined> {
+    if (this.#embedder?.isReady() !== true) return undefined;
+    const late = new AbortController();
+    const tooLong = this.#clock.wait(PATIENCE_MS, late.signal).then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      const vectors = await Promise.race([this.#embedder.embed([query]), tooLong]);
+      return vectors?.[0];
+    } catch (error) {
+      this.#log.debug({ error: String(error) }, 'a query was answered by words alone');
+      return undefined;
+    } finally {
+      late.abort();
+    }
+  }
+
+  /** Some at a time: however much there is to compare, others get their turn in between. */
+  async #compare(
+    entries: readonly Entry[],
+    words: ReadonlyMap<string, WordHit>,
+    vector: Float32Array | undefined,
+  ): Promise<Compared[]> {
+    const compared: Compared[] = [];
+    for (const entry of entries) {
+      if (compared.length % AT_ONCE === AT_ONCE - 1) await nextTurn();
+      const hit = words.get(entry.key);
+      const near = vector === undefined ? undefined : this.#nearest(entry, vector);
+      const likeness = { words: hit?.score ?? 0, whole: near?.whole, sentence: near?.nearness };
+      compared.push({ entry, likeness, near, words: hit?.words ?? [] });
+    }
+    return compared;
+  }
+
+  #nearest({ passages }: Entry, vector: Float32Array): Near | undefined {
+    const whole = this.#meaning?.vectorOf(passages.whole);
+    if (whole === undefined) return undefined;
+    let near: Near = { whole: nearness(vector, whole), nearness: -1, passage: passages.whole };
+    for (const passage of passages.sentences) {
+      const other = this.#meaning?.vectorOf(passage);
+      if (other === undefined) return undefined;
+      const value = nearness(vector, other);
+      if (value > near.nearness) near = { ...near, nearness: value, passage };
+    }
+    return near;
+  }
+}
+
+interface Near {
+  readonly whole: number;
+  /** Of the nearest sentence. */
+  readonly nearness: number;
+  readonly passage: string;
+}
+
+interface Compared {
+  readonly entry: Entry;
+  readonly likeness: Likeness;
+  readonly near: Near | undefined;
+  readonly words: readonly string[];
+}
+
+type Hit = Compared & { readonly score: number };
+
+function answerOf(
+  hits: readonly Hit[],
+  { query, token_budget, partial_schema = false }: SearchRequest,
+): Omit<Found, 'ranking'> {
+  const forms = hits.map((hit) => ({ whole: hitJson(hit, query, partial_schema), short: shortJson(hit) }));
+  const { kept, tokens } = withinBudget(forms, token_budget ?? Number.POSITIVE_INFINITY);
+  // Schemas are counted with the hits they belong to, and told together.
+  const schemas = kept.flatMap(({ schema, id }) => (schema === undefined ? [] : [[String(id), schema] as const]));
+  const results = kept.map(({ schema: _, ...rest }) => rest);
+  return {
+    query,
+    results,
+    count: results.length,
+    ...(token_budget !== undefined && { tokens, left_out: hits.length - results.length }),
+    ...(partial_schema && { partial_schema: operationSchema(Object.fromEntries(schemas)) }),
+  };
+}
+
+function hitJson(hit: Hit, query: string, withSchema: boolean): JsonObject {
+  const { entry, near, words } = hit;
+  const { type, id, name, text, baseId, details } = entry.thing;
+  const schema = withSchema && type === 'operation' ? operationNamed(id)?.schema : undefined;
+  return {
+    type,
+    id,
+    name,
+    ...(baseId !== undefined && { kb_id: baseId }),
+    text,
+    ...details,
+    score: rounded(hit.score),
+    why: {
+      words: asWritten(query, words),
+      ...(near !== undefined && { meaning: rounded(near.nearness), closest: near.passage }),
+    },
+    ...(schema !== undefined && { schema: schema as JsonObject }),
+  };
+}
+
+/** What is enough to ask for the rest. */
+function shortJson({ entry: { thing, passages }, score }: Hit): JsonObject {
+  const { type, id, baseId } = thing;
+  const [first = ''] = passages.sentences;
+  return {
+    type,
+    id,
+    ...(baseId !== undefined && { kb_id: baseId }),
+    text: first,
+    score: rounded(score),
+    shortened: true,
+  };
+}
+
+/** The `operation` member of a workflow line, with these operations alone. */
+function operationSchema(schemas: JsonObject): JsonObject {
+  return { type: 'object', properties: schemas, additionalProperties: false, minProperties: 1, maxProperties: 1 };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
+
+/** Nearer than this, two sentences have something to do with each other. */
+const TOO_FAR = 0.2;
+/** A search waits this long for its meaning, then goes by words. */
+const PATIENCE_MS = 400;
+/** Things compared before others get their turn. */
+const AT_ONCE = 500;

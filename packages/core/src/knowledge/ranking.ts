@@ -1,0 +1,36 @@
+/** What one thing has in common with a query. */
+export interface Likeness {
+  /** By BM25; 0 without a common word. */
+  readonly words: number;
+  /** Nearness of all of it and of its nearest sentence; `undefined` while it has no vectors. */
+  readonly whole: number | undefined;
+  readonly sentence: number | undefined;
+}
+
+/** How much each likeness counts. */
+export interface Weights {
+  readonly words: number;
+  readonly whole: number;
+  readonly sentence: number;
+}
+
+/**
+ * One score each. Likenesses of different kinds have no common measure: each is told as how far it stands out among all
+ * that were compared (in standard deviations). What is not known counts as the average.
+ */
+export function scoresOf(likenesses: readonly Likeness[], weights: Weights = WEIGHTS): number[] {
+  const scores = new Array<number>(likenesses.length).fill(0);
+  for (const kind of ['words', 'whole', 'sentence'] as const) {
+    const known = likenesses.flatMap((likeness) => likeness[kind] ?? []);
+    const mean = known.reduce((sum, value) => sum + value, 0) / (known.length || 1);
+    const deviation = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (known.length || 1)) || 1;
+    for (const [index, likeness] of likenesses.entries()) {
+      const value = likeness[kind] ?? mean;
+      scores[index] = (scores[index] ?? 0) + (weights[kind] * (value - mean)) / deviation;
+    }
+  }
+  return scores;
+}
+
+/** Found by trying, with the tuning half of `bench/search`. */
+export const WEIGHTS: Weights = { words: 0.6, whole: 1, sentence: 1 };

@@ -1,0 +1,25 @@
+import type { Apis } from '../../apis/apis.ts';
+import { allows } from '../../principal.ts';
+import type { Source } from '../thing.ts';
+
+/** The endpoints of APIs, each on its own: found, it can be called. */
+export function endpointSource(apis: Pick<Apis, 'list' | 'version'>): Source {
+  return {
+    type: 'endpoint',
+    get version() {
+      return apis.version;
+    },
+    things: () =>
+      apis.list().flatMap((api) =>
+        api.endpoints.map(({ method, path, description }) => ({
+          type: 'endpoint',
+          id: `${api.id} ${method} ${path}`,
+          name: path,
+          text: description ?? '',
+          context: `${api.id}: ${api.description ?? ''}`,
+          details: { api: api.id, method, path, url: `${api.base_url}${path}` },
+        })),
+      ),
+    permits: ({ permissions }, { details }) => allows(permissions.apis, String(details['api'])),
+  };
+}

@@ -1,0 +1,128 @@
+import type { Worker } from 'node:worker_threads';
+import type { Cancel, Clock, Log } from '../ports.ts';
+import { startThread } from '../threads/start-thread.ts';
+import type { Embedder } from './embedder.ts';
+import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-messages.ts';
+
+export interface ThreadEmbedderOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long it stays after its last work; a minute unless told. */
+  readonly idleMs?: number;
+  /** In place of the thread with the encoder. */
+  readonly start?: () => Worker;
+}
+
+/**
+ * The sentence encoder that is installed with the server, in a thread of its own: no key, no network.
+ *
+ *   absent ──asked──▶ starting ──▶ ready ──idle──▶ absent
+ *                        └──▶ missing: its packages are not installed, and it is not tried again
+ */
+export class ThreadEmbedder implements Embedder {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #idleMs: number;
+  readonly #start: () => Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #listeners: (() => void)[] = [];
+  #state: 'absent' | 'starting' | 'ready' | 'missing' = 'absent';
+  #worker: Worker | undefined;
+  #cancelIdle: Cancel = () => {};
+  #lastId = 0;
+
+  constructor({ clock, log, idleMs = 60_000, start = startEncoder }: ThreadEmbedderOptions) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#idleMs = idleMs;
+    this.#start = start;
+  }
+
+  isReady(): boolean {
+    if (this.#state === 'absent') this.#begin();
+    return this.#state === 'ready';
+  }
+
+  onReady(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
+    const worker = this.#worker;
+    if (worker === undefined || this.#state !== 'ready') return Promise.reject(new Error('the encoder is not ready'));
+    this.#lastId += 1;
+    const message: ToEmbeddingThread = { id: this.#lastId, texts };
+    this.#cancelIdle();
+    return new Promise((resolve, reject) => {
+      this.#pending.set(message.id, { resolve, reject });
+      worker.postMessage(message);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listeners.length = 0;
+    await this.#end();
+    this.#state = 'missing';
+  }
+
+  #begin(): void {
+    this.#state = 'starting';
+    const worker = this.#start();
+    this.#worker = worker;
+    worker.unref();
+    worker.on('message', (message: FromEmbeddingThread) => this.#receive(message));
+    worker.on('error', (error) => this.#miss(error.message));
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#miss('its thread ended by itself');
+    });
+  }
+
+  #receive(message: FromEmbeddingThread): void {
+    if (message.kind === 'missing') {
+      this.#miss(message.message);
+      return;
+    }
+    if (message.kind === 'ready') {
+      this.#state = 'ready';
+      this.#waitIdle();
+      for (const listener of this.#listeners) listener();
+      return;
+    }
+    const pending = this.#pending.get(message.id);
+    this.#pending.delete(message.id);
+    if (message.kind === 'vectors') pending?.resolve(message.vectors);
+    else pending?.reject(new Error(message.message));
+    if (this.#pending.size === 0) this.#waitIdle();
+  }
+
+  #waitIdle(): void {
+    this.#cancelIdle();
+    this.#cancelIdle = this.#clock.after(this.#idleMs, () => void this.#end());
+  }
+
+  /** What was not there once will not be there the next time: searching goes on by words, and says so. */
+  #miss(message: string): void {
+    this.#log.warn({ reason: message }, 'search goes by words alone: the sentence encoder does not load');
+    void this.#end();
+    this.#state = 'missing';
+  }
+
+  async #end(): Promise<void> {
+    this.#cancelIdle();
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#state = 'absent';
+    for (const { reject } of this.#pending.values()) reject(new Error('the encoder has ended'));
+    this.#pending.clear();
+    await worker?.terminate();
+  }
+}
+
+interface Pending {
+  readonly resolve: (vectors: readonly Float32Array[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function startEncoder(): Worker {
+  return startThread(import.meta.url, './embedding-thread', { name: 'dragoman encoder' });
+}

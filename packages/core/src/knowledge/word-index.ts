@@ -1,0 +1,73 @@
+import { stemOf, wordsOf } from './words.ts';
+
+/**
+ * Finds texts by their words (BM25). How rare a word is, is counted among the texts that are asked about, never among all: a
+ * score tells nothing about texts its reader may not see.
+ */
+export class WordIndex {
+  readonly #counts = new Map<string, ReadonlyMap<string, number>>();
+  readonly #lengths = new Map<string, number>();
+  /** The keys of the texts each word is in. */
+  readonly #places = new Map<string, Set<string>>();
+
+  put(key: string, text: string): void {
+    this.remove(key);
+    const counts = new Map<string, number>();
+    const words = wordsOf(text);
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of counts.keys()) {
+      const places = this.#places.get(word);
+      if (places === undefined) this.#places.set(word, new Set([key]));
+      else places.add(key);
+    }
+    this.#counts.set(key, counts);
+    this.#lengths.set(key, words.length);
+  }
+
+  remove(key: string): void {
+    for (const word of this.#counts.get(key)?.keys() ?? []) {
+      const places = this.#places.get(word);
+      places?.delete(key);
+      if (places?.size === 0) this.#places.delete(word);
+    }
+    this.#counts.delete(key);
+    this.#lengths.delete(key);
+  }
+
+  /** The score of each of these texts that has a word of the query, and the words of the query it has. */
+  search(query: string, keys: ReadonlySet<string>): Map<string, WordHit> {
+    const hits = new Map<string, { score: number; words: string[] }>();
+    let total = 0;
+    for (const key of keys) total += this.#lengths.get(key) ?? 0;
+    const average = total / keys.size || 1;
+    for (const word of new Set(wordsOf(query))) {
+      const among = [...(this.#places.get(word) ?? [])].filter((key) => keys.has(key));
+      const rarity = Math.log(1 + (keys.size - among.length + 0.5) / (among.length + 0.5));
+      for (const key of among) {
+        const count = this.#counts.get(key)?.get(word) ?? 0;
+        const length = (this.#lengths.get(key) ?? 0) / average;
+        const hit = hits.get(key) ?? { score: 0, words: [] };
+        hit.score += (rarity * count * (K + 1)) / (count + K * (1 - B + B * length));
+        hit.words.push(word);
+        hits.set(key, hit);
+      }
+    }
+    return hits;
+  }
+}
+
+export interface WordHit {
+  readonly score: number;
+  /** Stems, as `wordsOf` gives them. */
+  readonly words: readonly string[];
+}
+
+/** The words of a query as they were written, by what they were reduced to. */
+export function asWritten(query: string, stems: readonly string[]): string[] {
+  const written = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...new Set(written.filter((word) => stems.includes(stemOf(word))))];
+}
+
+// The values everybody uses: how soon more of the same word counts no more, and how much long texts are held back.
+const K = 1.2;
+const B = 0.75;

@@ -1,0 +1,71 @@
+import {
+  Apis,
+  apiSource,
+  type Clock,
+  type CredentialCatalogue,
+  documentSource,
+  type Embedder,
+  EndpointEmbedder,
+  endpointSource,
+  type Gate,
+  Knowledge,
+  KnowledgeBases,
+  type Log,
+  operationSource,
+  type Source,
+  type Store,
+  ThreadEmbedder,
+} from '@dragoman/core';
+import type { Config } from './config-schema.ts';
+import type { Route } from './route.ts';
+import { adminApiRoutes } from './routes/admin-apis.ts';
+import { adminKnowledgeRoutes } from './routes/admin-knowledge.ts';
+import { capabilitiesRoute } from './routes/capabilities.ts';
+import { knowledgeRoutes } from './routes/knowledge.ts';
+
+export interface DiscoveryOptions {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly gate?: Gate;
+  readonly credentials?: CredentialCatalogue;
+  /** More to find: tools, workflows. */
+  readonly sources?: readonly Source[];
+}
+
+/** How agents learn what there is for them: APIs, capabilities, knowledge. */
+export interface Discovery {
+  readonly apis: Apis;
+  readonly knowledge: Knowledge;
+  readonly routes: readonly Route[];
+}
+
+/** Reads what is stored and configured. The search itself is loaded when somebody searches. */
+export async function openDiscovery(options: DiscoveryOptions): Promise<Discovery> {
+  const { config, store, clock, log, gate, credentials, sources = [] } = options;
+  const apis = new Apis({ store: store.apis, clock, log, ...(gate !== undefined && { gate }) });
+  const bases = new KnowledgeBases({ store: store.knowledge, clock });
+  await Promise.all([apis.load(config.apis), bases.load()]);
+  const knowledge = new Knowledge({
+    sources: [operationSource(), apiSource(apis), endpointSource(apis), documentSource(bases), ...sources],
+    bases,
+    clock,
+    log,
+    embedder: embedderOf(options),
+  });
+  const routes = [
+    capabilitiesRoute({ apis, bases, ...(credentials !== undefined && { credentials }) }),
+    ...knowledgeRoutes({ knowledge, bases }),
+    ...adminApiRoutes(apis),
+    ...adminKnowledgeRoutes(bases),
+  ];
+  return { apis, knowledge, routes };
+}
+
+function embedderOf({ config, clock, log, gate }: DiscoveryOptions): Embedder {
+  const endpoint = config.knowledge?.embeddings;
+  if (endpoint === undefined) return new ThreadEmbedder({ clock, log });
+  if (gate === undefined) throw new Error('knowledge.embeddings needs the gate, and there is none');
+  return new EndpointEmbedder({ gate, clock, log, ...endpoint });
+}

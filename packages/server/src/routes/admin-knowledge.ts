@@ -1,0 +1,65 @@
+import { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBaseDefinition, type KnowledgeBases } from '@dragoman/core';
+import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+
+/** Administration of knowledge bases. Every change is on disk before it is acknowledged. */
+export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/v1/knowledge',
+      access: 'admin',
+      counts: false,
+      summary: 'Every knowledge base, without its documents.',
+      handle: () => ({ status: 200, json: { knowledge_bases: bases.list().map(summaryJson) } }),
+    },
+    {
+      method: 'PUT',
+      path: '/admin/v1/knowledge/:kb_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Make or replace a knowledge base with all its documents.',
+      body: { contentTypes: ['application/json'], maxBytes: 1024 * 1024, schema: KnowledgeBaseDefinition },
+      handle: (request) => putBase(request, bases),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/knowledge/:kb_id',
+      access: 'admin',
+      counts: false,
+      summary: 'One knowledge base with its documents.',
+      handle: ({ params }) => {
+        const base = bases.find(params['kb_id'] ?? '');
+        return base === undefined ? noBase() : { status: 200, json: { ...base } as unknown as JsonObject };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/knowledge/:kb_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Remove a knowledge base with its documents.',
+      handle: async ({ params }) => {
+        const id = params['kb_id'] ?? '';
+        return (await bases.remove(id)) ? { status: 200, json: { id, removed: true } } : noBase();
+      },
+    },
+  ];
+}
+
+async function putBase({ body, params }: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body);
+  if (!json.ok) return failure('not_json', { issues: json.issues });
+  const decoded = decodeKnowledgeBase(params['kb_id'] ?? '', json.value);
+  if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
+  const done = await bases.put(decoded.value);
+  return { status: done === 'made' ? 201 : 200, json: summaryJson(decoded.value) };
+}
+
+function summaryJson({ id, description, agents, documents }: KnowledgeBase): JsonObject {
+  return { id, description: description ?? null, agents: [...agents], documents: documents.length };
+}
+
+function noBase(): Failure {
+  return failure('not_found', {}, 'There is no such knowledge base.');
+}

@@ -1,0 +1,20 @@
+import { type CapabilitiesOptions, capabilitiesOf } from '@dragoman/core';
+import { failure, type JsonObject } from '@dragoman/protocols';
+import type { Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+
+/** What the caller may do (A2E, GET /api/v1/capabilities). */
+export function capabilitiesRoute(options: CapabilitiesOptions): Route {
+  return {
+    method: 'GET',
+    path: '/api/v1/capabilities',
+    access: 'agent',
+    counts: true,
+    summary: 'What the caller may use: APIs, credentials by name, operations, knowledge bases.',
+    wordFailure: workflowFailure,
+    handle: ({ principal }) =>
+      principal === undefined
+        ? failure('unauthenticated')
+        : { status: 200, json: capabilitiesOf(principal, options) as JsonObject },
+  };
+}

@@ -1,0 +1,49 @@
+import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest } from '@dragoman/core';
+import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+
+export interface KnowledgeContext {
+  readonly knowledge: Knowledge;
+  readonly bases: KnowledgeBases;
+}
+
+/** Search by meaning over what the caller may use. */
+export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/v1/knowledge/search',
+      access: 'agent',
+      counts: true,
+      summary: 'Find operations, APIs, endpoints, tools, workflows and documents by what they are for.',
+      body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: SearchRequest },
+      wordFailure: workflowFailure,
+      handle: (request) => search(request, knowledge),
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/knowledge/bases',
+      access: 'agent',
+      counts: true,
+      summary: 'The knowledge bases the caller may search.',
+      wordFailure: workflowFailure,
+      handle: ({ principal }) => {
+        if (principal === undefined) return failure('unauthenticated');
+        const listed = bases.listFor(principal).map(({ id, description = null, documents }) => {
+          return { id, description, documents: documents.length };
+        });
+        return { status: 200, json: { knowledge_bases: listed, count: listed.length } };
+      },
+    },
+  ];
+}
+
+async function search({ body, principal }: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
+  if (principal === undefined) return failure('unauthenticated');
+  const json = parseJsonBytes(body);
+  if (!json.ok) return failure('not_json', { issues: json.issues });
+  const request = decodeSearchRequest(json.value);
+  if (!request.ok) return failure('invalid_message', { issues: request.issues });
+  return { status: 200, json: { ...(await knowledge.search(principal, request.value)) } as JsonObject };
+}
