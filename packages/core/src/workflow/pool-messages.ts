@@ -10,6 +10,8 @@ export interface WorkerSetup {
   /** Modules whose operations are added to the built-in ones. */
   readonly operations: readonly string[];
   readonly cacheBytes: number;
+  /** One number: the run that computes, for whoever has to know why the thread does not answer. */
+  readonly busy: SharedArrayBuffer;
 }
 
 export type ToWorker =

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 import { type FromWorker, type RunAsked, remember, type ToWorker, type WorkerSetup } from './pool-messages.ts';
 
 export interface PoolWorkerOptions {
-  readonly setup: WorkerSetup;
+  readonly setup: Omit<WorkerSetup, 'busy'>;
   readonly memoryMb: number;
   readonly onMessage: (message: FromWorker) => void;
   /** Called once, when the thread is gone. */
@@ -17,13 +17,14 @@ export class PoolWorker {
   readonly #runs = new Set<number>();
   /** The plans it has made. */
   readonly #plans = new Map<string, true>();
+  readonly #busy = new Int32Array(new SharedArrayBuffer(4));
   #exclusive = false;
   #outgoing: ToWorker[] = [];
   #why: 'memory' | 'ended' | 'broken' = 'broken';
 
   constructor({ setup, memoryMb, onMessage, onExit }: PoolWorkerOptions) {
     this.#worker = startThread(import.meta.url, './worker', {
-      workerData: setup,
+      workerData: { ...setup, busy: this.#busy.buffer },
       name: 'dragoman workflows',
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       // From source, the other packages are read from source too.
@@ -42,6 +43,11 @@ export class PoolWorker {
   /** Executions in it. */
   get count(): number {
     return this.#runs.size;
+  }
+
+  /** The execution that computed last; 0 for none. Executions take turns, so it can be another than the one to blame. */
+  get computing(): number {
+    return this.#busy[0] ?? 0;
   }
 
   /** Takes nobody else. */

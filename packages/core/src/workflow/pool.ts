@@ -33,8 +33,8 @@ export interface PoolRunOptions extends Omit<RunOptions, 'clock' | 'cache' | 'br
 
 /**
  * Runs plans in threads, contained: one that computes for ever or takes too much memory ends alone. A thread that has to be
- * ended takes the other executions in it down; they are run again, each alone, and whatever they had asked of the world is
- * answered from what was answered before.
+ * ended takes the other executions in it down; they are run again, and whatever they had asked of the world is answered from
+ * what was answered before.
  */
 export class WorkflowPool {
   readonly #options: Required<PoolOptions>;
@@ -59,6 +59,7 @@ export class WorkflowPool {
         answers: new Map(),
         told: 0,
         alone: false,
+        losses: 0,
         run: 0,
         worker: undefined,
         timers: [],
@@ -202,16 +203,20 @@ export class WorkflowPool {
     this.#settle(job, endedWith(job.plan, reason));
   }
 
-  /** A thread ended: those in it are run again, alone. One that was alone has only itself to blame. */
+  /**
+   * A thread ended: those in it are run again. The one that computed last, and one that has lost two threads, goes alone;
+   * and one that was alone has only itself to blame.
+   */
   #lost(worker: PoolWorker, why: 'memory' | 'ended' | 'broken'): void {
     this.#workers.delete(worker);
     if (why !== 'ended') this.#options.log.warn({ why }, 'a thread of executions failed');
     for (const job of [...this.#jobs.values()].filter((each) => each.worker === worker)) {
       this.#jobs.delete(job.run);
       job.worker = undefined;
+      job.losses += 1;
       if (job.alone && why !== 'ended') this.#settle(job, why === 'memory' ? this.#tooLarge(job) : broken(job.plan));
       else {
-        job.alone = true;
+        job.alone = worker.computing === job.run || job.losses > 1;
         this.#waiting.unshift(job);
       }
     }
@@ -248,6 +253,7 @@ interface Job {
   told: number;
   skip?: number;
   alone: boolean;
+  losses: number;
   run: number;
   worker: PoolWorker | undefined;
 }

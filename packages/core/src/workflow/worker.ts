@@ -31,6 +31,7 @@ const clock = {
   },
 };
 
+const busy = new Int32Array(setup.busy);
 const plans = new Map<string, Plan>();
 const runs = new Map<number, LiveRun>();
 const outgoing: FromWorker[] = [];
@@ -68,7 +69,7 @@ async function serve(): Promise<void> {
       onError: asked.onError,
       ...(asked.tellsProgress && { onProgress: (progress) => say({ kind: 'progress', run, progress }) }),
       ...(asked.caller !== undefined && { cache: cache.of(asked.caller) }),
-      breathe,
+      breathe: () => breathe(run),
     });
     runs.delete(run);
     const text = textOf(results);
@@ -100,7 +101,11 @@ function effectsOf(run: number, live: LiveRun): Effects {
   const ask = (effect: EffectAsked, ...large: readonly (Uint8Array | undefined)[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       last += 1;
-      live.asks.set(last, { resolve, reject });
+      const answered = (value: unknown) => {
+        busy[0] = run;
+        resolve(value);
+      };
+      live.asks.set(last, { resolve: answered, reject });
       say({ kind: 'ask', run, ask: last, effect }, ...large);
     });
   return {
@@ -118,11 +123,13 @@ function effectsOf(run: number, live: LiveRun): Effects {
 }
 
 /** Lets the others have their turn when one has computed for a while. */
-function breathe(): Promise<void> | undefined {
+function breathe(run: number): Promise<void> | undefined {
+  busy[0] = run;
   if (performance.now() < turnEnds) return undefined;
   return new Promise((resolve) => {
     setImmediate(() => {
       turnEnds = performance.now() + TURN_MS;
+      busy[0] = run;
       resolve();
     });
   });
