@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { OperationName } from '@dragoman/protocols/a2e-workflow';
+import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from './operation.ts';
 import { apiCall } from './operations/api-call.ts';
 import { calculate } from './operations/calculate.ts';
@@ -36,10 +36,28 @@ export class Catalog {
     return this.#operations.get(name);
   }
 
-  /** The same with operations of the operator's own. */
+  /** The same with operations of the operator's own; a built-in one cannot be replaced. */
   with(operations: Readonly<Record<string, Operation>>): Catalog {
+    const taken = Object.keys(operations).find((name) => this.#operations.has(name));
+    if (taken !== undefined) throw new Error(`there is an operation ${taken} already`);
     return new Catalog([...this.#operations, ...Object.entries(operations)]);
   }
+
+  /** How those beside the built-in ones are written, for the reader and the checker. */
+  get own(): OwnOperations {
+    const own = [...this.#operations].filter(([name]) => !Object.hasOwn(OPERATIONS, name));
+    return Object.fromEntries(own.map(([name, { description }]) => [name, description]));
+  }
+}
+
+/** The built-in operations and those that modules of the operator export by name as `operations`. */
+export async function loadCatalog(modules: readonly string[]): Promise<Catalog> {
+  let catalog = BUILT_IN;
+  for (const url of modules) {
+    const { operations } = (await import(url)) as { readonly operations: Readonly<Record<string, Operation>> };
+    catalog = catalog.with(operations);
+  }
+  return catalog;
 }
 
 /** Raised when an operation comes to give another result for the same input. */

@@ -55,21 +55,23 @@ export type PlanOutcome =
 /** Checks and compiles a workflow. What comes out has no ValidationError left in it. */
 export function compilePlan(workflow: Workflow, context: PlanContext = {}): PlanOutcome {
   const { catalog = BUILT_IN } = context;
-  const checked = checkWorkflow(workflow, context);
+  const checked = checkWorkflow(workflow, { ...context, operations: catalog.own });
   if (checked.some(({ severity }) => severity === 'error')) return { ok: false, findings: checked };
   const { steps, problems } = compileSteps(workflow, catalog);
   if (problems.length > 0) return { ok: false, findings: [...checked, ...problems] };
-  const reached = reachedIn(workflow.order, steps);
-  return {
-    ok: true,
-    plan: {
-      hash: planHash(workflow, context, catalog),
-      workflow,
-      steps,
-      reached: [...steps.keys()].filter((id) => reached.has(id)),
-      warnings: checked,
-    },
-  };
+  return { ok: true, plan: planOf({ workflow, steps, hash: planHash(workflow, context, catalog), warnings: checked }) };
+}
+
+/** Compiles a workflow that was checked and compiled before, in another thread. */
+export function compileChecked(workflow: Workflow, catalog: Catalog, hash: string): Plan {
+  const { steps, problems } = compileSteps(workflow, catalog);
+  if (problems.length > 0) throw new Error('the catalogues of two threads differ');
+  return planOf({ workflow, steps, hash, warnings: [] });
+}
+
+function planOf(made: Omit<Plan, 'reached'>): Plan {
+  const reached = reachedIn(made.workflow.order, made.steps);
+  return { ...made, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
 }
 
 interface CompiledSteps {

@@ -1,9 +1,7 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
-import { readWorkflow } from '@dragoman/protocols/a2e-workflow';
 import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { compilePlan, type Plan } from './plan.ts';
+import { planOf } from '../../test-support/workflow-plan.ts';
 import { type RunOptions, runPlan } from './run.ts';
 
 const USERS = [
@@ -43,22 +41,8 @@ describe('running a plan', () => {
   });
 });
 
-function planOf(operations: Readonly<Record<string, object>>, order = Object.keys(operations)): Plan {
-  const lines = Object.entries(operations).map(([operationId, operation]) => ({
-    type: 'operationUpdate',
-    operationId,
-    operation: operation as JsonObject,
-  }));
-  const begin = { type: 'beginExecution', executionId: 'test', operationOrder: order };
-  const read = readWorkflow([...lines, begin] as Json[]);
-  if (!read.ok) throw new Error(JSON.stringify(read.issues));
-  const compiled = compilePlan(read.value);
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.findings));
-  return compiled.plan;
-}
-
 function run(operations: Readonly<Record<string, object>>, options: Partial<RunOptions> & { order?: string[] } = {}) {
   const { order, ...rest } = options;
-  const plan = planOf(operations, order);
+  const plan = planOf(operations, order === undefined ? {} : { order });
   return runPlan(plan, { effects: new RecordedEffects(), clock: new TestClock(), timeoutMs: 30_000, ...rest });
 }

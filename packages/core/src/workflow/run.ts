@@ -3,11 +3,11 @@ import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
 import { Account, type Budgets, DEFAULT_BUDGETS } from './budget.ts';
-import type { ResultCache } from './cache.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { Plan, Step } from './plan.ts';
+import type { ResultCache } from './result-cache.ts';
 import { OverBudget, workflowError } from './step-error.ts';
 import { type Frame, NOTHING, type Produced, StepRun } from './step-run.ts';
 

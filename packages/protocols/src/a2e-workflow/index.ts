@@ -36,7 +36,7 @@ export {
   type WorkflowError,
   WorkflowRequest,
 } from './message.ts';
-export { OPERATION_NAMES, OPERATIONS, type OperationName, operationNamed } from './operation.ts';
+export { OPERATION_NAMES, OPERATIONS, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 export { type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
 export type { CalculateConfig } from './operations/calculate.ts';
 export type { ConditionalConfig } from './operations/conditional.ts';
