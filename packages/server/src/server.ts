@@ -74,7 +74,7 @@ export class Server implements AsyncDisposable {
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     this.#stopped ??= (async () => {
       const closed = this.#edge.close({ drainMs });
-      await Promise.all([this.engine.stop({ drainMs }), this.workflows.executions.stop(drainMs)]);
+      await Promise.all([this.engine.stop({ drainMs }), this.workflows.stop(drainMs)]);
       await closed;
       await this.#discovery.knowledge[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();

@@ -6,7 +6,8 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Slot, Slots } from '../runs/slots.ts';
 import type { ExecutionKey, ExecutionRow, ExecutionStore, ExecutionSummary } from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
-import type { RunOptions, RunResult } from '../workflow/run.ts';
+import type { PoolRunOptions } from '../workflow/pool.ts';
+import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, decodeAsked, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
@@ -15,7 +16,7 @@ import { JournaledEffects } from './journaled-effects.ts';
 import type { WorkflowLimits } from './limits.ts';
 import { type ExecutionEvent, LiveExecution, pastEvents } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
-import { type EndedRun, failedRun, resultOf, runningResult } from './result.ts';
+import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
 
 export interface ExecutionsOptions {
@@ -23,8 +24,8 @@ export interface ExecutionsOptions {
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
-  /** Runs a plan to its end, here or in a thread of its own. */
-  readonly run: (plan: Plan, asked: Asked, options: RunOptions) => Promise<RunResult>;
+  /** Runs a plan to its end. */
+  readonly run: (plan: Plan, options: PoolRunOptions) => Promise<PoolResult>;
   /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly limits: WorkflowLimits;
@@ -232,11 +233,11 @@ export class Executions {
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
-    const ended = await run(plan, asked, {
+    const ended = await run(plan, {
       effects: new JournaledEffects({ journal, calls, storedData, context, clock }),
-      clock,
       timeoutMs,
       signal,
+      ...(limits.cache_seconds > 0 && { caller: principal.id }),
       budgets: {
         steps: limits.max_steps,
         apiCalls: limits.max_api_calls,
@@ -257,14 +258,14 @@ export class Executions {
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
   async #end(live: LiveExecution, run: EndedRun): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const result = JSON.stringify(resultOf(live.row, run, endedAt));
+    const result = resultText(live.row, run, endedAt);
     await this.#options.store.finish(live.row, [], { status: run.status, result, events: live.told, endedAt });
     live.finish(run.status, result);
   }
 
   async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const result = JSON.stringify(resultOf(row, failedRun(errorOf(why)), endedAt));
+    const result = resultText(row, failedRun(errorOf(why)), endedAt);
     await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
   }
 

@@ -6,7 +6,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
-import { runPlan } from '../workflow/run.ts';
+import { WorkflowPool } from '../workflow/pool.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { ApiCalls } from './api-calls.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
@@ -43,8 +43,11 @@ export interface KnownCredentials {
 export interface Workflows {
   readonly planner: Planner;
   readonly executions: Executions;
-  readonly cache: AnswerCache;
   readonly limits: WorkflowLimits;
+  /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
+  forget(owner?: string): number;
+  /** Takes nothing new, and lets what runs finish for this long; the rest goes on after the next start. */
+  stop(drainMs: number): Promise<void>;
 }
 
 export function openWorkflows(options: WorkflowsOptions): Workflows {
@@ -63,6 +66,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     ids,
     quota: { bytes: limits.store_bytes, count: limits.store_keys },
   });
+  const pool = new WorkflowPool({ clock, log });
   const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
   const planner = new Planner({ apis, credentials: known, storedData, limits });
   const executions = new Executions({
@@ -70,7 +74,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     planner,
     calls,
     storedData,
-    run: (plan, _asked, runOptions) => runPlan(plan, runOptions),
+    run: (plan, runOptions) => pool.run(plan, runOptions),
     principalNamed,
     limits,
     keepMs,
@@ -78,7 +82,19 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     ids,
     log,
   });
-  return { planner, executions, cache, limits };
+  return {
+    planner,
+    executions,
+    limits,
+    forget: (owner) => {
+      pool.forget(owner);
+      return cache.clear(owner);
+    },
+    stop: async (drainMs) => {
+      await executions.stop(drainMs);
+      await pool[Symbol.asyncDispose]();
+    },
+  };
 }
 
 const ONE_DAY = 24 * 3_600_000;

@@ -10,7 +10,7 @@ export interface LimitsContext {
 }
 
 /** Where a caller stands with its limits, and forgetting what is kept of API answers. */
-export function limitsAndCacheRoutes({ limiter, workflows: { cache } }: LimitsContext): Route[] {
+export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Route[] {
   return [
     {
       method: 'GET',
@@ -29,7 +29,7 @@ export function limitsAndCacheRoutes({ limiter, workflows: { cache } }: LimitsCo
       counts: true,
       summary: 'Forget the answers of APIs that are kept for you.',
       wordFailure: workflowFailure,
-      handle: (request) => ({ status: 200, json: { cleared: cache.clear(callerOf(request).id) } }),
+      handle: (request) => ({ status: 200, json: { cleared: workflows.forget(callerOf(request).id) } }),
     },
     {
       method: 'DELETE',
@@ -37,7 +37,7 @@ export function limitsAndCacheRoutes({ limiter, workflows: { cache } }: LimitsCo
       access: 'admin',
       counts: false,
       summary: 'Forget every answer of an API that is kept for anybody.',
-      handle: () => ({ status: 200, json: { cleared: cache.clear() } }),
+      handle: () => ({ status: 200, json: { cleared: workflows.forget() } }),
     },
   ];
 }
