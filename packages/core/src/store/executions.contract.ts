@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EffectRow, ExecutionEnd, ExecutionRow, StoredRow } from './executions.ts';
+import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
 /** What every store must do for executions and what they keep. `open` gives a fresh, empty one. */
@@ -219,6 +219,5 @@ export function effect(position: number, fields: Partial<EffectRow> = {}): Effec
 }
 
 export const END: ExecutionEnd = { status: 'success', result: '{"results":{}}', events: '[]', endedAt: 2000 };
-type ExecutionPage = Parameters<Store['executions']['list']>[1];
 const ALL: ExecutionPage = { before: Number.MAX_SAFE_INTEGER, limit: 100, status: null };
 const QUOTA = { bytes: 100, count: 2 };

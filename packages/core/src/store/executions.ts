@@ -56,6 +56,12 @@ export interface ExecutionSummary extends ExecutionKey {
   readonly endedAt: number | null;
 }
 
+export interface ExecutionPage {
+  readonly before: number;
+  readonly limit: number;
+  readonly status: string | null;
+}
+
 export interface ExecutionStore {
   /** Records an execution, or tells which earlier one has its id or, failing that, its idempotency key. */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
@@ -69,7 +75,7 @@ export interface ExecutionStore {
   /** Everything under way, oldest first: what a restart has to go on with. */
   unfinished(): Promise<ExecutionRow[]>;
   /** Newest first, from before a number; of one status when given, `running` for those under way. */
-  list(owner: string, page: { before: number; limit: number; status: string | null }): Promise<ExecutionSummary[]>;
+  list(owner: string, page: ExecutionPage): Promise<ExecutionSummary[]>;
   /** Forgets what ended before then, with its effects. Returns how many. */
   purge(before: number): Promise<number>;
 }

@@ -4,6 +4,7 @@ import type {
   ExecutionAccepted,
   ExecutionEnd,
   ExecutionKey,
+  ExecutionPage,
   ExecutionRow,
   ExecutionSummary,
 } from '../executions.ts';
@@ -182,12 +183,6 @@ export function executionRemovals(database: Database) {
       return { purged: Number(purge.run(from, last.id, from, last.id, before).changes), next: last.id };
     },
   };
-}
-
-interface ExecutionPage {
-  readonly before: number;
-  readonly limit: number;
-  readonly status: string | null;
 }
 
 interface StoredExecution extends Omit<ExecutionRow, 'end'> {
