@@ -96,7 +96,7 @@ function workflowsIn(store: Awaited<ReturnType<typeof openSqliteStore>>, folder:
     store,
     folder,
     gate: openGate({ clock, log: SILENT, allow: [{ host: '127.0.0.1', port: apiPort }] }),
-    apis: { list: () => [api], find: () => api },
+    apis: { version: 1, list: () => [api], find: () => api },
     credentials: { list: () => [], find: () => undefined },
     limiter: new Limiter({ clock, limits: { api_calls_per_minute: 1e9, api_calls_per_hour: 1e9 } }),
     principalNamed: () => CALLER,

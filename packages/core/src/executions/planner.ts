@@ -7,9 +7,10 @@ import {
   reportOf,
   type ValidationReport,
 } from '@dragoman/protocols/a2e-workflow';
+import { LRUCache } from 'lru-cache';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Principal } from '../principal.ts';
-import { compilePlan, type PlanOutcome } from '../workflow/plan.ts';
+import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
 import type { Asked, AskedOutcome } from './asked.ts';
 import type { WorkflowLimits } from './limits.ts';
 import type { StoredData } from './stored-data.ts';
@@ -25,6 +26,7 @@ export interface PlannerOptions {
 /** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
 export class Planner {
   readonly #options: PlannerOptions;
+  readonly #plans = new LRUCache<string, Plan>({ max: MOST_PLANS });
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -34,10 +36,28 @@ export class Planner {
     const { limits } = this.#options;
     const longest = limits.max_timeout_ms;
     if ((asked.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
-    return compilePlan(asked.workflow, {
+    const name = this.#nameOf(asked, principal);
+    const known = name === undefined ? undefined : this.#plans.get(name);
+    if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
+    const outcome = compilePlan(asked.workflow, {
       ...(await this.#context(asked, principal)),
       options: { onError: asked.options.onError ?? 'stop' },
     });
+    if (outcome.ok && name !== undefined) this.#plans.set(name, outcome.plan);
+    return outcome;
+  }
+
+  /**
+   * Everything a plan depends on, in one text; `undefined` where that is too much to say. Agents send the same workflow
+   * again and again under new execution ids: checking it once is enough.
+   */
+  #nameOf({ text, workflow, options, warnings }: Asked, { permissions }: Principal): string | undefined {
+    if (text.length > LONGEST_NAME || warnings.length > 0 || /\/store|credentialRef/.test(text)) return undefined;
+    const at = text.lastIndexOf('"executionId"');
+    const [written, id] = /^"executionId"\s*:\s*"([\w-]+)"/.exec(text.slice(at)) ?? [];
+    if (at === -1 || written === undefined || id !== workflow.executionId) return undefined;
+    const lines = [text.slice(0, at), text.slice(at + written.length)];
+    return JSON.stringify([this.#options.apis.version, permissions, options, lines]);
   }
 
   /** The answer of `validate`. */
@@ -87,6 +107,10 @@ export function refusalOf(findings: readonly Finding[]): Failure {
     `The workflow cannot run: ${first?.message ?? 'it is not valid'}.`,
   );
 }
+
+/** Plans kept ready, and the longest workflow that is. */
+const MOST_PLANS = 500;
+const LONGEST_NAME = 16_384;
 
 function tooLong(longest: number): Finding {
   const message = `timeout_ms must be at most ${longest} here`;
