@@ -18,8 +18,9 @@ const system = await System.start({
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-const owner = await system.caller('owner-agent');
-const other = await system.caller('other-agent');
+const EVERYTHING = { permissions: { agents: ['*'], operations: ['*'] } };
+const owner = await system.caller('owner-agent', EVERYTHING);
+const other = await system.caller('other-agent', EVERYTHING);
 const revoked = await system.caller('revoked-agent');
 await revoke(revoked.key_id);
 const KEYS: Readonly<Record<Actor, string | undefined>> = {
@@ -32,6 +33,15 @@ const KEYS: Readonly<Record<Actor, string | undefined>> = {
 
 /** What belongs to the owner. */
 await send(owner.api_key, { request_id: 'of-owner', params: { content: 'the secret of the owner' } });
+
+const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
+
+await call(system.url, {
+  method: 'POST',
+  path: '/api/v1/workflows/execute',
+  key: owner.api_key,
+  json: { workflow: workflow('of-owner') },
+});
 
 let number = 0;
 const fresh = () => `fresh-${++number}`;
@@ -70,6 +80,37 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/keys/{key_id}': {
     call: async () => ({ path: `/admin/v1/keys/${(await system.caller(fresh())).key_id}` }),
   },
+  'POST /api/v1/workflows/validate': {
+    call: () => ({ path: '/api/v1/workflows/validate', json: { workflow: workflow(fresh()) } }),
+    errors: 'workflow',
+  },
+  'POST /api/v1/workflows/plan': {
+    call: () => ({ path: '/api/v1/workflows/plan', json: { workflow: workflow(fresh()) } }),
+    errors: 'workflow',
+  },
+  'POST /api/v1/workflows/execute': {
+    call: () => ({ path: '/api/v1/workflows/execute', json: { workflow: workflow(fresh()) } }),
+    errors: 'workflow',
+  },
+  'GET /api/v1/executions': { call: () => ({ path: '/api/v1/executions' }), errors: 'workflow' },
+  'GET /api/v1/executions/{execution_id}': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}` }),
+    owned: true,
+    errors: 'workflow',
+  },
+  'GET /api/v1/executions/{execution_id}/events': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/events` }),
+    owned: true,
+    errors: 'workflow',
+  },
+  'POST /api/v1/executions/{execution_id}/cancel': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/cancel` }),
+    owned: true,
+    errors: 'workflow',
+  },
+  'GET /api/v1/rate-limit/status': { call: () => ({ path: '/api/v1/rate-limit/status' }), errors: 'workflow' },
+  'DELETE /api/v1/cache': { call: () => ({ path: '/api/v1/cache' }), errors: 'workflow' },
+  'DELETE /admin/v1/cache': { call: () => ({ path: '/admin/v1/cache' }) },
   'GET /api/v1/capabilities': { call: () => ({ path: '/api/v1/capabilities' }), errors: 'workflow' },
   'POST /api/v1/knowledge/search': {
     call: () => ({ path: '/api/v1/knowledge/search', json: { query: 'sort a list' } }),
@@ -88,6 +129,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/knowledge/{kb_id}': {
     call: async () => ({ path: await put(`/admin/v1/knowledge/${fresh()}`, BASE) }),
   },
+  'GET /admin/v1/credentials': { call: () => ({ path: '/admin/v1/credentials' }) },
+  'PUT /admin/v1/credentials/{credential_id}': {
+    call: () => ({ path: `/admin/v1/credentials/${fresh()}`, json: CREDENTIAL }),
+    status: 201,
+  },
+  'GET /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
+  'DELETE /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
+  'POST /admin/v1/vault/rotate': { call: () => ({ path: '/admin/v1/vault/rotate', json: {} }) },
 };
 
 interface Rule {
@@ -306,6 +355,13 @@ test('a list lets through what it names and nothing else', async () => {
   ]);
 });
 
+/** The path of a credential that is there. */
+async function credential(): Promise<string> {
+  const path = `/admin/v1/credentials/${fresh()}`;
+  await call(system.url, { method: 'PUT', path, key: system.adminKey, json: CREDENTIAL });
+  return path;
+}
+
 /** The table the server answers by, as it tells it itself. */
 async function routesOfTheServer(): Promise<Route[]> {
   const document = (await (await call(system.url, { path: '/openapi.json' })).json()) as OpenApi;
@@ -364,6 +420,14 @@ async function send(key: string, envelope: JsonObject): Promise<JsonObject> {
 
 function sendStream(key: string, envelope: JsonObject, accept = 'text/event-stream'): Promise<HttpAnswer> {
   return call(system.url, { method: 'POST', path: '/e2a', key, accept, json: { is_stream: true, ...envelope } });
+}
+
+/** One that does nothing but wait for a moment. */
+function workflow(executionId: string): string {
+  const wait = { type: 'operationUpdate', operationId: 'wait', operation: { Wait: { duration: 1 } } };
+  return [wait, { type: 'beginExecution', executionId, operationOrder: ['wait'] }]
+    .map((line) => JSON.stringify(line))
+    .join('\n');
 }
 
 /** Resolves when the peer has ended the answer, whole or not. */

@@ -16,6 +16,7 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     ids: systemIds,
     log: jsonLog('debug'),
     adminKey,
+    ...(process.env['DRAGOMAN_VAULT_KEY'] !== undefined && { vaultKey: process.env['DRAGOMAN_VAULT_KEY'] }),
     onFatal: () => process.exit(70),
   });
   process.once('SIGTERM', () => {

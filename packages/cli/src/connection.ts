@@ -29,6 +29,8 @@ export function withConnectionOptions(command: Command, role: Role): Command {
 export interface Connection {
   readonly client: Client;
   readonly url: string;
+  /** For what the client has no call for yet. */
+  readonly key: string;
   /** Where the key came from, for when it is refused. */
   readonly keySource: string;
 }
@@ -44,7 +46,7 @@ export async function connect(options: ConnectionOptions, context: Context, role
   // Asked first, so that nobody is sent for a key, or left waiting, by a server that was never started.
   await ensureServer(url);
   if (found === undefined) fail(missingKey(role, url));
-  return { client, url, keySource: found.source };
+  return { client, url, key: found.key, keySource: found.source };
 }
 
 /** The client says what is wrong with a url or a key that cannot be one. */

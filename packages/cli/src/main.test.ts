@@ -2,8 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'check', 'convert', 'doctor'];
-const NESTED = ['agents list', 'agents add', 'agents remove', 'keys create', 'keys list', 'keys revoke'];
+const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'vault', 'check', 'convert', 'doctor'];
+const NESTED = [
+  'agents list',
+  'agents add',
+  'agents remove',
+  'keys create',
+  'keys list',
+  'keys revoke',
+  'vault set',
+  'vault list',
+  'vault remove',
+  'vault rotate',
+];
 
 test('the help lists the commands there are, and no other', async () => {
   const surroundings = new FakeSurroundings();

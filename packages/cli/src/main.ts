@@ -8,7 +8,9 @@ import { doctorCommand } from './commands/doctor.ts';
 import { keysCommand } from './commands/keys.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
+import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
+import { workflowCommand } from './commands/workflow.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
@@ -46,8 +48,10 @@ const COMMANDS = [
   devCommand,
   sendCommand,
   watchCommand,
+  workflowCommand,
   agentsCommand,
   keysCommand,
+  vaultCommand,
   checkCommand,
   convertCommand,
   doctorCommand,

@@ -57,6 +57,33 @@ export type KeyRequest =
   | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
   | { readonly role: 'admin'; readonly description?: string };
 
+/** A secret for the vault. */
+export interface CredentialDefinition {
+  /** `bearer-token` stands in a header as `Bearer VALUE`; the others as they are. */
+  readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
+  /** Never given back. */
+  readonly value: string;
+  /** Where it may be sent: `host` (port 443) or `host:port`. */
+  readonly hosts: readonly string[];
+  /** Where in a request it may stand; `header` alone unless told. */
+  readonly places?: readonly ('header' | 'query' | 'body')[];
+  readonly description?: string;
+}
+
+/** A credential without its secret. */
+export interface Credential {
+  readonly id: string;
+  readonly type: CredentialDefinition['type'];
+  readonly hosts: readonly string[];
+  readonly places: readonly ('header' | 'query' | 'body')[];
+  readonly description: string | null;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** It was changed outside of the vault, and is not used any more. */
+  readonly damaged?: true;
+}
+
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
@@ -67,10 +94,12 @@ export interface AgentList {
 export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
+  readonly credentials: CredentialAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
     this.keys = new KeyAdmin(http);
+    this.credentials = new CredentialAdmin(http);
   }
 }
 
@@ -121,5 +150,34 @@ class KeyAdmin {
   }
 }
 
+class CredentialAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  async list(): Promise<readonly Credential[]> {
+    return (await this.#http.json<{ credentials: readonly Credential[] }>({ path: CREDENTIALS })).credentials;
+  }
+
+  /** Makes or replaces it. */
+  put(id: string, definition: CredentialDefinition): Promise<Credential> {
+    const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
+    return this.#http.json({ method: 'PUT', path, body: JSON.stringify(definition) });
+  }
+
+  remove(id: string): Promise<{ id: string; removed: true }> {
+    return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}` });
+  }
+
+  /** Seals all of them anew: with the key, or one the server makes where its key is in a file. */
+  rotate(key?: string): Promise<{ rotated: true }> {
+    const body = JSON.stringify(key === undefined ? {} : { key });
+    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body });
+  }
+}
+
 const AGENTS = 'admin/v1/agents';
 const KEYS = 'admin/v1/keys';
+const CREDENTIALS = 'admin/v1/credentials';

@@ -10,7 +10,7 @@ export interface HttpOptions {
 }
 
 export interface HttpRequest {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the server's url, without a leading slash. */
   readonly path: string;
   readonly accept?: string;

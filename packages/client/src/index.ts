@@ -1,6 +1,17 @@
 // The whole public surface, by name.
 
-export type { Admin, AgentDefinition, AgentList, Key, KeyRequest, Limits, NewKey, Permissions } from './admin.ts';
+export type {
+  Admin,
+  AgentDefinition,
+  AgentList,
+  Credential,
+  CredentialDefinition,
+  Key,
+  KeyRequest,
+  Limits,
+  NewKey,
+  Permissions,
+} from './admin.ts';
 export type { Answer } from './answer.ts';
 export {
   type Client,

@@ -2,7 +2,6 @@
 
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
-export type { HttpExchange } from './agents/http-exchange.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
 export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
@@ -58,6 +57,9 @@ export { frameText } from './runs/frame-text.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
-export { environmentKey, fileKey } from './vault/key-source.ts';
-export { openVault, type Vault } from './vault/vault.ts';
+export { credentialRefused } from './vault/credential-refused.ts';
+export { decodeCredential } from './vault/decode-credential.ts';
+export { CredentialDefinition } from './vault/definition.ts';
+export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
+export { type Credential, openVault, type Vault } from './vault/vault.ts';
 export { explainPlan } from './workflow/explain.ts';

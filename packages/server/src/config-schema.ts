@@ -19,6 +19,21 @@ export const ConfigShape = {
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },
+    gate: {
+      type: 'object',
+      description: 'The way out to the network.',
+      properties: {
+        allow: {
+          ...texts,
+          description: 'Private or plain-http hosts that may be reached: host (port 443) or host:port.',
+        },
+        ca: {
+          anyOf: [text, texts],
+          description: 'Files with certificates (PEM) to trust beside the usual ones.',
+        },
+      },
+      additionalProperties: false,
+    },
     apis: { type: 'object', additionalProperties: ApiShape, description: 'APIs that workflows may call, by id.' },
     knowledge: {
       type: 'object',
@@ -35,11 +50,6 @@ export const ConfigShape = {
     },
     limits: LimitsShape,
     workflows: WorkflowsShape,
-    gate: {
-      type: 'object',
-      properties: { allow: { ...texts, description: 'Private or plain-http hosts that may be called, as host:port.' } },
-      additionalProperties: false,
-    },
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: { ...texts, description: 'Web origins that may call from a browser.' },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },

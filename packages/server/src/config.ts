@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { decodeHostPort } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import { isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
@@ -43,7 +44,8 @@ export function parseConfig(text: string): Outcome<Config> {
     );
   }
   const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
-  const issues = issuesOf(validateConfig, ConfigShape, value);
+  const issues: Issue[] = [...issuesOf(validateConfig, ConfigShape, value)];
+  if (issues.length === 0) issues.push(...allowIssues(value as Config));
   if (issues.length === 0) return accept(value as Config);
   const offsets = offsetsOf(document);
   return reject(
@@ -52,6 +54,13 @@ export function parseConfig(text: string): Outcome<Config> {
       return placed(issue, line, col);
     }),
   );
+}
+
+function allowIssues({ gate }: Config): Issue[] {
+  return (gate?.allow ?? []).flatMap((host, index) => {
+    const outcome = decodeHostPort(host, `/gate/allow/${index}`);
+    return outcome.ok ? [] : outcome.issues;
+  });
 }
 
 function placed(issue: Issue, line: number, column: number): ConfigIssue {
@@ -80,5 +89,10 @@ function withPathsFrom(folder: string, config: Config): Config {
     const { module } = agent;
     return [id, module === undefined || isAbsolute(module) ? agent : { ...agent, module: resolve(folder, module) }];
   });
-  return config.agents === undefined ? config : { ...config, agents: Object.fromEntries(agents) };
+  const ca = [config.gate?.ca ?? []].flat().map((path) => resolve(folder, path));
+  return {
+    ...config,
+    ...(config.agents !== undefined && { agents: Object.fromEntries(agents) }),
+    ...(config.gate?.ca !== undefined && { gate: { ...config.gate, ca } }),
+  };
 }

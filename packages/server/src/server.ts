@@ -10,6 +10,7 @@ import {
   type Ids,
   type Log,
   MemoryStore,
+  type NetworkGate,
   openAgent,
   openSqliteStore,
   openWorkflows,
@@ -24,9 +25,9 @@ import { type Discovery, openDiscovery } from './discovery.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import type { LimitState } from './edges/rate-fields.ts';
-import { openOutside } from './open-gate.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminCredentialRoutes } from './routes/admin-credentials.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
 import { e2aSocketRoute } from './routes/e2a-socket.ts';
@@ -36,6 +37,7 @@ import { limitsAndCacheRoutes } from './routes/limits-and-cache.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { workflowRoutes } from './routes/workflows.ts';
 import { VERSION } from './version.ts';
+import { openWayOut } from './way-out.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -46,6 +48,8 @@ export interface ServerOptions {
   readonly log: Log;
   /** The admin's key, when the operator brings one. Without it the first start makes one and hands it to `onAdminKey`. */
   readonly adminKey?: string;
+  /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
+  readonly vaultKey?: string;
   readonly onAdminKey?: (key: string) => void;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
@@ -58,15 +62,17 @@ export class Server implements AsyncDisposable {
   readonly #store: Store;
   readonly #discovery: Discovery;
   readonly #edge: HttpEdge;
+  readonly #gate: NetworkGate;
   readonly workflows: Workflows;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, store, discovery, edge, url, workflows }: ServerParts) {
+  constructor({ engine, store, discovery, edge, gate, url, workflows }: ServerParts) {
     this.engine = engine;
     this.url = url;
     this.#store = store;
     this.#discovery = discovery;
     this.#edge = edge;
+    this.#gate = gate;
     this.workflows = workflows;
   }
 
@@ -77,6 +83,7 @@ export class Server implements AsyncDisposable {
       await Promise.all([this.engine.stop({ drainMs }), this.workflows.stop(drainMs)]);
       await closed;
       await this.#discovery.knowledge[Symbol.asyncDispose]();
+      await this.#gate[Symbol.asyncDispose]();
       await this.#store[Symbol.asyncDispose]();
     })();
     return this.#stopped;
@@ -92,6 +99,7 @@ interface ServerParts {
   readonly store: Store;
   readonly discovery: Discovery;
   readonly edge: HttpEdge;
+  readonly gate: NetworkGate;
   readonly url: string;
   readonly workflows: Workflows;
 }
@@ -100,6 +108,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
   const store = await openStore(options);
   try {
+    const { vault, gate } = await openWayOut({ config, folder, store, clock, log, vaultKey: options.vaultKey });
     const engine = new Engine({
       store,
       clock,
@@ -113,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const hub = new AgentSocketHub({ clock, ids, log });
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub });
+      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate });
       engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
@@ -122,7 +131,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     await engine.start();
-    const { gate, vault } = await openOutside({ config, folder, store, clock, log });
     const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
     const workflows = openWorkflows({
       store,
@@ -149,6 +157,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
       ...adminAgentRoutes({ engine, openAgent: (definition) => opened(addAgent, definition) }),
       ...discovery.routes,
+      ...adminCredentialRoutes(vault),
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
@@ -165,7 +174,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     const url = await edge.listen({ host, port: config.port ?? 7420 });
-    return new Server({ engine, store, discovery, edge, url, workflows });
+    return new Server({ engine, store, discovery, edge, gate, url, workflows });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;

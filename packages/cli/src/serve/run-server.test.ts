@@ -9,6 +9,7 @@ const SETTINGS = {
   configPath: undefined,
   data: '/data',
   adminKey: undefined,
+  vaultKey: undefined,
 };
 
 /** A run of a server that does what the test says. */

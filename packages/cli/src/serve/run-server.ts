@@ -37,8 +37,14 @@ export async function runServer({
   const signal = firstSignal(context);
   const disk = brokenDisk();
   const log = json ? jsonLog('info') : terminalLog(terminal);
-  const { config, data: folder, adminKey } = settings;
-  const options = { config, folder, log, ...(adminKey !== undefined && { adminKey }) };
+  const { config, data: folder, adminKey, vaultKey } = settings;
+  const options = {
+    config,
+    folder,
+    log,
+    ...(adminKey !== undefined && { adminKey }),
+    ...(vaultKey !== undefined && { vaultKey }),
+  };
   let newAdminKey: string | undefined;
   try {
     const server = await start({

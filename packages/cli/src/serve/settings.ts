@@ -23,6 +23,7 @@ export interface Settings {
   readonly data: string;
   /** The operator's own. */
   readonly adminKey: string | undefined;
+  readonly vaultKey: string | undefined;
 }
 
 type Place = Pick<Surroundings, 'environment' | 'folder'>;
@@ -50,6 +51,7 @@ export function settingsFrom(
     configPath: path,
     data: resolve(folder, options.data ?? given(environment, 'DRAGOMAN_DATA') ?? usual.data),
     adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
+    vaultKey: given(environment, 'DRAGOMAN_VAULT_KEY'),
   };
 }
 

@@ -10,6 +10,7 @@ function settings(config: Partial<Settings['config']> = {}): Settings {
     configPath: '/etc/dragoman.yaml',
     data: '/data',
     adminKey: undefined,
+    vaultKey: undefined,
   };
 }
 

@@ -49,6 +49,15 @@ export async function startTrouble(
     case 'store_newer':
     case 'driver_missing':
       return { code, message, fixes: [`look closer: ${PROGRAM} doctor --data ${settings.data}`] };
+    case 'vault_locked':
+      return {
+        code,
+        message,
+        fixes: [
+          'bring back the key the vault was sealed with',
+          `or start with another folder: ${again} --data OTHER_FOLDER`,
+        ],
+      };
     case 'ERR_MODULE_NOT_FOUND':
       return { code: 'agent_missing', ...missingModule(message, settings) };
     default:

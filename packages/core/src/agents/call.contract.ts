@@ -4,6 +4,7 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import type { Call } from '../call.ts';
+import { openGate } from '../gate/network-gate.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
 import type { Agent, AgentPart } from './agent.ts';
 
@@ -12,6 +13,7 @@ export class TestContext {
   readonly clock = new TestClock();
   readonly ids = new TestIds();
   readonly log = new SilentLog();
+  readonly gate = openGate({ clock: this.clock, log: new SilentLog() });
 
   call(signal = new AbortController().signal): Call {
     return { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };

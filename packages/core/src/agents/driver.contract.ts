@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
+import { openGate } from '../gate/network-gate.ts';
 import type { Handler } from '../handler.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
 import { Refused } from '../refused.ts';
@@ -23,7 +24,7 @@ export interface DriverUnderTest {
   readonly name: string;
   /** `inside` the process; over a connection of `each` request; over one connection that `all` requests share. */
   readonly reach: 'inside' | 'each' | 'all';
-  open(context: Pick<DriverContext, 'clock' | 'ids' | 'log'>): Promise<Agent>;
+  open(context: Pick<DriverContext, 'clock' | 'ids' | 'log' | 'gate'>): Promise<Agent>;
   /** Takes down what `open` set up beside the agent. */
   close(): Promise<void>;
 }
@@ -38,7 +39,7 @@ export function describeDriver(driver: DriverUnderTest): void {
     let handler: Handler;
 
     beforeEach(async () => {
-      agent = await driver.open({ clock, ids, log });
+      agent = await driver.open({ clock, ids, log, gate: openGate({ clock, log: new SilentLog() }) });
       handler = answering(agent, { clock, ids });
     });
     afterEach(async () => {

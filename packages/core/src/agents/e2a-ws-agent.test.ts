@@ -132,7 +132,9 @@ test('binary messages are logged, and hurt nobody', async () => {
 
 function dial(port = server.port): E2aWsAgent {
   const { clock, ids, log } = context;
-  const agent = new E2aWsAgent({ id: 'agent', url: new URL(`ws://127.0.0.1:${port}/e2a/ws`), clock, ids, log });
+  const url = new URL(`ws://127.0.0.1:${port}/e2a/ws`);
+  const gate = context.gate.allowing([{ host: '127.0.0.1', port }]);
+  const agent = new E2aWsAgent({ id: 'agent', url, gate, clock, ids, log });
   agents.push(agent);
   return agent;
 }

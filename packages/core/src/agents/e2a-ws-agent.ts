@@ -1,11 +1,14 @@
-import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
 import { WebSocket } from 'ws';
 import type { Call } from '../call.ts';
 import { connectFault } from '../gate/connect-fault.ts';
+import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import { failureOf } from '../refused.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { Backoff } from './backoff.ts';
 import { isConnectionEvent } from './connection-event.ts';
+import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { SharedLine } from './shared-line.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -30,15 +33,42 @@ export class E2aWsAgent implements Agent {
   }
 
   async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    const notAllowed = refusedRef(credentialRefs(envelope), call.principal);
+    if (notAllowed !== undefined) return yield { part: 'failure', failure: notAllowed };
     const dialled = await unlessAborted(this.#connected(), call.signal);
-    if ('line' in dialled) yield* dialled.line.answer(envelope, call);
-    else yield dialled;
+    if (!('line' in dialled)) return yield dialled;
+    const filled = await this.#withSecrets(envelope, call);
+    if ('code' in filled) yield { part: 'failure', failure: filled };
+    else yield* dialled.line.answer(filled, call);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort();
     await this.#dialling;
     await this.#open?.close();
+  }
+
+  /** A connection is shared, so what proves one caller stands in its own message: where E2A has the secrets themselves. */
+  async #withSecrets(envelope: E2AEnvelope, { principal }: Call): Promise<E2AEnvelope | Failure> {
+    const { credential, apiKey } = credentialRefs(envelope);
+    const { auth, request_id: requestId } = envelope;
+    if (auth === null || (credential === undefined && apiKey === undefined)) return envelope;
+    const { gate, url } = this.#options;
+    const uses = [credential, apiKey].flatMap((id) => (id === undefined ? [] : { id, place: 'header' as const }));
+    const use = { url: url.href, caller: principal.id, purpose: `request ${requestId ?? ''}` };
+    try {
+      const fill = await gate.release(uses, use);
+      const bearer = credential === undefined ? auth.bearer_token : fill({ id: credential, place: 'body' });
+      const added = apiKey === undefined ? {} : { 'x-api-key': fill({ id: apiKey, place: 'body' }) };
+      return {
+        ...envelope,
+        auth: { ...auth, bearer_token: bearer, extra_headers: { ...auth.extra_headers, ...added } },
+      };
+    } catch (error) {
+      const refused = failureOf(error);
+      if (refused === undefined) throw error;
+      return refused;
+    }
   }
 
   /** Dials again whenever the connection is lost, so that the next request finds it open. */
@@ -69,8 +99,11 @@ export class E2aWsAgent implements Agent {
   }
 
   async #dial(): Promise<Dialled> {
-    const { url } = this.#options;
+    const { url, gate, id } = this.#options;
+    const connected = await gate.dial({ url: url.href, caller: id, signal: this.#stopped.signal }).catch(connectFault);
+    if (typeof connected === 'string') return agentFailed(`The agent cannot be reached: ${connected}.`);
     const socket = new WebSocket(url, {
+      createConnection: () => connected,
       origin: url.origin.replace(/^ws/, 'http'),
       followRedirects: false,
       perMessageDeflate: false,
@@ -117,7 +150,7 @@ export class E2aWsAgent implements Agent {
 
   /** Stays with a connection until it is lost. */
   #attend(socket: WebSocket, onGreeting: () => void): OpenSocket {
-    const { clock, ids, log, id } = this.#options;
+    const { clock, ids, log, id, gate, url } = this.#options;
     const sender = {
       send: (envelope: JsonObject) => socket.send(JSON.stringify(envelope), () => {}),
       get unsentBytes() {
@@ -134,7 +167,7 @@ export class E2aWsAgent implements Agent {
     }
     socket.on('message', (data, isBinary) => {
       life.seen = true;
-      const text = data.toString();
+      const text = gate.redactorFor(url)?.text(data.toString()) ?? data.toString();
       const frame = isBinary ? reject<Json>(BINARY) : parseJson(text);
       if (isConnectionEvent(frame)) onGreeting();
       line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, 1024) });
@@ -181,6 +214,8 @@ export class E2aWsAgent implements Agent {
 export interface E2aWsAgentOptions {
   readonly id: string;
   readonly url: URL;
+  /** The way out, over which the agent's host can be reached. */
+  readonly gate: NetworkGate;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

@@ -1,8 +1,10 @@
 import { encodeEnvelope, type Failure, failure, redacted } from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
+import { CredentialUse, type Gate, type InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
+import { failureOf } from '../refused.ts';
 import { type Agent, agentFailed } from './agent.ts';
-import { directExchange, type HttpExchange, type InboundAnswer } from './http-exchange.ts';
+import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { ACCEPT, frameReaderFor } from './http-frames.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { RemoteFrames } from './remote-frames.ts';
@@ -12,27 +14,36 @@ import { RemoteFrames } from './remote-frames.ts';
  * stream of them, as SSE or NDJSON. A redirect is a failure: following it would carry the envelope, secrets and all,
  * to where nobody meant it to go.
  */
-export function httpAgent({
-  id,
-  url,
-  clock,
-  exchange = directExchange({ clock }),
-  idleMs = TEN_MINUTES,
-}: HttpAgentOptions): Agent {
+export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAgentOptions): Agent {
   return {
     id,
     async *answer(envelope, call) {
+      const refs = credentialRefs(envelope);
+      const notAllowed = refusedRef(refs, call.principal);
+      if (notAllowed !== undefined) return yield { part: 'failure', failure: notAllowed };
       const idle = new IdleTimer({ clock, milliseconds: idleMs });
       const over = new AbortController();
       const signal = AbortSignal.any([call.signal, idle.signal, over.signal]);
       const frames = new RemoteFrames(envelope.request_id);
       try {
-        const body = JSON.stringify(encodeEnvelope(envelope));
-        const answer = await idle.watch(exchange({ url, method: 'POST', headers: headersFor(body), body, signal }));
+        const asked = gate.request({
+          caller: call.principal.id,
+          purpose: `request ${envelope.request_id ?? ''}`,
+          method: 'POST',
+          url: url.href,
+          headers: { ...HEADERS, ...headersFor(refs) },
+          body: { bytes: Buffer.from(JSON.stringify(encodeEnvelope(envelope))) },
+          // An answer may take as long as it goes on: it ends when nothing comes for a while, or when the call does.
+          timeoutMs: LONGEST_MS,
+          maxBytes: Number.POSITIVE_INFINITY,
+          signal,
+        });
+        const answer = await idle.watch(asked);
         const refusal = await idle.watch(refusalOf(answer));
         if (refusal !== undefined) return yield { part: 'failure', failure: refusal };
-        const read = frameReaderFor(answer.headers['content-type']);
-        if (read === undefined) return yield agentFailed(wrongType(answer.headers['content-type']));
+        const type = oneOf(answer.headers['content-type']);
+        const read = frameReaderFor(type);
+        if (read === undefined) return yield agentFailed(wrongType(type));
         for await (const frame of read(idle.watchEach(answer.body))) {
           const part = frames.receive(frame);
           if (part !== undefined) yield part;
@@ -43,7 +54,10 @@ export function httpAgent({
       } catch (error) {
         call.signal.throwIfAborted();
         if (frames.ended) return;
-        if (idle.signal.aborted)
+        const refused = failureOf(error);
+        if (refused?.code === 'forbidden' || refused?.code === 'store_unavailable')
+          yield { part: 'failure', failure: refused };
+        else if (idle.signal.aborted)
           yield { part: 'failure', failure: failure('timeout', {}, `The agent sent nothing for ${idleMs} ms.`) };
         else yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
       } finally {
@@ -60,20 +74,22 @@ interface HttpAgentOptions {
   readonly id: string;
   readonly url: URL;
   readonly clock: Clock;
-  readonly exchange?: HttpExchange;
+  /** The way out, over which the agent's host can be reached. */
+  readonly gate: Gate;
   /** How long the agent may send nothing at all. */
   readonly idleMs?: number;
 }
 
-function headersFor(body: string): Record<string, string> {
+/** Where the secrets go that the envelope names: the gate puts them there. */
+function headersFor(refs: ReturnType<typeof credentialRefs>): Record<string, CredentialUse> {
   return {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    accept: ACCEPT,
-    // A compressed answer can be a thousand times what it seems.
-    'accept-encoding': 'identity',
-    'user-agent': 'dragoman',
+    ...(refs.credential !== undefined && { authorization: new CredentialUse(refs.credential) }),
+    ...(refs.apiKey !== undefined && { 'x-api-key': new CredentialUse(refs.apiKey) }),
   };
+}
+
+function oneOf(header: InboundAnswer['headers'][string]): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
 }
 
 /** Why an answer is none, judged by its head. */
@@ -83,13 +99,15 @@ async function refusalOf({ status, headers, body }: InboundAnswer): Promise<Fail
     return { ...failure('agent_failed', { status }, message), retryable: false };
   }
   if (status < 200 || status >= 300) {
-    const details = { status, excerpt: redacted(await beginningOf(body)), ...retryAfter(headers['retry-after']) };
+    const details = {
+      status,
+      excerpt: redacted(await beginningOf(body)),
+      ...retryAfter(oneOf(headers['retry-after'])),
+    };
     const retryable = status >= 500 || PASSING.has(status);
     return { ...failure('agent_failed', details, `The agent answered with HTTP status ${status}.`), retryable };
   }
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') return undefined;
-  return failure('agent_failed', {}, `The agent answered in ${JSON.stringify(encoding)}, which was not asked for.`);
+  return undefined;
 }
 
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -111,6 +129,8 @@ function wrongType(contentType: string | undefined): string {
   return `The agent answered with ${JSON.stringify(contentType?.slice(0, 100))}; expected application/json, text/event-stream or application/x-ndjson.`;
 }
 
+const HEADERS = { 'content-type': 'application/json', accept: ACCEPT, 'accept-encoding': 'identity' };
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const MAX_EXCERPT = 1024;
 const TEN_MINUTES = 600_000;
+const LONGEST_MS = 24 * 3_600_000;

@@ -31,7 +31,7 @@ export class LimitedLog {
   /** Tells how many lines were left out since it was last told. */
   flush(): void {
     if (this.#leftOut === 0) return;
-    this.#log.warn({ ...this.#fields, count: this.#leftOut }, 'log lines about this agent were left out');
+    this.#log.warn({ ...this.#fields, count: this.#leftOut }, 'log lines of this kind were left out');
     this.#leftOut = 0;
   }
 }

@@ -54,6 +54,6 @@ test('timeout_ms ends an answer that takes longer, whatever the driver', async (
 });
 
 function ports() {
-  const { clock, ids, log } = context;
-  return { clock, ids, log };
+  const { clock, ids, log, gate } = context;
+  return { clock, ids, log, gate };
 }

@@ -1,11 +1,12 @@
 import { show } from '@dragoman/protocols';
+import { hostPortOf } from '../gate/host-port.ts';
+import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
 import { httpAgent } from './http-agent.ts';
-import type { HttpExchange } from './http-exchange.ts';
 import { loadModuleAgent } from './module-agent.ts';
 import { endOrphans } from './orphans.ts';
 import { childrenFolder, StdioAgent } from './stdio-agent.ts';
@@ -20,20 +21,29 @@ export interface DriverContext {
   readonly folder: string;
   /** Where agents that dial in are found. */
   readonly hub?: AgentSocketHub;
-  /** The way out to the network; straight to the host unless given. */
-  readonly exchange?: HttpExchange;
+  /** The way out to the network. */
+  readonly gate: NetworkGate;
 }
 
-/** Opens the way to an agent. A new driver is a file beside this one and a line in the table. */
+/**
+ * Opens the way to an agent. A new driver is a file beside this one and a line in the table. Definitions come from the
+ * operator, by the configuration or with an admin key, so the host they name is let through for that agent as if `gate.allow`
+ * named it. An address that anybody else tells, such as a registration among agents, must go through the gate as it is.
+ */
 export type Driver = (id: string, definition: DriverDefinition, context: DriverContext) => Promise<Agent>;
 
 const DRIVERS = {
   // A relative path is taken from where the server was started; a config file makes it absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
-  http: async (id, definition, { clock, exchange }) =>
-    httpAgent({ id, url: urlOf(id, definition, 'http'), clock, ...(exchange !== undefined && { exchange }) }),
+  http: async (id, definition, { clock, gate }) => {
+    const url = urlOf(id, definition, 'http');
+    return httpAgent({ id, url, clock, gate: gate.allowing([hostPortOf(url)]) });
+  },
   'e2a-ws': async (id, definition, context) => {
-    if (definition.url !== undefined) return new E2aWsAgent({ id, url: urlOf(id, definition, 'ws'), ...context });
+    if (definition.url !== undefined) {
+      const url = urlOf(id, definition, 'ws');
+      return new E2aWsAgent({ ...context, id, url, gate: context.gate.allowing([hostPortOf(url)]) });
+    }
     // Without a URL the agent dials in.
     return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
   },

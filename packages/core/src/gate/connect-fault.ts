@@ -1,5 +1,9 @@
-/** Why an agent could not be reached, or the way to it broke, in plain words. */
+import { failureOf } from '../refused.ts';
+
+/** Why a host could not be reached, or the way to it broke, in plain words. */
 export function connectFault(error: unknown): string {
+  const failure = failureOf(error);
+  if (failure !== undefined) return String(failure.details['reason'] ?? failure.message.replace(/\.$/, ''));
   const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown;
     message?: unknown;
@@ -9,7 +13,8 @@ export function connectFault(error: unknown): string {
   if (known !== undefined) return known;
   if (CERTIFICATE.test(name)) return `its TLS certificate is not trusted (${name})`;
   if (name === 'EPROTO' || name.startsWith('ERR_SSL')) return 'it does not speak TLS as we do';
-  if (name.startsWith('HPE_')) return 'it does not speak HTTP';
+  if (name.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError'))
+    return 'it does not speak HTTP';
   const status = typeof message === 'string' ? /^Unexpected server response: (\d{3})$/.exec(message)?.[1] : undefined;
   if (status !== undefined) return `it answered ${status} where a WebSocket was asked for`;
   return name === '' ? 'the connection failed' : `the connection failed (${name})`;

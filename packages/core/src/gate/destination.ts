@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type Failure, failure, show } from '@dragoman/protocols';
 import { judgeAddress } from './address.ts';
 import { judgeHostName } from './host-name.ts';
-import { type HostPort, nameOfHostPort } from './host-port.ts';
+import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 
 /** Where a request goes, as far as its URL tells. */
 export interface Destination extends HostPort {
@@ -34,7 +34,7 @@ export function judgeUrl(text: string, allowed: AllowedHosts): Destination | Fai
   if (url.username !== '' || url.password !== '') return refused('it must not hold a user name or password');
   const host = url.hostname;
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const { port } = hostPortOf(url);
   const isAllowed = allowed.has(nameOfHostPort({ host, port }));
   const address = isIP(literal) === 0 ? undefined : literal;
   const fault = isAllowed ? undefined : faultOf({ host, address, port, secure });

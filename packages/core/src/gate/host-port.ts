@@ -25,6 +25,12 @@ export function decodeHostPort(text: string, pointer: string): Outcome<HostPort>
   });
 }
 
+/** The host and port a URL leads to. */
+export function hostPortOf({ hostname: host, port, protocol }: URL): HostPort {
+  if (port !== '') return { host, port: Number(port) };
+  return { host, port: protocol === 'https:' || protocol === 'wss:' ? 443 : 80 };
+}
+
 /** As operators write it. */
 export function nameOfHostPort({ host, port }: HostPort): string {
   return port === 443 ? host : `${host}:${port}`;

@@ -105,3 +105,179 @@ describe('an answer', () => {
     expect(failure.message).toContain('larger than 100000 bytes');
   });
 });
+
+describe('a name', () => {
+  test('that stands for a private address among others is refused in the words of one that does not exist', async () => {
+    const heard: unknown[] = [];
+    for (const resolve of [
+      async () => ['93.184.215.14', '10.0.0.1'],
+      async () => ['::ffff:10.0.0.1'],
+      missing,
+      async () => [],
+    ]) {
+      heard.push(await failureFrom(bench.gate({ resolve }).request(asking('https://api.example.com/'))));
+    }
+    expect(heard[0]).toMatchObject({
+      code: 'unreachable',
+      message: 'The host cannot be reached.',
+      details: { sent: false },
+    });
+    expect(heard).toEqual(heard.map(() => heard[0]));
+    expect(bench.log.lines.map(({ fields }) => fields['reason'])).toEqual([
+      'its name stands for a private address',
+      'its name stands for the mapped form of a private address',
+      'its host name cannot be resolved',
+      'its name stands for no address',
+    ]);
+  });
+
+  test('that is allowed may stand for a private address, but not for a metadata service', async () => {
+    const port = await bench.serve((_, response) => response.end('here'));
+    const allow = [{ host: 'api.internal', port }];
+    const ask = (address: string) =>
+      bench.gate({ allow, resolve: async () => [address] }).request(asking(`http://api.internal:${port}/`));
+    expect(await textOf(await ask('127.0.0.1'))).toBe('here');
+    for (const address of ['169.254.169.254', 'fd00:ec2::254', '::ffff:127.0.0.1']) {
+      expect(await failureFrom(ask(address))).toMatchObject({ code: 'unreachable' });
+    }
+  });
+
+  test('with an address that does not answer is asked at the next', async () => {
+    const port = await bench.serve((request, response) => response.end(request.headers.host));
+    const gate = bench.gate({ allow: [{ host: 'a.example', port }], resolve: async () => ['127.9.9.9', '127.0.0.1'] });
+    expect(await textOf(await gate.request(asking(`http://a.example:${port}/`)))).toBe(`a.example:${port}`);
+  });
+});
+
+describe('a URL', () => {
+  test.each([
+    ['ftp://api.example.com/', 'only https'],
+    ['file:///etc/passwd', 'only https'],
+    ['http://api.example.com/', 'gate.allow'],
+    ['https://ada:secret@api.example.com/', 'user name or password'],
+    ['https://api.example.com:22/', 'port 22'],
+    ['https://api.example.com:25/', 'port 25'],
+    ['https://api.example.com:0/', 'port 0'],
+    ['https://api.example.com:6667/', 'port 6667'],
+    ['https://api.example.com./', 'ends with a dot'],
+    ['https://localhost/', 'single label'],
+  ])('%s is refused', async (url, why) => {
+    const resolve = () => Promise.reject(new Error('nobody may look it up'));
+    const failure = await failureFrom(bench.gate({ resolve }).request(asking(url)));
+    expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining(why) });
+    expect(failure.message).not.toContain('secret');
+  });
+});
+
+describe('headers', () => {
+  test.each([
+    { Host: 'x' },
+    { 'content-length': '1' },
+    { 'Transfer-Encoding': 'chunked' },
+    { Connection: 'close' },
+    { Cookie: 'a=b' },
+    { 'Proxy-Authorization': 'x' },
+    { TE: 'trailers' },
+    { Trailer: 'x' },
+    { 'X-Forwarded-For': '1.1.1.1' },
+    { Upgrade: 'h2c' },
+    { Expect: '100-continue' },
+    { 'x-a': 'b\r\nx-c: d' },
+    { 'x-a': 'b\0' },
+    { 'x-a': 'b\n' },
+    { 'x a': 'b' },
+    { 'x-a:': 'b' },
+    { '': 'b' },
+    { 'x-a': '1', 'X-A': '2' },
+    { 'x-a': 'x'.repeat(17_000) },
+  ])('that are not the caller\u2019s to say are refused: %j', async (headers) => {
+    let asked = 0;
+    const port = await bench.serve((_, response) => {
+      asked += 1;
+      response.end();
+    });
+    const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { headers })));
+    expect([failure.code, asked]).toEqual(['invalid_message', 0]);
+  });
+});
+
+describe('a hostile answer', () => {
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('that unpacks to a thousand times its size is given up: %s', async (coding, pack) => {
+    const bomb = pack(Buffer.alloc(16 * 1024 * 1024));
+    const port = await bench.serve((_, response) => response.setHeader('content-encoding', coding).end(bomb));
+    const ask = (maxBytes: number) =>
+      failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes })));
+    expect((await ask(5 * 1024 * 1024)).message).toMatch(/larger than 5242880 bytes|100 times/);
+    expect((await ask(1024 ** 3)).message).toContain('more than 100 times its size');
+  });
+
+  test('without an end is ended by the deadline, whether it trickles or is silent', async () => {
+    const closed: string[] = [];
+    const port = await bench.serve((request, response) => {
+      const timer = request.url === '/trickle' ? setInterval(() => response.write('x'), 5) : undefined;
+      response.on('close', () => {
+        closed.push(request.url ?? '');
+        clearInterval(timer);
+      });
+    });
+    for (const path of ['/trickle', '/silent']) {
+      const answer = bench.open().request(asking(`http://127.0.0.1:${port}${path}`, { timeoutMs: 150 }));
+      expect(await failureFrom(answer)).toMatchObject({ code: 'timeout', details: { sent: true } });
+    }
+    await expect.poll(() => closed).toEqual(['/trickle', '/silent']);
+  });
+
+  test.each([
+    ['headers without end', `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(5000)}\r\n`, 'headers are too long'],
+    ['announcements without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100), 'without end'],
+    [
+      'a wrong length',
+      'HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\nabc',
+      'did not answer in full',
+    ],
+    ['no HTTP', 'SSH-2.0-OpenSSH_9\r\n', 'does not speak HTTP'],
+    [
+      'a coding of its own',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip, gzip\r\ncontent-length: 1\r\n\r\nx',
+      'gzip, gzip',
+    ],
+  ])('with %s is a failure', async (_, bytes, why) => {
+    const port = await bench.serveTcp((socket) => {
+      socket.on('error', () => {});
+      socket.end(bytes);
+    });
+    const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`)));
+    expect(failure).toMatchObject({ code: 'agent_failed', message: expect.stringContaining(why) });
+  });
+
+  test('is read no faster than its reader asks', async () => {
+    let written = 0;
+    const port = await bench.serve((_, response) => {
+      const write = () => {
+        while (written < 50_000_000 && response.write(Buffer.alloc(64 * 1024))) written += 64 * 1024;
+        if (written < 50_000_000) response.once('drain', write);
+      };
+      write();
+    });
+    const answer = await bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes: 100_000_000 }));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(written).toBeLessThan(20_000_000);
+    for await (const _ of answer.body) break;
+  });
+});
+
+test('a request whose caller has left ends with the reason the caller gave', async () => {
+  const port = await bench.serve(() => {});
+  const controller = new AbortController();
+  const answer = bench.open().request(asking(`http://127.0.0.1:${port}/`, { signal: controller.signal }));
+  const reason = new Error('left');
+  setTimeout(() => controller.abort(reason), 20);
+  await expect(answer).rejects.toBe(reason);
+});
+
+async function missing(): Promise<never> {
+  throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+}

@@ -12,10 +12,11 @@ import { type AllowedHosts, allowedHosts, type Destination, isDestination, judge
 import { Dialler } from './dialler.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { late, unreachable } from './gate-failure.ts';
-import { type HostPort, nameOfHostPort } from './host-port.ts';
-import { credentialsIn, filledBody, filledHeaders, filledPath } from './injection.ts';
+import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
+import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
+import type { Redactor } from './redactor.ts';
 import { type Resolve, rememberingResolve, systemResolve } from './resolver.ts';
 import type { ReleasedSecrets, Secrets } from './secrets.ts';
 
@@ -115,6 +116,17 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw this.#unreachable(destination, caller, NO_ADDRESSES);
   }
 
+  /** Secrets for a connection that was dialled, where they stand in messages. Recorded and bound as for a request. */
+  async release(uses: readonly PlacedCredential[], { url, caller, purpose }: Release): Promise<Fill> {
+    const to = this.#judge(url, SOCKETS, caller);
+    return (await this.#secrets().release(uses, { caller, to, purpose })).fill;
+  }
+
+  /** Finds what the host of a dialled connection could give back of the secrets it was sent. */
+  redactorFor(url: URL): Redactor | undefined {
+    return this.#parts.secrets?.redactorFor(hostPortOf(url));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.pools[Symbol.asyncDispose]();
   }
@@ -208,6 +220,13 @@ export class NetworkGate implements Gate, AsyncDisposable {
       },
     };
   }
+}
+
+interface Release {
+  readonly url: string;
+  readonly caller: string;
+  /** The request or operation it is for. */
+  readonly purpose: string;
 }
 
 interface Parts {

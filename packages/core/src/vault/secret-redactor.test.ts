@@ -10,10 +10,7 @@ const FORMS: Readonly<Record<string, (secret: string) => string>> = {
   'as it is': (secret) => secret,
   'behind Bearer': (secret) => `Bearer ${secret}`,
   'percent-encoded': (secret) => encodeURIComponent(secret),
-  'percent-encoded in lower case': (secret) =>
-    encodeURIComponent(secret)
-      .toLowerCase()
-      .replace(/%../g, (hex) => hex),
+  'percent-encoded in lower case': (secret) => encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
   'percent-encoded whole': (secret) => Buffer.from(secret).toString('hex').replace(/../g, '%$&'),
   'form-encoded': (secret) => new URLSearchParams({ secret }).toString(),
   'in base64': (secret) => Buffer.from(secret).toString('base64'),

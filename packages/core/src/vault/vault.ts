@@ -7,6 +7,7 @@ import type { ReleasedSecrets, Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Clock, Log } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { CredentialRow, CredentialStore, ReceiptRow } from '../store/credentials.ts';
+import { credentialRefused } from './credential-refused.ts';
 import { MIN_SECRET_BYTES, type NewCredential } from './decode-credential.ts';
 import type { KeySource } from './key-source.ts';
 import { fits, manifestOf, openManifest, openSecret, sealManifest, sealSecret } from './seal.ts';
@@ -249,11 +250,6 @@ export class Vault implements Secrets {
     this.#changing = result.catch(() => {});
     return result;
   }
-}
-
-/** One answer for one that does not exist, is not the caller's, or may not go there: which it is would tell of others'. */
-export function credentialRefused(id: string): Failure {
-  return failure('forbidden', {}, `The credential ${JSON.stringify(id)} cannot be used here.`);
 }
 
 interface VaultState {

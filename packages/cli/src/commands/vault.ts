@@ -1,0 +1,151 @@
+import type { CredentialDefinition } from '@dragoman/client';
+import { type Command, Option } from 'commander';
+import { each, newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { readText } from '../input.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+import { fail } from '../trouble.ts';
+
+export function vaultCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'vault',
+    summary: 'secrets for the hosts they are bound to (needs the admin key)',
+    examples: [`${PROGRAM} vault set crm --host api.example.com < token.txt`, `${PROGRAM} vault list`],
+  })
+    .addCommand(setCommand(context))
+    .addCommand(listCommand(context))
+    .addCommand(removeCommand(context))
+    .addCommand(rotateCommand(context));
+}
+
+interface SetOptions extends ConnectionOptions {
+  readonly type: CredentialDefinition['type'];
+  readonly host: readonly string[];
+  readonly place?: CredentialDefinition['places'];
+  readonly description?: string;
+}
+
+function setCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'vault set',
+    summary: 'make or replace a secret; its value is read from stdin and never shown again',
+    examples: [
+      `${PROGRAM} vault set crm --type bearer-token --host api.example.com < token.txt`,
+      `printf %s "$TOKEN" | ${PROGRAM} vault set crm --host 10.0.0.7:8080 --place header --place query`,
+    ],
+  })
+    .argument('<id>', 'the name requests refer to it by')
+    // A secret among the arguments could be read by everybody on the machine.
+    .argument('[value]', '- for stdin, which is also what is read without it')
+    .addOption(
+      new Option('--type <type>', 'bearer-token stands in a header as "Bearer VALUE", the others as they are')
+        .choices(['bearer-token', 'api-key', 'password', 'username'])
+        .default('bearer-token'),
+    )
+    .requiredOption(
+      '--host <host>',
+      'where it may be sent: host (port 443) or host:port; may be given several times',
+      each,
+    )
+    .option('--place <place>', 'where in a request it may stand: header (unless told), query, body', each)
+    .option('--description <text>', 'what it is for');
+  withConnectionOptions(command, 'admin');
+  return runs<SetOptions>(command, context, async (options, [id = '', given = '-']) => {
+    const { type, host: hosts, place: places, description } = options;
+    if (given !== '-') valueAmongArguments(id);
+    const value = await readText('-', context);
+    const definition: CredentialDefinition = {
+      type,
+      value,
+      hosts,
+      ...(places !== undefined && { places }),
+      ...(description !== undefined && { description }),
+    };
+    const connection = await connect(options, context, 'admin');
+    const credential = await talking(connection, 'admin', () =>
+      connection.client.admin.credentials.put(id, definition),
+    );
+    const text = `kept ${credential.id}, for ${credential.hosts.join(', ')}\n`;
+    context.terminal.out(options.json ? `${JSON.stringify(credential)}\n` : text);
+    return 0;
+  });
+}
+
+function valueAmongArguments(id: string): never {
+  fail({
+    code: 'usage',
+    message: 'a secret is read from stdin, not from the arguments: those are seen by everybody on this machine',
+    fixes: [`printf %s "$SECRET" | ${PROGRAM} vault set ${id} --host HOST`],
+    exitCode: 2,
+  });
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'vault list',
+    summary: 'every secret by name, without its value',
+    examples: [`${PROGRAM} vault list`],
+  });
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options) => {
+    const connection = await connect(options, context, 'admin');
+    const credentials = await talking(connection, 'admin', () => connection.client.admin.credentials.list());
+    const rows = credentials.map(({ id, type, hosts, places, updated_at, description, damaged }) => [
+      id,
+      damaged === true ? `${type}, DAMAGED` : type,
+      hosts.join(', '),
+      places.join(', '),
+      updated_at,
+      printable(description ?? ''),
+    ]);
+    const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows);
+    context.terminal.out(options.json ? `${JSON.stringify({ credentials })}\n` : text);
+    return 0;
+  });
+}
+
+function removeCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'vault remove',
+    summary: 'forget a secret',
+    examples: [`${PROGRAM} vault remove crm`],
+  }).argument('<id>', 'as `vault list` shows it');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [id = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { credentials } = connection.client.admin;
+    const answer = await talking(connection, 'admin', () =>
+      credentials.remove(id).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name: id,
+          message: `there is no credential ${JSON.stringify(id)}`,
+          known: async () => (await credentials.list()).map((credential) => credential.id),
+          list: `${PROGRAM} vault list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : `removed ${id}\n`);
+    return 0;
+  });
+}
+
+function rotateCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'vault rotate',
+    summary: 'seal every secret anew with another key, while the server runs',
+    examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
+  }).argument('[key]', '- to read the new key from stdin, where the old one is in DRAGOMAN_VAULT_KEY');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [given]) => {
+    if (given !== undefined && given !== '-') valueAmongArguments('ID');
+    const key = given === undefined ? undefined : await readText('-', context);
+    const connection = await connect(options, context, 'admin');
+    const answer = await talking(connection, 'admin', () => connection.client.admin.credentials.rotate(key));
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : 'every secret is sealed with the new key\n');
+    return 0;
+  });
+}

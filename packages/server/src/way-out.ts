@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import {
+  type Clock,
+  decodeHostPort,
+  environmentKey,
+  fileKey,
+  type HostPort,
+  type KeySource,
+  type Log,
+  type NetworkGate,
+  openGate,
+  openVault,
+  passingKey,
+  type Store,
+  type Vault,
+} from '@dragoman/core';
+import type { Config } from './config-schema.ts';
+
+export interface WayOutOptions {
+  readonly config: Config;
+  readonly folder: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The operator's own key of the vault. */
+  readonly vaultKey: string | undefined;
+}
+
+/** The vault and the gate that has its secrets from it, as the configuration wants them. */
+export async function openWayOut(
+  options: WayOutOptions,
+): Promise<{ readonly vault: Vault; readonly gate: NetworkGate }> {
+  const { config, store, clock, log } = options;
+  const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
+  const allow = allowed(config.gate?.allow ?? []);
+  return { vault, gate: openGate({ clock, log, allow, ca: certificates(config.gate?.ca), secrets: vault }) };
+}
+
+function keySource({ config, folder, log, vaultKey }: WayOutOptions): KeySource {
+  if (vaultKey !== undefined) return environmentKey(vaultKey);
+  // What is kept in memory needs no key that outlives it.
+  return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
+}
+
+function allowed(hosts: readonly string[]): HostPort[] {
+  return hosts.map((text, index) => {
+    const outcome = decodeHostPort(text, `/gate/allow/${index}`);
+    if (outcome.ok) return outcome.value;
+    throw new Error(outcome.issues.map(({ message, suggestion }) => `${message}; ${suggestion}`).join('\n'));
+  });
+}
+
+function certificates(paths: string | readonly string[] = []): string[] {
+  return [paths].flat().map((path) => {
+    const text = readFileSync(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    throw new Error(`gate.ca: ${path} holds no certificate in PEM`);
+  });
+}
