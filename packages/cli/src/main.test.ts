@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'vault', 'check', 'convert', 'doctor'];
+const COMMANDS = ['serve', 'dev', 'send', 'watch', 'workflow', 'agents', 'keys', 'vault', 'check', 'convert', 'doctor'];
 const NESTED = [
   'agents list',
   'agents add',

@@ -51,7 +51,7 @@ function action(name: string, summary: string, act: Act, context: Context): Comm
   return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
-    return act(text, { server, options, context });
+    return await act(text, { server, options, context });
   });
 }
 
