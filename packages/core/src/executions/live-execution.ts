@@ -18,7 +18,8 @@ export class LiveExecution {
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
   #journal: EffectJournal | undefined;
-  #events: ExecutionEvent[] = [];
+  /** Written out only when somebody reads them: most executions nobody watches. */
+  #events: Told[] = [];
   #end: ExecutionEvent | undefined;
   #broken: unknown;
   #wake: (() => void)[] = [];
@@ -44,13 +45,13 @@ export class LiveExecution {
 
   tell(progress: Progress): void {
     const sequence = this.#events.length;
-    this.#events.push(progressEvent(sequence, this.row.executionId, progress));
-    this.#wakeReaders();
+    this.#events.push(toldOf(sequence, this.row.executionId, progress));
+    if (this.#wake.length > 0) this.#wakeReaders();
   }
 
   /** What was told, as it is recorded with the end. */
   get told(): string {
-    return `[${this.#events.map(({ data }) => data).join(',')}]`;
+    return JSON.stringify(this.#events);
   }
 
   finish(status: string, result: string): void {
@@ -72,7 +73,7 @@ export class LiveExecution {
       if (next < this.#events.length) {
         await this.#journal?.flush();
         for (const event of this.#events.slice(next)) {
-          yield event;
+          yield eventOf(event);
           next = event.sequence + 1;
         }
       } else if (this.#end !== undefined) {
@@ -96,21 +97,37 @@ export class LiveExecution {
 /** What one that has ended told, read back. */
 export function* pastEvents(row: ExecutionRow, after: number): Generator<ExecutionEvent> {
   if (row.end === null) return;
-  const told = JSON.parse(row.end.events) as { readonly event: ExecutionEvent['event'] }[];
-  for (const [sequence, { event }] of told.entries()) {
-    if (sequence > after) yield { sequence, event, data: JSON.stringify(told[sequence]) };
-  }
+  const told = JSON.parse(row.end.events) as readonly Told[];
+  for (const event of told) if (event.sequence > after) yield eventOf(event);
   if (told.length > after) yield endEvent(told.length, row.executionId, row.end.status, row.end.result);
 }
 
-function progressEvent(sequence: number, executionId: string, progress: Progress): ExecutionEvent {
+/** What is told of an operation, as it is on the wire. */
+interface Told {
+  readonly sequence: number;
+  readonly event: Progress['event'];
+  readonly execution_id: string;
+  readonly operationId: string;
+  readonly key?: string;
+  readonly status?: string;
+  readonly duration_ms?: number;
+}
+
+function toldOf(sequence: number, executionId: string, progress: Progress): Told {
   const { event, operationId, key } = progress;
-  const place = { sequence, event, execution_id: executionId, operationId, ...(key !== operationId && { key }) };
-  const data =
-    progress.event === 'operation-started'
-      ? place
-      : { ...place, status: progress.status, duration_ms: Math.round(progress.milliseconds * 1000) / 1000 };
-  return { sequence, event, data: JSON.stringify(data) };
+  const place: Told = {
+    sequence,
+    event,
+    execution_id: executionId,
+    operationId,
+    ...(key !== operationId && { key }),
+  };
+  if (progress.event === 'operation-started') return place;
+  return { ...place, status: progress.status, duration_ms: Math.round(progress.milliseconds * 1000) / 1000 };
+}
+
+function eventOf(told: Told): ExecutionEvent {
+  return { sequence: told.sequence, event: told.event, data: JSON.stringify(told) };
 }
 
 function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEvent {

@@ -26,6 +26,7 @@ export class StoredData {
   async keep(write: StoreWrite, { owner, by }: { owner: string; by: RecordedBy }): Promise<void> {
     const { store, files, clock, ids, quota } = this.#options;
     const { key: name, json } = write;
+    if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
     // Looked at again when it is kept: this only spares the disk a file that could never be.
     if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
     const file = write.storage === 'file' ? await files.write(owner, { name, unique: ids.hex(), bytes: json }) : null;
@@ -84,3 +85,6 @@ function over(wanted: StoredQuota, quota: StoredQuota): Refused {
       : `An agent may store ${quota.bytes} bytes; this would make it ${wanted.bytes}.`;
   return new Refused({ ...failure('too_large', details, message), retryable: false });
 }
+
+/** No database keeps these as they are, so two keys could become one. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
