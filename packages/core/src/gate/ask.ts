@@ -1,4 +1,5 @@
 import type { Dispatcher, Pool } from 'undici';
+import type { Deadline } from './deadline.ts';
 import { Exchange, type Head } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';
 import { inflated } from './inflate.ts';
@@ -17,15 +18,7 @@ export interface AskOptions {
   /** After inflation. */
   readonly maxBytes: number;
   readonly redactor: Redactor | undefined;
-  readonly bound: Bound;
-}
-
-/** The time one exchange has, its body included. */
-export interface Bound {
-  /** From here on the exchange ends with it. */
-  attach(exchange: Exchange): void;
-  /** The exchange is over by itself. */
-  release(): void;
+  readonly bound: Deadline;
 }
 
 /** Sends it over one of the connections and gives the answer as the caller may see it. */
@@ -34,7 +27,8 @@ export async function ask(
   { method, path, headers, body }: Outbound,
   { maxBytes, redactor, bound }: AskOptions,
 ): Promise<InboundAnswer> {
-  const exchange = new Exchange({ onOver: bound.release });
+  // One that was never sent may be tried at another address, in what is left of the time.
+  const exchange: Exchange = new Exchange({ onOver: () => exchange.sent && bound.release() });
   bound.attach(exchange);
   pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
   const head = await exchange.head;

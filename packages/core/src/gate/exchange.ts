@@ -13,7 +13,7 @@ import { brokenAnswer, excessive, unreachable } from './gate-failure.ts';
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the head of the answer is there. */
   readonly head: Promise<Head>;
-  readonly #onOver: () => void;
+  readonly #onOver: () => unknown;
   #giveHead: (head: Head) => void = () => {};
   #refuseHead: (error: unknown) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -26,7 +26,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #wake: (() => void) | undefined;
 
   /** `onOver` is called once, when nothing more comes. */
-  constructor({ onOver }: { onOver: () => void }) {
+  constructor({ onOver }: { onOver: () => unknown }) {
     this.#onOver = onOver;
     this.head = new Promise((resolve, reject) => {
       this.#giveHead = resolve;

@@ -149,6 +149,13 @@ describe('a name', () => {
   });
 });
 
+test('the time a request has is not longer when its first address does not answer', async () => {
+  const port = await bench.serve(() => {});
+  const gate = bench.gate({ allow: [{ host: 'a.example', port }], resolve: async () => ['127.9.9.9', '127.0.0.1'] });
+  const answer = gate.request(asking(`http://a.example:${port}/`, { timeoutMs: 200 }));
+  expect(await failureFrom(answer)).toMatchObject({ code: 'timeout', details: { sent: true } });
+});
+
 describe('a URL', () => {
   test.each([
     ['ftp://api.example.com/', 'only https'],

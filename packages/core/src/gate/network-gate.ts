@@ -6,12 +6,13 @@ import { unlessAborted } from '../agents/unless-aborted.ts';
 import type { Clock, Log } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
 import { judgeAddress } from './address.ts';
-import { ask, type Bound, type Outbound } from './ask.ts';
+import { ask, type Outbound } from './ask.ts';
 import { connectFault } from './connect-fault.ts';
+import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
-import { late, unreachable } from './gate-failure.ts';
+import { unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
 import { outboundHeaders } from './outbound-headers.ts';
@@ -74,9 +75,10 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const destination = this.#judge(request.url, WEB, caller);
     const uses = credentialsIn(request);
     if (uses.length > 0) this.#secrets().admit(uses, destination);
-    const bound = this.#bound(timeoutMs, signal);
+    const bound = new Deadline({ clock: this.#parts.clock, milliseconds: timeoutMs, signal });
     try {
-      const addresses = await bound.wait(this.#addressesOf(destination, caller));
+      const { address } = destination;
+      const addresses = address === undefined ? await bound.wait(this.#addressesOf(destination, caller)) : [address];
       const use = { caller, to: destination, purpose: request.purpose };
       const released = uses.length === 0 ? undefined : await bound.wait(this.#secrets().release(uses, use));
       return await this.#ask(request, destination, { addresses, released, bound });
@@ -200,26 +202,6 @@ export class NetworkGate implements Gate, AsyncDisposable {
     if (this.#parts.secrets !== undefined) return this.#parts.secrets;
     throw new Refused(failure('forbidden', {}, 'No credential can be used here: there is no vault.'));
   }
-
-  /** Ends an exchange when its time is over or its caller does not want it any more. */
-  #bound(milliseconds: number, signal: AbortSignal | undefined): Deadline {
-    const over = new AbortController();
-    let sent = () => false;
-    const stop = this.#parts.clock.after(milliseconds, () => over.abort(new Refused(late(milliseconds, sent()))));
-    const cancel = () => over.abort(signal?.reason);
-    signal?.addEventListener('abort', cancel, { once: true });
-    return {
-      wait: (promise) => unlessAborted(promise, over.signal),
-      attach: (exchange) => {
-        sent = () => exchange.sent;
-        over.signal.addEventListener('abort', () => exchange.fail(over.signal.reason), { once: true });
-      },
-      release: () => {
-        stop();
-        signal?.removeEventListener('abort', cancel);
-      },
-    };
-  }
 }
 
 interface Release {
@@ -236,11 +218,6 @@ interface Parts {
   readonly dialler: Dialler;
   readonly resolve: Resolve;
   readonly pools: Pools;
-}
-
-interface Deadline extends Bound {
-  /** What the promise gives, unless time is over first. */
-  wait<T>(promise: Promise<T>): Promise<T>;
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {
