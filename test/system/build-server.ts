@@ -25,6 +25,7 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
       'sqlite-thread': source(crashPoints ? './crashing-thread.ts' : '../../packages/core/src/store/sqlite-thread.ts'),
       // And so do the executions of workflows.
       worker: source('../../packages/core/src/workflow/worker.ts'),
+      'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },
     outdir,
@@ -33,6 +34,8 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
     platform: 'node',
     target: 'node20',
     conditions: ['dragoman:source'],
+    // It reads its weights from beside its own files.
+    external: ['@energetic-ai/*'],
     banner: { js: REQUIRE },
     logLevel: 'silent',
   }).catch((error: unknown) => {

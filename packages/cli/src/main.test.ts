@@ -2,7 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'workflow', 'agents', 'keys', 'vault', 'check', 'convert', 'doctor'];
+const COMMANDS = [
+  'serve',
+  'dev',
+  'send',
+  'watch',
+  'workflow',
+  'agents',
+  'keys',
+  'vault',
+  'apis',
+  'check',
+  'convert',
+  'doctor',
+];
 const NESTED = [
   'agents list',
   'agents add',
@@ -14,6 +27,9 @@ const NESTED = [
   'vault list',
   'vault remove',
   'vault rotate',
+  'apis list',
+  'apis add',
+  'apis remove',
 ];
 
 test('the help lists the commands there are, and no other', async () => {

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { newCommand, PROGRAM } from './command.ts';
 import { agentsCommand } from './commands/agents.ts';
+import { apisCommand } from './commands/apis.ts';
 import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
@@ -52,6 +53,7 @@ const COMMANDS = [
   agentsCommand,
   keysCommand,
   vaultCommand,
+  apisCommand,
   checkCommand,
   convertCommand,
   doctorCommand,

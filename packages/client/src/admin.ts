@@ -1,3 +1,4 @@
+import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -95,11 +96,13 @@ export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
   readonly credentials: CredentialAdmin;
+  readonly apis: ApiAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
+    this.apis = new ApiAdmin(http);
   }
 }
 

@@ -13,6 +13,7 @@ export type {
   Permissions,
 } from './admin.ts';
 export type { Answer } from './answer.ts';
+export type { ApiInput, KeptApi } from './api-admin.ts';
 export {
   type Client,
   type ClientOptions,

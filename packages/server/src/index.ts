@@ -5,3 +5,4 @@ export { type Config, ConfigShape } from './config-schema.ts';
 export { Server, type ServerOptions, startServer } from './server.ts';
 export { jsonLog, systemClock, systemIds } from './system-ports.ts';
 export { VERSION } from './version.ts';
+export { parseYaml } from './yaml-text.ts';

@@ -8,7 +8,7 @@ import type { KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import { type Embedder, nearness } from './embedder.ts';
 import { MeaningIndex } from './meaning-index.ts';
-import { type Likeness, scoresOf, type Weights } from './ranking.ts';
+import { type Likeness, scoresOf, WEIGHTS, type Weights } from './ranking.ts';
 import type { Source } from './thing.ts';
 import { type Entry, ThingIndex } from './thing-index.ts';
 import { withinBudget } from './token-budget.ts';
@@ -47,10 +47,10 @@ export class Knowledge implements AsyncDisposable {
   readonly #log: Log;
   readonly #embedder: Embedder | undefined;
   readonly #meaning: MeaningIndex | undefined;
-  readonly #weights: Weights | undefined;
+  readonly #weights: Weights;
   readonly #index: ThingIndex;
 
-  constructor({ sources, bases, clock, log, embedder, weights }: KnowledgeOptions) {
+  constructor({ sources, bases, clock, log, embedder, weights = WEIGHTS }: KnowledgeOptions) {
     this.#bases = bases;
     this.#clock = clock;
     this.#log = log;
@@ -69,7 +69,8 @@ export class Knowledge implements AsyncDisposable {
     const entries = this.#index.entriesFor(principal).filter(({ thing }) => {
       return (type === undefined || thing.type === type) && (baseId === undefined || thing.baseId === baseId);
     });
-    const words = this.#index.words.search(query, new Set(entries.map(({ key }) => key)));
+    const keys = new Set(entries.map(({ key }) => key));
+    const words = this.#index.words.search(query, keys, this.#weights.related);
     const compared = await this.#compare(entries, words, vector);
     const scores = scoresOf(
       compared.map(({ likeness }) => likeness),
@@ -78,11 +79,14 @@ export class Knowledge implements AsyncDisposable {
     const hits = compared
       .map((each, index) => ({ ...each, score: scores[index] ?? 0 }))
       .filter(({ likeness, near }) => likeness.words > 0 || (near !== undefined && near.nearness >= TOO_FAR))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, topK);
+      .sort((a, b) => b.score - a.score);
     const ranking = vector === undefined ? 'words' : 'words+meaning';
     const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
-    return { ...answerOf(hits, request), ranking, ...(vector !== undefined && pending > 0 && { pending }) };
+    return {
+      ...answerOf(withoutWholes(hits, topK), request),
+      ranking,
+      ...(vector !== undefined && pending > 0 && { pending }),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -120,7 +124,7 @@ export class Knowledge implements AsyncDisposable {
       const hit = words.get(entry.key);
       const near = vector === undefined ? undefined : this.#nearest(entry, vector);
       const likeness = { words: hit?.score ?? 0, whole: near?.whole, sentence: near?.nearness };
-      compared.push({ entry, likeness, near, words: hit?.words ?? [] });
+      compared.push({ entry, likeness, near, hit });
     }
     return compared;
   }
@@ -150,10 +154,16 @@ interface Compared {
   readonly entry: Entry;
   readonly likeness: Likeness;
   readonly near: Near | undefined;
-  readonly words: readonly string[];
+  readonly hit: WordHit | undefined;
 }
 
 type Hit = Compared & { readonly score: number };
+
+/** The best of them, without an API that an endpoint among them names already. */
+function withoutWholes(hits: readonly Hit[], topK: number): Hit[] {
+  const named = new Set(hits.slice(0, 2 * topK).map(({ entry }) => entry.thing.partOf));
+  return hits.filter(({ entry }) => !named.has(entry.key)).slice(0, topK);
+}
 
 function answerOf(
   hits: readonly Hit[],
@@ -173,8 +183,8 @@ function answerOf(
   };
 }
 
-function hitJson(hit: Hit, query: string, withSchema: boolean): JsonObject {
-  const { entry, near, words } = hit;
+function hitJson(found: Hit, query: string, withSchema: boolean): JsonObject {
+  const { entry, near, hit: byWords } = found;
   const { type, id, name, text, baseId, details } = entry.thing;
   const schema = withSchema && type === 'operation' ? operationNamed(id)?.schema : undefined;
   return {
@@ -184,9 +194,10 @@ function hitJson(hit: Hit, query: string, withSchema: boolean): JsonObject {
     ...(baseId !== undefined && { kb_id: baseId }),
     text,
     ...details,
-    score: rounded(hit.score),
+    score: rounded(found.score),
     why: {
-      words: asWritten(query, words),
+      words: asWritten(query, byWords?.words ?? []),
+      related: asWritten(`${name} ${text}`, byWords?.related ?? []),
       ...(near !== undefined && { meaning: rounded(near.nearness), closest: near.passage }),
     },
     ...(schema !== undefined && { schema: schema as JsonObject }),

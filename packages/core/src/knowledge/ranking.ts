@@ -12,13 +12,15 @@ export interface Weights {
   readonly words: number;
   readonly whole: number;
   readonly sentence: number;
+  /** A related word, beside the word itself. */
+  readonly related: number;
 }
 
 /**
  * One score each. Likenesses of different kinds have no common measure: each is told as how far it stands out among all
  * that were compared (in standard deviations). What is not known counts as the average.
  */
-export function scoresOf(likenesses: readonly Likeness[], weights: Weights = WEIGHTS): number[] {
+export function scoresOf(likenesses: readonly Likeness[], weights: Weights): number[] {
   const scores = new Array<number>(likenesses.length).fill(0);
   for (const kind of ['words', 'whole', 'sentence'] as const) {
     const known = likenesses.flatMap((likeness) => likeness[kind] ?? []);
@@ -33,4 +35,4 @@ export function scoresOf(likenesses: readonly Likeness[], weights: Weights = WEI
 }
 
 /** Found by trying, with the tuning half of `bench/search`. */
-export const WEIGHTS: Weights = { words: 0.6, whole: 1, sentence: 1 };
+export const WEIGHTS: Weights = { words: 0.9, whole: 0.85, sentence: 1.15, related: 0.5 };

@@ -15,6 +15,8 @@ export interface Thing {
   readonly text: string;
   /** What it is part of, in a few words. */
   readonly context?: string;
+  /** The key of the thing it is a part of, which is not told beside it. */
+  readonly partOf?: string;
   /** The knowledge base it is in. */
   readonly baseId?: string;
   /** What a caller needs to use it: told with a hit, not searched. */

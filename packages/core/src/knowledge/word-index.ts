@@ -1,4 +1,5 @@
-import { stemOf, wordsOf } from './words.ts';
+import { relatedTo } from './thesaurus.ts';
+import { spelledOut, stemOf, wordsOf } from './words.ts';
 
 /**
  * Finds texts by their words (BM25). How rare a word is, is counted among the texts that are asked about, never among all: a
@@ -34,37 +35,73 @@ export class WordIndex {
     this.#lengths.delete(key);
   }
 
-  /** The score of each of these texts that has a word of the query, and the words of the query it has. */
-  search(query: string, keys: ReadonlySet<string>): Map<string, WordHit> {
-    const hits = new Map<string, { score: number; words: string[] }>();
+  /**
+   * The score of each of these texts that has a word of the query, or one that is related to it; of the related ones the best
+   * counts, by so much.
+   */
+  search(query: string, keys: ReadonlySet<string>, relatedWeight = 0): Map<string, WordHit> {
+    const hits = new Map<string, Mutable>();
     let total = 0;
     for (const key of keys) total += this.#lengths.get(key) ?? 0;
     const average = total / keys.size || 1;
+    const hitOf = (key: string): Mutable => {
+      const hit = hits.get(key) ?? { score: 0, words: [], related: [] };
+      hits.set(key, hit);
+      return hit;
+    };
     for (const word of new Set(wordsOf(query))) {
-      const among = [...(this.#places.get(word) ?? [])].filter((key) => keys.has(key));
-      const rarity = Math.log(1 + (keys.size - among.length + 0.5) / (among.length + 0.5));
-      for (const key of among) {
-        const count = this.#counts.get(key)?.get(word) ?? 0;
-        const length = (this.#lengths.get(key) ?? 0) / average;
-        const hit = hits.get(key) ?? { score: 0, words: [] };
-        hit.score += (rarity * count * (K + 1)) / (count + K * (1 - B + B * length));
+      for (const [key, score] of this.#scores(word, keys, average)) {
+        const hit = hitOf(key);
+        hit.score += score;
         hit.words.push(word);
-        hits.set(key, hit);
+      }
+      if (relatedWeight === 0) continue;
+      const best = new Map<string, { score: number; word: string }>();
+      for (const other of relatedTo(word)) {
+        for (const [key, score] of this.#scores(other, keys, average)) {
+          if (score > (best.get(key)?.score ?? 0)) best.set(key, { score, word: other });
+        }
+      }
+      for (const [key, { score, word: other }] of best) {
+        const hit = hitOf(key);
+        hit.score += relatedWeight * score;
+        hit.related.push(other);
       }
     }
     return hits;
+  }
+
+  /** What one word is worth to each of these texts that have it. */
+  *#scores(word: string, keys: ReadonlySet<string>, average: number): Iterable<[key: string, score: number]> {
+    const among = [...(this.#places.get(word) ?? [])].filter((key) => keys.has(key));
+    const rarity = Math.log(1 + (keys.size - among.length + 0.5) / (among.length + 0.5));
+    for (const key of among) {
+      const count = this.#counts.get(key)?.get(word) ?? 0;
+      const length = (this.#lengths.get(key) ?? 0) / average;
+      yield [key, (rarity * count * (K + 1)) / (count + K * (1 - B + B * length))];
+    }
   }
 }
 
 export interface WordHit {
   readonly score: number;
-  /** Stems, as `wordsOf` gives them. */
+  /** Stems, as `wordsOf` gives them: words of the query, and words related to one. */
   readonly words: readonly string[];
+  readonly related: readonly string[];
 }
 
-/** The words of a query as they were written, by what they were reduced to. */
-export function asWritten(query: string, stems: readonly string[]): string[] {
-  const written = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+interface Mutable {
+  score: number;
+  readonly words: string[];
+  readonly related: string[];
+}
+
+/** The words of a text as they were written, by what they were reduced to. */
+export function asWritten(text: string, stems: readonly string[]): string[] {
+  const written =
+    spelledOut(text)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(written.filter((word) => stems.includes(stemOf(word))))];
 }
 

@@ -1,6 +1,6 @@
 import type { Apis } from '../../apis/apis.ts';
 import { allows } from '../../principal.ts';
-import type { Source } from '../thing.ts';
+import { keyOf, type Source } from '../thing.ts';
 
 /** The endpoints of APIs, each on its own: found, it can be called. */
 export function endpointSource(apis: Pick<Apis, 'list' | 'version'>): Source {
@@ -17,6 +17,7 @@ export function endpointSource(apis: Pick<Apis, 'list' | 'version'>): Source {
           name: path,
           text: description ?? '',
           context: `${api.id}: ${api.description ?? ''}`,
+          partOf: keyOf({ type: 'api', id: api.id }),
           details: { api: api.id, method, path, url: `${api.base_url}${path}` },
         })),
       ),

@@ -1,0 +1,142 @@
+import type { ApiInput, KeptApi } from '@dragoman/client';
+import { apiFromOpenApi } from '@dragoman/core';
+import { parseYaml } from '@dragoman/server';
+import type { Command } from 'commander';
+import { each, newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { readText } from '../input.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+import { fail } from '../trouble.ts';
+
+export function apisCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'apis',
+    summary: 'APIs that workflows may call: list, add and remove them (needs the admin key)',
+    examples: [`${PROGRAM} apis list`, `${PROGRAM} apis add shop --openapi shop.yaml`],
+  })
+    .addCommand(listCommand(context))
+    .addCommand(addCommand(context))
+    .addCommand(removeCommand(context));
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'apis list',
+    summary: 'every API and how many endpoints it has',
+    examples: [`${PROGRAM} apis list`],
+  });
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options) => {
+    const connection = await connect(options, context, 'admin');
+    const apis = await talking(connection, 'admin', () => connection.client.admin.apis.list());
+    context.terminal.out(options.json ? `${JSON.stringify({ apis })}\n` : apiTable(apis));
+    return 0;
+  });
+}
+
+function apiTable(apis: readonly KeptApi[]): string {
+  const rows = apis.map(({ id, base_url, endpoints, from, description }) => [
+    id,
+    printable(base_url),
+    String(endpoints.length),
+    from,
+    printable((description ?? '').slice(0, 80)),
+  ]);
+  return table(['API', 'BASE URL', 'ENDPOINTS', 'FROM', 'DESCRIPTION'], rows);
+}
+
+interface AddOptions extends ConnectionOptions {
+  readonly baseUrl?: string;
+  readonly description?: string;
+  readonly endpoint?: readonly string[];
+  readonly openapi?: string;
+}
+
+function addCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'apis add',
+    summary: 'make or replace an API, by hand or from its OpenAPI document',
+    examples: [
+      `${PROGRAM} apis add shop --base-url https://shop.example.com --endpoint "GET /orders Lists the orders."`,
+      `${PROGRAM} apis add shop --openapi shop.yaml`,
+    ],
+  })
+    .argument('<api_id>', 'its name, as permissions spell it')
+    .option('--base-url <url>', 'where it is; an OpenAPI document may tell it')
+    .option('--description <text>', 'what it is for; the search reads it')
+    .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
+    .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; - reads it from stdin');
+  withConnectionOptions(command, 'admin');
+  return runs<AddOptions>(command, context, async (options, [id = '']) => {
+    const { terminal } = context;
+    const { api, warnings } = await apiOf(options, context);
+    const connection = await connect(options, context, 'admin');
+    const kept = await talking(connection, 'admin', () => connection.client.admin.apis.put(id, api));
+    if (options.json) terminal.out(`${JSON.stringify({ ...kept, ...(warnings.length > 0 && { warnings }) })}\n`);
+    else {
+      for (const warning of warnings) terminal.note(`${printable(warning)}\n`);
+      const count = kept.endpoints.length;
+      terminal.out(`added ${kept.id}: ${kept.base_url}, ${count} endpoint${count === 1 ? '' : 's'}\n`);
+    }
+    return 0;
+  });
+}
+
+/** A document is read here: what the server needs of it is a small part. */
+async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiInput; warnings: readonly string[] }> {
+  const { baseUrl, description, endpoint, openapi } = options;
+  const told: ApiInput = {
+    ...(baseUrl !== undefined && { base_url: baseUrl }),
+    ...(description !== undefined && { description }),
+    ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
+  };
+  if (openapi === undefined) return { api: told, warnings: [] };
+  const document = parseYaml(await readText(openapi, context));
+  if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is no JSON or YAML`, issues: document.issues });
+  const read = apiFromOpenApi(document.value);
+  if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
+  return { api: { ...read.value, ...told }, warnings: read.warnings.map(({ message }) => message) };
+}
+
+function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {
+  const [, word = '', path = '', description = ''] = /^(\S+)\s+(\/\S*)\s*(.*)$/s.exec(text) ?? [];
+  const method = METHODS.find((known) => known === word.toUpperCase());
+  if (method !== undefined) return { method, path, ...(description !== '' && { description }) };
+  fail({
+    code: 'usage',
+    message: `an endpoint is METHOD /path and what it does, with ${METHODS.join(', ')}; got ${JSON.stringify(text)}`,
+    fixes: ['--endpoint "GET /orders Lists the orders."'],
+    exitCode: 2,
+  });
+}
+
+function removeCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'apis remove',
+    summary: 'remove an API; from then on nobody may call it',
+    examples: [`${PROGRAM} apis remove shop`],
+  }).argument('<api_id>', 'as `apis list` shows it');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [id = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { apis } = connection.client.admin;
+    const answer = await talking(connection, 'admin', () =>
+      apis.remove(id).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name: id,
+          message: `there is no API ${JSON.stringify(id)}`,
+          known: async () => (await apis.list()).map((api) => api.id),
+          list: `${PROGRAM} apis list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : `removed ${id}\n`);
+    return 0;
+  });
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;

@@ -1,0 +1,61 @@
+import type { Http } from './http.ts';
+
+/** An API that workflows may call. */
+export interface ApiInput {
+  /** May be left out where the OpenAPI document names its server. */
+  readonly base_url?: string;
+  readonly description?: string;
+  readonly endpoints?: readonly {
+    readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
+    readonly path: string;
+    readonly description?: string;
+  }[];
+  /** An OpenAPI 3 or Swagger 2 document. */
+  readonly openapi?: { readonly [member: string]: unknown };
+}
+
+/** An API as the server keeps it. */
+export interface KeptApi {
+  readonly id: string;
+  readonly base_url: string;
+  readonly description: string | null;
+  readonly endpoints: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly description: string | null;
+  }[];
+  /** One of the configuration file can be changed there only. */
+  readonly from: 'config' | 'admin';
+}
+
+/** Administration of APIs. */
+export class ApiAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  async list(): Promise<readonly KeptApi[]> {
+    return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS })).apis;
+  }
+
+  /** Makes or replaces it. `warnings` tell what of an OpenAPI document was left out. */
+  put(id: string, api: ApiInput): Promise<KeptApi & { readonly warnings?: readonly string[] }> {
+    return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api) });
+  }
+
+  get(id: string): Promise<KeptApi> {
+    return this.#http.json({ path: pathOf(id) });
+  }
+
+  remove(id: string): Promise<{ id: string; removed: true }> {
+    return this.#http.json({ method: 'DELETE', path: pathOf(id) });
+  }
+}
+
+function pathOf(id: string): string {
+  return `${APIS}/${encodeURIComponent(id)}`;
+}
+
+const APIS = 'admin/v1/apis';
