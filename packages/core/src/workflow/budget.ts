@@ -23,6 +23,9 @@ export const DEFAULT_BUDGETS: Budgets = {
   patternText: 1_048_576,
 };
 
+/** Thrown where a run is larger than the place it runs in: it has to be done again elsewhere. */
+export class TooLargeHere extends Error {}
+
 /** What a value takes: at most `bytes`, exactly that once it was measured. */
 export interface Sized {
   readonly value: Json;
@@ -36,13 +39,16 @@ export interface Sized {
  */
 export class Account {
   readonly #budgets: Budgets;
+  readonly #isTight: boolean;
   #steps = 0;
   #apiCalls = 0;
   #bytes = 0;
   readonly #sized = new Map<string, Entry>();
 
-  constructor(budgets: Budgets) {
-    this.#budgets = budgets;
+  /** With `within`, whatever passes those tighter bounds has to go elsewhere. */
+  constructor(budgets: Budgets, within?: Within) {
+    this.#budgets = within === undefined ? budgets : tighter(budgets, within);
+    this.#isTight = within !== undefined;
   }
 
   get used(): { readonly steps: number; readonly apiCalls: number; readonly dataBytes: number } {
@@ -50,25 +56,27 @@ export class Account {
   }
 
   step(): void {
-    if (this.#steps >= this.#budgets.steps) throw over('steps', this.#budgets.steps, 'operations', 'loop over less');
+    if (this.#steps >= this.#budgets.steps)
+      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over less');
     this.#steps++;
   }
 
   apiCall(): void {
     const { apiCalls } = this.#budgets;
-    if (this.#apiCalls >= apiCalls) throw over('api_calls', apiCalls, 'API calls', 'filter the array before the loop');
+    if (this.#apiCalls >= apiCalls)
+      throw this.#over('api_calls', apiCalls, 'API calls', 'filter the array before the loop');
     this.#apiCalls++;
   }
 
   iterations(count: number): void {
     const { iterations } = this.#budgets;
-    if (count > iterations) throw over('iterations', iterations, `items in a loop; ${count} came`, LESS);
+    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; ${count} came`, LESS);
   }
 
   patternText(length: number): void {
     const { patternText } = this.#budgets;
     if (length > patternText)
-      throw over('pattern_text', patternText, `characters under a pattern; ${length} came`, LESS);
+      throw this.#over('pattern_text', patternText, `characters under a pattern; ${length} came`, LESS);
   }
 
   /** Asks for room before something is made that may take it. */
@@ -100,10 +108,21 @@ export class Account {
     }
   }
 
-  #full(): OverBudget {
-    return over('data_bytes', this.#budgets.dataBytes, 'bytes of data', 'select the fields that are needed');
+  #over(budget: string, limit: number, what: string, suggestion: string): Error {
+    if (this.#isTight) return new TooLargeHere();
+    return new OverBudget(`An execution may have at most ${limit} ${what}.`, {
+      details: { budget, limit },
+      suggestions: [suggestion],
+    });
+  }
+
+  #full(): Error {
+    return this.#over('data_bytes', this.#budgets.dataBytes, 'bytes of data', 'select the fields that are needed');
   }
 }
+
+/** What may be done in a place that others need too. */
+export type Within = Pick<Budgets, 'steps' | 'dataBytes'>;
 
 interface Entry {
   readonly value: Json;
@@ -111,11 +130,9 @@ interface Entry {
   exact: boolean;
 }
 
-function over(budget: string, limit: number, what: string, suggestion: string): OverBudget {
-  return new OverBudget(`An execution may have at most ${limit} ${what}.`, {
-    details: { budget, limit },
-    suggestions: [suggestion],
-  });
+function tighter(budgets: Budgets, within: Within): Budgets {
+  const steps = Math.min(budgets.steps, within.steps);
+  return { ...budgets, steps, dataBytes: Math.min(budgets.dataBytes, within.dataBytes) };
 }
 
 const LESS = 'filter it before';

@@ -1,5 +1,5 @@
 import { isObject, type Json } from '@dragoman/protocols';
-import { deepEqual, isScalar } from './equality.ts';
+import { deepEqual, identity, isScalar } from './equality.ts';
 
 /** Whether the left side of a condition holds. `undefined` is a value that is not there. */
 export type Test = (left: Json | undefined) => boolean;
@@ -54,12 +54,12 @@ function ordered(holds: (left: number | string, right: number | string) => boole
   };
 }
 
-/** Scalars by hash, so that a long list costs no more than a short one. */
+/** By hash, so that a long list costs no more than a short one. */
 function oneOf(list: readonly Json[]): Test {
   const scalars = new Set<Json | undefined>(list.filter(isScalar));
-  const others = list.filter((item) => !isScalar(item));
-  if (others.length === 0) return (left) => scalars.has(left);
-  return (left) => scalars.has(left) || (left !== undefined && others.some((item) => deepEqual(item, left)));
+  const others = new Set(list.filter((item) => !isScalar(item)).map(identity));
+  if (others.size === 0) return (left) => scalars.has(left);
+  return (left) => scalars.has(left) || (left !== undefined && !isScalar(left) && others.has(identity(left)));
 }
 
 /** Nothing there, null, or a text, array or object with nothing in it. 0 and false are something. */

@@ -11,6 +11,8 @@ export interface Operation<Config = never> {
   readonly description: OperationDescription;
   /** Seconds for which the result may stand for the same inputs (A2E, Caching). Only for what asks nothing of the world. */
   readonly cacheFor?: number;
+  /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
+  readonly isHeavy?: (config: Config) => boolean;
   /** It makes an API call each time it runs. */
   readonly callsApi?: true;
   /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */

@@ -5,6 +5,7 @@ import {
   checkWorkflow,
   DEFAULT_LIMITS,
   type Finding,
+  OPERATIONS,
   type Path,
   parsePath,
   type Uses,
@@ -23,6 +24,8 @@ export interface Plan {
   readonly steps: ReadonlyMap<string, Step>;
   /** The ids of all that can run, in the order of definition. */
   readonly reached: readonly string[];
+  /** Nothing in it can compute long over little data. */
+  readonly isLight: boolean;
   /** What was found and does not stop it. */
   readonly warnings: readonly Finding[];
 }
@@ -69,9 +72,16 @@ export function compileChecked(workflow: Workflow, catalog: Catalog, hash: strin
   return planOf({ workflow, steps, hash, warnings: [] });
 }
 
-function planOf(made: Omit<Plan, 'reached'>): Plan {
+function planOf(made: Omit<Plan, 'reached' | 'isLight'>): Plan {
   const reached = reachedIn(made.workflow.order, made.steps);
-  return { ...made, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
+  const isLight = [...made.steps.values()].every(isLightStep);
+  return { ...made, isLight, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
+}
+
+/** An operation of the operator's own may do anything, and a long configuration means much to do for each item. */
+function isLightStep({ type, config, operation }: Step): boolean {
+  if (!Object.hasOwn(OPERATIONS, type) || operation.isHeavy?.(config as never) === true) return false;
+  return JSON.stringify(config).length <= LIGHT_CONFIG;
 }
 
 interface CompiledSteps {
@@ -135,3 +145,5 @@ function pathOf(text: string): Path {
   if (!parsed.ok) throw new Error(`${text} passed the schema but is no path`);
   return parsed.path;
 }
+
+const LIGHT_CONFIG = 512;

@@ -2,12 +2,16 @@ import { availableParallelism } from 'node:os';
 import { FAILURES, type Failure, failure } from '@dragoman/protocols';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
+import type { Effects, Progress } from './effects.ts';
 import type { Plan } from './plan.ts';
 import type { EffectAsked, FromWorker, PoolResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
 import { unportRequest } from './ported-request.ts';
-import type { RunOptions } from './run.ts';
+import { MemoryResultCache } from './result-cache.ts';
+import { resultsText } from './results-text.ts';
+import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
+import { Turns } from './turns.ts';
 
 export interface PoolOptions {
   readonly clock: Clock;
@@ -16,6 +20,8 @@ export interface PoolOptions {
   readonly size?: number;
   /** What one thread may take before it is ended. */
   readonly memoryMb?: number;
+  /** Executions whose data stays below this, and whose operations are light, need no thread; 0 puts all into threads. */
+  readonly lightBytes?: number;
   /** Executions in one thread at a time. */
   readonly perWorker?: number;
   /** For results of operations on data, in each thread. */
@@ -32,20 +38,27 @@ export interface PoolRunOptions extends Omit<RunOptions, 'clock' | 'cache' | 'br
 }
 
 /**
- * Runs plans in threads, contained: one that computes for ever or takes too much memory ends alone. A thread that has to be
- * ended takes the other executions in it down; they are run again, and whatever they had asked of the world is answered from
- * what was answered before.
+ * Runs plans, contained: small ones at once, all others in threads, where one that computes for ever or takes too much
+ * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
+ * they had asked of the world is answered from what was answered before.
  */
 export class WorkflowPool {
   readonly #options: Required<PoolOptions>;
   readonly #workers = new Set<PoolWorker>();
   readonly #waiting: Job[] = [];
+  readonly #cache: MemoryResultCache;
+  readonly #turns: Turns;
   readonly #jobs = new Map<number, Job>();
+  /** Those that run here. */
+  readonly #light = new Set<Job>();
   #lastRun = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = { ...DEFAULTS, size: Math.max(1, availableParallelism() - 1), ...options };
+    const { clock, cacheBytes } = this.#options;
+    this.#cache = new MemoryResultCache({ clock, maxBytes: cacheBytes });
+    this.#turns = new Turns(clock, TURN_MS);
   }
 
   run(plan: Plan, options: PoolRunOptions): Promise<PoolResult> {
@@ -68,22 +81,61 @@ export class WorkflowPool {
       if (this.#closed) return settle(endedWith(plan, failure('interrupted')));
       if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
       const abort = () => this.#end(job, reason());
-      options.signal?.addEventListener('abort', abort, { once: true });
-      job.timers.push(() => options.signal?.removeEventListener('abort', abort));
-      job.timers.push(clock.after(options.timeoutMs + graceMs, () => this.#force(job, OUT_OF_TIME)));
-      this.#waiting.push(job);
-      this.#assign();
+      const queue = () => {
+        this.#light.delete(job);
+        if (this.#closed) return;
+        if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
+        options.signal?.addEventListener('abort', abort, { once: true });
+        job.timers.push(() => options.signal?.removeEventListener('abort', abort));
+        job.timers.push(clock.after(options.timeoutMs + graceMs, () => this.#force(job, OUT_OF_TIME)));
+        this.#waiting.push(job);
+        this.#assign();
+      };
+      if (plan.isLight && this.#options.lightBytes > 0) this.#runLight(job).catch(queue);
+      else queue();
     });
+  }
+
+  /** Small data and light work are done here, before a thread could be woken; what grows is begun again in a thread. */
+  async #runLight(job: Job): Promise<void> {
+    const { clock, lightBytes } = this.#options;
+    const { plan, options } = job;
+    this.#light.add(job);
+    const { results, ...rest } = await runPlan(plan, {
+      ...options,
+      effects: this.#recorded(job),
+      clock,
+      ...(options.onProgress !== undefined && { onProgress: (progress) => this.#tell(job, progress) }),
+      ...(options.caller !== undefined && { cache: this.#cache.of(options.caller) }),
+      within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
+      breathe: () => this.#turns.breathe(),
+    });
+    this.#light.delete(job);
+    job.settle({ ...rest, results: resultsText(results) });
+  }
+
+  #recorded(job: Job): Effects {
+    const ask = <T>(effect: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<T>) =>
+      this.#once(job, effect, perform) as Promise<T>;
+    const { effects } = job.options;
+    return {
+      call: (key, request, digest) => ask({ name: 'call', key }, () => effects.call(key, request, digest)),
+      store: (key, write, digest) => ask({ name: 'store', key }, () => effects.store(key, write, digest)),
+      wait: (key, milliseconds, digest) => ask({ name: 'wait', key }, () => effects.wait(key, milliseconds, digest)),
+      now: (key, digest) => ask({ name: 'now', key }, () => effects.now(key, digest)),
+      stored: (key, name) => ask({ name: 'stored', key }, () => effects.stored(key, name)),
+    };
   }
 
   /** Lets go of cached results: one caller's, or all. */
   forget(caller?: string): void {
+    this.#cache.forget(caller);
     for (const worker of this.#workers) worker.say({ kind: 'forget', caller });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values()]) {
+    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light]) {
       this.#settle(job, endedWith(job.plan, failure('interrupted')));
     }
     await Promise.all([...this.#workers].map((worker) => worker.end()));
@@ -148,27 +200,34 @@ export class WorkflowPool {
     if (message.kind === 'end') this.#settle(job, message.result);
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
-    else {
-      job.told += 1;
-      job.options.onProgress?.(message.progress);
-    }
+    else this.#tell(job, message.progress);
+  }
+
+  #tell(job: Job, progress: Progress): void {
+    job.told += 1;
+    job.options.onProgress?.(progress);
   }
 
   /** Asks the world, once for each key: a run that is done again gets what the first one got. */
   async #answer(job: Job, ask: number, effect: EffectAsked): Promise<void> {
     const { run, worker } = job;
-    const place = `${effect.name} ${effect.key}`;
-    let answer = job.answers.get(place);
-    if (answer === undefined) {
-      answer = this.#perform(job, effect);
-      job.answers.set(place, answer);
-    }
     try {
-      worker?.say({ kind: 'answer', run, ask, value: await answer });
+      const value = await this.#once(job, effect, () => this.#perform(job, effect));
+      worker?.say({ kind: 'answer', run, ask, value });
     } catch (error) {
       worker?.say({ kind: 'refusal', run, ask, failure: failureOf(error) ?? failure('internal') });
       if (failureOf(error) === undefined) this.#options.log.error({ error: String(error) }, 'an effect broke');
     }
+  }
+
+  #once(job: Job, { name, key }: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<unknown>): Promise<unknown> {
+    const place = `${name} ${key}`;
+    let answer = job.answers.get(place);
+    if (answer === undefined) {
+      answer = perform();
+      job.answers.set(place, answer);
+    }
+    return answer;
   }
 
   async #perform({ options: { effects } }: Job, asked: EffectAsked): Promise<unknown> {
@@ -276,9 +335,14 @@ function broken(plan: Plan): PoolResult {
   return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
 }
 
+/** More steps than these are not light any more. */
+const LIGHT_STEPS = 64;
+/** What light work may take of the main thread at a time. */
+const TURN_MS = 4;
 const OUT_OF_TIME = failure('timeout', {}, 'The execution ran out of time.');
 const DEFAULTS = {
   memoryMb: 256,
+  lightBytes: 65_536,
   perWorker: 32,
   cacheBytes: 33_554_432,
   operations: [] as readonly string[],

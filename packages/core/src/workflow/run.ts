@@ -2,14 +2,14 @@ import { failure, type Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
-import { Account, type Budgets, DEFAULT_BUDGETS } from './budget.ts';
+import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import { OverBudget, workflowError } from './step-error.ts';
-import { type Frame, NOTHING, type Produced, StepRun } from './step-run.ts';
+import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
 
 export interface RunOptions {
   readonly effects: Effects;
@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly onError?: 'stop' | 'continue';
   readonly onProgress?: (progress: Progress) => void;
   readonly cache?: ResultCache;
+  /** How large it may be here; what is larger rejects with `TooLargeHere` and is to be run elsewhere, from the beginning. */
+  readonly within?: Within;
   /** Called between operations: what it gives is waited for, so that others have their turn. */
   readonly breathe?: () => Promise<void> | undefined;
 }
@@ -39,7 +41,7 @@ export interface RunResult {
   readonly digest: string;
 }
 
-/** Runs a plan. It never rejects: what goes wrong is in the result. */
+/** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
 export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
   return new Run(plan, options).toEnd();
 }
@@ -56,13 +58,13 @@ export class Run {
   /** How often an operation ran in the same place, so that each time has a key of its own. */
   readonly #times = new Map<string, number>();
   /** What was looked up below `/store`. */
-  readonly #lookups = new Map<string, Promise<void>>();
+  readonly #lookups = new Map<string, Promise<Stored | undefined>>();
   #stopped = false;
 
   constructor(plan: Plan, options: RunOptions) {
     this.#plan = plan;
     this.options = options;
-    this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets });
+    this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets }, options.within);
     this.#ends = options.clock.elapsed() + options.timeoutMs;
     this.signal =
       options.signal === undefined ? this.#timer.signal : AbortSignal.any([this.#timer.signal, options.signal]);
@@ -86,6 +88,7 @@ export class Run {
     } finally {
       disarm();
     }
+    if (fatal instanceof TooLargeHere) throw fatal;
     return this.#result(frame, fatal);
   }
 
@@ -109,7 +112,7 @@ export class Run {
   }
 
   /** Looks a name below `/store` up, once. */
-  lookup(name: string, look: () => Promise<void>): Promise<void> {
+  lookup(name: string, look: () => Promise<Stored | undefined>): Promise<Stored | undefined> {
     let found = this.#lookups.get(name);
     if (found === undefined) {
       found = look();
@@ -121,8 +124,12 @@ export class Run {
   #step(step: Step, frame: Frame): Produced | Promise<Produced> {
     this.#checkAlive();
     const { onProgress, clock } = this.options;
-    this.account.step();
-    if (step.operation.callsApi === true) this.account.apiCall();
+    try {
+      this.account.step();
+      if (step.operation.callsApi === true) this.account.apiCall();
+    } catch (error) {
+      return this.#failed(error, step, frame);
+    }
     this.#started.add(step.id);
     const key = this.#keyOf(step.id + frame.suffix);
     const from = onProgress === undefined ? 0 : clock.elapsed();
@@ -155,6 +162,10 @@ export class Run {
   #failed(error: unknown, step: Step, frame: Frame): Produced {
     // An operation inside this one failed and is recorded already.
     if (error === STOP) throw error;
+    if (error instanceof TooLargeHere) {
+      this.#stopped = true;
+      throw error;
+    }
     const ended = this.signal.aborted;
     const told = ended ? this.signal.reason : error;
     if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));

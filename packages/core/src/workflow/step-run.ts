@@ -29,6 +29,12 @@ export interface Produced {
   readonly bytes: number;
 }
 
+/** What an earlier execution left. */
+export interface Stored {
+  readonly value: Json;
+  readonly origin: Origin;
+}
+
 export const NOTHING: Produced = { value: null, bytes: 4 };
 
 /** One run of one operation. */
@@ -239,19 +245,23 @@ export class StepRun implements StepContext {
     for (const name of namesOf(path)) {
       const place = placeOf(name);
       if (place === undefined || this.#frame.model.find(place) !== undefined) return;
-      await this.#run.lookup(name, () => this.#fetch(name, place));
-      if (this.#frame.model.find(place) !== undefined) return;
+      const stored = await this.#run.lookup(name, () => this.#fetch(name));
+      if (stored !== undefined) {
+        this.#frame.model.write(place, stored.value, stored.origin);
+        return;
+      }
     }
   }
 
-  async #fetch(name: string, place: Path): Promise<void> {
+  async #fetch(name: string): Promise<Stored | undefined> {
     const bytes = await this.#asked(this.#effects.stored(`stored:${name}`, name));
-    if (bytes === undefined) return;
+    this.#lineage = undefined;
+    if (bytes === undefined) return undefined;
     const parsed = parseJsonBytes(bytes);
     if (!parsed.ok) throw new Error(`what is stored as ${name} is not JSON`);
     const lineage = this.#run.options.cache === undefined ? '' : hash('sha256', bytes, 'base64url');
     const sized = this.account.hold(`stored:${name}`, parsed.value, bytes.length, true);
-    this.#frame.model.write(place, parsed.value, { lineage, sizes: [sized], credentials: [], by: '' });
+    return { value: parsed.value, origin: { lineage, sizes: [sized], credentials: [], by: '' } };
   }
 }
 

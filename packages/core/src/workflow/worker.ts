@@ -1,5 +1,4 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { Json } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
 import { loadCatalog } from './catalog.ts';
 import type { ApiAnswer, Effects } from './effects.ts';
@@ -14,7 +13,9 @@ import {
 } from './pool-messages.ts';
 import { portRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
+import { resultsText } from './results-text.ts';
 import { runPlan } from './run.ts';
+import { Turns } from './turns.ts';
 
 // A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
 // thread; whatever they compute holds up nobody but each other.
@@ -32,11 +33,11 @@ const clock = {
 };
 
 const busy = new Int32Array(setup.busy);
+const turns = new Turns(clock, 8);
 const plans = new Map<string, Plan>();
 const runs = new Map<number, LiveRun>();
 const outgoing: FromWorker[] = [];
 const transfers: Transferable[] = [];
-let turnEnds = 0;
 
 interface LiveRun {
   readonly controller: AbortController;
@@ -69,10 +70,15 @@ async function serve(): Promise<void> {
       onError: asked.onError,
       ...(asked.tellsProgress && { onProgress: (progress) => say({ kind: 'progress', run, progress }) }),
       ...(asked.caller !== undefined && { cache: cache.of(asked.caller) }),
-      breathe: () => breathe(run),
+      breathe: () => {
+        busy[0] = run;
+        return turns.breathe()?.then(() => {
+          busy[0] = run;
+        });
+      },
     });
     runs.delete(run);
-    const text = textOf(results);
+    const text = resultsText(results);
     say({ kind: 'end', run, result: { status, results: text, skipped, errors, used, digest } }, text);
   };
 
@@ -90,7 +96,7 @@ async function serve(): Promise<void> {
   };
 
   port.on('message', (messages: readonly ToWorker[]) => {
-    turnEnds = performance.now() + TURN_MS;
+    turns.begin();
     for (const message of messages) take(message);
   });
 }
@@ -122,19 +128,6 @@ function effectsOf(run: number, live: LiveRun): Effects {
   };
 }
 
-/** Lets the others have their turn when one has computed for a while. */
-function breathe(run: number): Promise<void> | undefined {
-  busy[0] = run;
-  if (performance.now() < turnEnds) return undefined;
-  return new Promise((resolve) => {
-    setImmediate(() => {
-      turnEnds = performance.now() + TURN_MS;
-      busy[0] = run;
-      resolve();
-    });
-  });
-}
-
 /** Everything said in one turn goes in one message. */
 function say(message: FromWorker, ...large: readonly (Uint8Array | undefined)[]): void {
   for (const bytes of large) if (bytes !== undefined) transfers.push(bytes.buffer as ArrayBuffer);
@@ -145,12 +138,6 @@ function flush(): void {
   port.postMessage(outgoing.splice(0), transfers.splice(0));
 }
 
-function textOf(results: ReadonlyMap<string, Json>): Uint8Array {
-  const members = [...results].map(([id, value]) => `${JSON.stringify(id)}:${JSON.stringify(value)}`);
-  return new TextEncoder().encode(`{${members.join(',')}}`);
-}
-
-const TURN_MS = 8;
 const LONGEST_TIMER = 2_147_483_647;
 
 await serve();

@@ -7,6 +7,7 @@ import { compilePattern } from '../pattern.ts';
 /** Finds what matches a pattern: the first match or null, or all of them. */
 export const extractText: Operation<ExtractTextConfig> = {
   description: OPERATIONS.ExtractText,
+  isHeavy: () => true,
   compile({ inputPath, pattern, extractAll = false }, compiling) {
     const input = compiling.path(inputPath);
     const compiled = compilePattern(pattern, '/pattern', compiling);

@@ -9,6 +9,7 @@ import { asText } from '../template.ts';
 /** Fills a template, or changes the case or the words of a text. */
 export const formatText: Operation<FormatTextConfig> = {
   description: OPERATIONS.FormatText,
+  isHeavy: ({ format }) => format === 'replace',
   compile(config, compiling) {
     const input = compiling.path(config.inputPath);
     if (config.format === 'template') return compileFilling(config, compiling);

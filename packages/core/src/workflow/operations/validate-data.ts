@@ -8,6 +8,7 @@ import { compilePattern } from '../pattern.ts';
 /** Judges a value and tells the verdict as data: an invalid value is no failure. */
 export const validateData: Operation<ValidateDataConfig> = {
   description: OPERATIONS.ValidateData,
+  isHeavy: ({ validationType }) => validationType === 'custom',
   compile({ inputPath, validationType, pattern = '' }, compiling) {
     const input = compiling.path(inputPath);
     const judge = judgeOf(validationType, pattern, compiling);

@@ -1,72 +1,86 @@
 import type { Json } from '@dragoman/protocols';
-import { type FieldReader, fieldReader } from '../field.ts';
+import { fieldReader, isPlainName, type Members } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import type { Settings, Transform } from './transform.ts';
 
 /**
- * Counts, sums, averages, least and greatest, as many as asked for in one pass. `count` counts the items that have the
- * field. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are no numbers.
+ * Counts, sums, averages, least and greatest, as many as asked for, in one pass for each field. `count` counts the items
+ * that have the field. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
 export const compileAggregate: Transform = (settings, input) => {
   const asked = askedFor(settings);
+  const fields = [...new Set(asked.map(({ field }) => field))];
   return (step) => {
     const items = arrayAt(step, input);
-    const tallies = asked.map(({ read }) => new Tally(read));
-    for (const tally of tallies) for (const item of items) tally.add(item);
-    return Object.fromEntries(asked.map(({ name, operation }, at) => [name, tallies[at]?.result(operation) ?? null]));
+    const tallies = new Map(fields.map((field) => [field, tally(items, field)]));
+    return Object.fromEntries(
+      asked.map(({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)]),
+    );
   };
 };
 
 interface Asked {
   readonly name: string;
   readonly operation: string;
-  readonly read: FieldReader | undefined;
+  /** `undefined`: the item itself. */
+  readonly field: string | undefined;
 }
 
 function askedFor({ field, operation = 'count', operations }: Settings): readonly Asked[] {
-  const reader = (name: string | undefined) => (name === undefined ? undefined : fieldReader(name));
-  if (operations === undefined) return [{ name: 'result', operation, read: reader(field) }];
+  if (operations === undefined) return [{ name: 'result', operation, field }];
   return operations.map((each) => ({
     name: each.as ?? (each.field === undefined ? each.operation : `${each.operation}_${each.field}`),
     operation: each.operation,
-    read: reader(each.field),
+    field: each.field,
   }));
 }
 
-class Tally {
-  readonly #read: FieldReader | undefined;
-  #count = 0;
-  #numbers = 0;
-  #sum = 0;
-  #least = Number.POSITIVE_INFINITY;
-  #most = Number.NEGATIVE_INFINITY;
-  #firstText: string | undefined;
-  #lastText: string | undefined;
+interface Tally {
+  readonly count: number;
+  readonly numbers: number;
+  readonly sum: number;
+  readonly least: number;
+  readonly most: number;
+  /** The first and the last in order; `undefined` when there is none. */
+  readonly firstText: string | undefined;
+  readonly lastText: string | undefined;
+}
 
-  constructor(read: FieldReader | undefined) {
-    this.#read = read;
-  }
-
-  add(item: Json): void {
-    const value = this.#read === undefined ? item : this.#read(item);
-    if (value === undefined || value === null) return;
-    this.#count++;
+function tally(items: readonly Json[], field: string | undefined): Tally {
+  let [count, numbers, sum] = [0, 0, 0];
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let firstText: string | undefined;
+  let lastText: string | undefined;
+  const name = field ?? '';
+  const isPlain = isPlainName(name);
+  const read = field === undefined ? (item: Json | undefined) => item : fieldReader(field);
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    const isDirect = isPlain && typeof item === 'object' && item !== null;
+    const value = isDirect ? (item as Members)[name] : read(item);
     if (typeof value === 'number') {
-      this.#numbers++;
-      this.#sum += value;
-      if (value < this.#least) this.#least = value;
-      if (value > this.#most) this.#most = value;
-    } else if (typeof value === 'string') {
-      if (this.#firstText === undefined || value < this.#firstText) this.#firstText = value;
-      if (this.#lastText === undefined || value > this.#lastText) this.#lastText = value;
+      numbers++;
+      sum += value;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    } else if (value !== undefined && value !== null) {
+      count++;
+      if (typeof value === 'string') {
+        if (firstText === undefined || value < firstText) firstText = value;
+        if (lastText === undefined || value > lastText) lastText = value;
+      }
     }
   }
-
-  result(operation: string): Json {
-    if (operation === 'count') return this.#count;
-    if (operation === 'sum') return this.#sum;
-    if (operation === 'avg') return this.#numbers === 0 ? 0 : this.#sum / this.#numbers;
-    if (operation === 'min') return this.#numbers > 0 ? this.#least : (this.#firstText ?? null);
-    return this.#numbers > 0 ? this.#most : (this.#lastText ?? null);
-  }
+  return { count: count + numbers, numbers, sum, least, most, firstText, lastText };
 }
+
+function resultOf(operation: string, { count, numbers, sum, least, most, firstText, lastText }: Tally): Json {
+  if (operation === 'count') return count;
+  if (operation === 'sum') return sum;
+  if (operation === 'avg') return numbers === 0 ? 0 : sum / numbers;
+  if (operation === 'min') return numbers > 0 ? least : (firstText ?? null);
+  return numbers > 0 ? most : (lastText ?? null);
+}
+
+const NOTHING: Tally = tally([], undefined);

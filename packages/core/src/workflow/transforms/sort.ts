@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
-import { type FieldReader, fieldReader } from '../field.ts';
+import { columnOf } from '../field.ts';
 import { arrayAt } from '../input.ts';
+import { sortedPlaces } from './sorted-places.ts';
 import type { Settings, Transform } from './transform.ts';
 
 /**
@@ -12,45 +13,25 @@ export const compileSort: Transform = (settings, input) => {
   return (step) => {
     const items = arrayAt(step, input);
     step.boundedBy(step.bytesAt(input));
-    const rows = items.map((item) => ({ item, values: keys.map(({ read }) => read(item)) }));
-    rows.sort((one, other) => {
-      for (const [at, { sign }] of keys.entries()) {
-        const order = compared(one.values[at], other.values[at], sign);
-        if (order !== 0) return order;
-      }
-      return 0;
-    });
-    return rows.map(({ item }) => item);
+    let places = Uint32Array.from({ length: items.length }, (_, at) => at);
+    // Sorts that keep the order of equals, by the least key first, together sort by all keys.
+    for (const { field, descending } of keys.toReversed()) {
+      places = sortedPlaces(columnOf(items, field), places, descending);
+    }
+    const sorted = new Array<Json>(items.length);
+    for (let at = 0; at < places.length; at++) sorted[at] = items[places[at] as number] as Json;
+    return sorted;
   };
 };
 
 interface Key {
-  readonly read: FieldReader;
-  readonly sign: number;
+  readonly field: string;
+  readonly descending: boolean;
 }
 
 function keysOf({ field = '', fields, order = 'asc' }: Settings): readonly Key[] {
-  const key = (name: string, direction: unknown): Key => ({
-    read: fieldReader(name),
-    sign: direction === 'desc' ? -1 : 1,
-  });
+  const key = (name: string, direction: unknown): Key => ({ field: name, descending: direction === 'desc' });
   if (fields === undefined) return [key(field, order)];
   if (Array.isArray(fields)) return fields.map((name) => key(name, order));
   return Object.entries(fields).map(([name, direction]) => key(name, direction));
 }
-
-function compared(one: Json | undefined, other: Json | undefined, sign: number): number {
-  const [rank, otherRank] = [rankOf(one), rankOf(other)];
-  if (rank !== otherRank) return rank === LAST || otherRank === LAST ? rank - otherRank : sign * (rank - otherRank);
-  if (rank >= OTHERS) return 0;
-  return (one as number) < (other as number) ? -sign : (one as number) > (other as number) ? sign : 0;
-}
-
-function rankOf(value: Json | undefined): number {
-  if (value === undefined || value === null) return LAST;
-  return RANKS[typeof value] ?? OTHERS;
-}
-
-const RANKS: Readonly<Record<string, number>> = { number: 0, string: 1, boolean: 2 };
-const OTHERS = 3;
-const LAST = 4;
