@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const names = readdirSync(folder)
-  .filter((file) => file.endsWith('.ts') && !['run.ts', 'measure.ts', 'protocols-messages.ts'].includes(file))
+  .filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      !['run.ts', 'measure.ts', 'protocols-messages.ts', 'workflow-executions.ts', 'workflow-data.ts'].includes(file),
+  )
   .map((file) => file.slice(0, -'.ts'.length));
 const name = process.argv[2] ?? '';
 

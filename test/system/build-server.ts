@@ -23,6 +23,8 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
       'server-process': source('./server-process.ts'),
       // The store starts its thread from the file of this name beside its own.
       'sqlite-thread': source(crashPoints ? './crashing-thread.ts' : '../../packages/core/src/store/sqlite-thread.ts'),
+      // And so do the executions of workflows.
+      worker: source('../../packages/core/src/workflow/worker.ts'),
       'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },

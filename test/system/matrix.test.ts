@@ -23,8 +23,9 @@ const system = await System.start({
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-const owner = await system.caller('owner-agent');
-const other = await system.caller('other-agent');
+const EVERYTHING = { permissions: { agents: ['*'], operations: ['*'] } };
+const owner = await system.caller('owner-agent', EVERYTHING);
+const other = await system.caller('other-agent', EVERYTHING);
 const revoked = await system.caller('revoked-agent');
 await revoke(revoked.key_id);
 const KEYS: Readonly<Record<Actor, string | undefined>> = {
@@ -42,6 +43,13 @@ await send(owner.api_key, { request_id: 'of-owner', params: { content: 'the secr
 await post(owner.api_key, { metadata: { messageId: 'message-of-owner', threadId: 'thread-of-owner' } });
 
 const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
+
+await call(system.url, {
+  method: 'POST',
+  path: '/api/v1/workflows/execute',
+  key: owner.api_key,
+  json: { workflow: workflow('of-owner') },
+});
 
 let number = 0;
 const fresh = () => `fresh-${++number}`;
@@ -108,6 +116,37 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
   'DELETE /admin/v1/credentials/{credential_id}': { call: async () => ({ path: await credential() }) },
   'POST /admin/v1/vault/rotate': { call: () => ({ path: '/admin/v1/vault/rotate', json: {} }) },
+  'POST /api/v1/workflows/validate': {
+    call: () => ({ path: '/api/v1/workflows/validate', json: { workflow: workflow(fresh()) } }),
+    words: 'application/json',
+  },
+  'POST /api/v1/workflows/plan': {
+    call: () => ({ path: '/api/v1/workflows/plan', json: { workflow: workflow(fresh()) } }),
+    words: 'application/json',
+  },
+  'POST /api/v1/workflows/execute': {
+    call: () => ({ path: '/api/v1/workflows/execute', json: { workflow: workflow(fresh()) } }),
+    words: 'application/json',
+  },
+  'GET /api/v1/executions': { call: () => ({ path: '/api/v1/executions' }), words: 'application/json' },
+  'GET /api/v1/executions/{execution_id}': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}` }),
+    owned: true,
+    words: 'application/json',
+  },
+  'GET /api/v1/executions/{execution_id}/events': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/events` }),
+    owned: true,
+    words: 'application/json',
+  },
+  'POST /api/v1/executions/{execution_id}/cancel': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/cancel` }),
+    owned: true,
+    words: 'application/json',
+  },
+  'GET /api/v1/rate-limit/status': { call: () => ({ path: '/api/v1/rate-limit/status' }), words: 'application/json' },
+  'DELETE /api/v1/cache': { call: () => ({ path: '/api/v1/cache' }), words: 'application/json' },
+  'DELETE /admin/v1/cache': { call: () => ({ path: '/admin/v1/cache' }) },
   'GET /api/v1/capabilities': { call: () => ({ path: '/api/v1/capabilities' }), words: 'application/json' },
   'POST /api/v1/knowledge/search': {
     call: () => ({ path: '/api/v1/knowledge/search', json: { query: 'sort a list' } }),
@@ -439,6 +478,14 @@ async function send(key: string, envelope: JsonObject): Promise<JsonObject> {
 
 function sendStream(key: string, envelope: JsonObject, accept = 'text/event-stream'): Promise<HttpAnswer> {
   return call(system.url, { method: 'POST', path: '/e2a', key, accept, json: { is_stream: true, ...envelope } });
+}
+
+/** One that does nothing but wait for a moment. */
+function workflow(executionId: string): string {
+  const wait = { type: 'operationUpdate', operationId: 'wait', operation: { Wait: { duration: 1 } } };
+  return [wait, { type: 'beginExecution', executionId, operationOrder: ['wait'] }]
+    .map((line) => JSON.stringify(line))
+    .join('\n');
 }
 
 /** Resolves when the peer has ended the answer, whole or not. */

@@ -29,6 +29,7 @@ export function withConnectionOptions(command: Command, role: Role): Command {
 export interface Connection {
   readonly client: Client;
   readonly url: string;
+  /** For what the client has no call for yet. */
   readonly key: string;
   /** Where the key came from, for when it is refused. */
   readonly keySource: string;

@@ -9,6 +9,7 @@ const COMMANDS = [
   'watch',
   'wire',
   'tools',
+  'workflow',
   'agents',
   'keys',
   'vault',

@@ -14,6 +14,7 @@ import { toolsCommand } from './commands/tools.ts';
 import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
 import { wireCommand } from './commands/wire.ts';
+import { workflowCommand } from './commands/workflow.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
@@ -53,6 +54,7 @@ const COMMANDS = [
   watchCommand,
   wireCommand,
   toolsCommand,
+  workflowCommand,
   agentsCommand,
   keysCommand,
   vaultCommand,

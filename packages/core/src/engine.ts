@@ -144,11 +144,12 @@ export class Engine {
   }
 
   #callFor(row: RequestRow): Call | undefined {
-    const principal = this.#principalNamed(row.owner);
+    const principal = this.principalNamed(row.owner);
     return principal && { principal, signal: this.#stopped.signal, log: this.#log };
   }
 
-  #principalNamed(id: string): Principal | undefined {
+  /** Whoever has this id now, for what goes on in its name after a restart. */
+  principalNamed(id: string): Principal | undefined {
     const stranger = this.#strangerOf(id);
     if (stranger !== undefined) return stranger;
     return this.callers.principalOf({

@@ -12,6 +12,17 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
+export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
+export type { Begun, Executions } from './executions/executions.ts';
+export {
+  DEFAULT_WORKFLOW_LIMITS,
+  type WorkflowLimits,
+  type WorkflowsConfig,
+  WorkflowsShape,
+} from './executions/limits.ts';
+export type { ExecutionEvent } from './executions/live-execution.ts';
+export { type Planner, refusalOf } from './executions/planner.ts';
+export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
@@ -88,3 +99,4 @@ export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
+export { explainPlan } from './workflow/explain.ts';

@@ -1,4 +1,12 @@
-import { ApiShape, DriverShape, LimitsShape, McpServerShape, ToolEntryShape, WireShape } from '@dragoman/core';
+import {
+  ApiShape,
+  DriverShape,
+  LimitsShape,
+  McpServerShape,
+  ToolEntryShape,
+  WireShape,
+  WorkflowsShape,
+} from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 import { DOOR_LIMITS } from './door-limits.ts';
 import { MailboxShape } from './mailbox-config.ts';
@@ -58,6 +66,7 @@ export const ConfigShape = {
       description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
       properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
     },
+    workflows: WorkflowsShape,
     mailbox: MailboxShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {

@@ -43,6 +43,7 @@ import { Started } from './started.ts';
 import { VERSION } from './version.ts';
 import { openWayOut } from './way-out.ts';
 import { openWire, type Wire } from './wire.ts';
+import { openWorkflowService } from './workflow-service.ts';
 
 export interface ServerOptions {
   readonly config: Config;
@@ -129,8 +130,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     }
     const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
-    const discovery = await openDiscovery({ config, store, clock, log, gate });
+    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
+    const workflows = openWorkflowService({
+      config,
+      folder,
+      engine,
+      store,
+      gate,
+      vault,
+      apis: discovery.apis,
+      clock,
+      ids,
+      log,
+    });
+    endings.add((drainMs) => workflows.stop(drainMs));
     const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
     endings.add((drainMs) => wire.stop({ drainMs }));
     const limits = config.limits ?? {};
@@ -149,6 +163,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,
       ...discovery.routes,
+      ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
     ];
@@ -173,7 +188,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       const closed = edge.close({ drainMs });
       // Agents that dialled in are listened to as long as anything runs.
       await wire.stop({ drainMs });
-      await engine.stop({ drainMs }).finally(() => hub.close());
+      await Promise.all([engine.stop({ drainMs }), workflows.stop(drainMs)]).finally(() => hub.close());
       await closed;
     });
     const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
@@ -181,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
     await mailbox.start();
+    await workflows.start();
     await provideAdminKey(engine, options);
     started.now();
     return new Server({ engine, wire, url, endings });

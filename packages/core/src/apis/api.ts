@@ -15,6 +15,8 @@ export interface ApiEndpoint {
 
 /** The APIs there are: those of the configuration and those of the administration. */
 export interface ApiCatalogue {
+  /** Another number after every change. */
+  readonly version: number;
   list(): readonly Api[];
   find(id: string): Api | undefined;
 }

@@ -12,7 +12,7 @@ await bases.put({ id: 'nobodys', agents: [], documents: [] });
 
 const shop = { id: 'shop', base_url: 'https://shop.example', description: 'A shop.', endpoints: [] };
 const bank = { ...shop, id: 'bank' };
-const apis = { list: () => [shop, bank], find: () => undefined };
+const apis = { version: 1, list: () => [shop, bank], find: () => undefined };
 const credential = { type: 'bearer-token', description: null, hosts: ['shop.example'], value: 'the secret' };
 const credentials = { list: () => ['shop-key', 'bank-key'].map((id) => ({ id, ...credential })) };
 

@@ -19,16 +19,12 @@ export class Limiter {
 
   /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */
   request(principal: Principal): readonly WindowState[] {
-    const { allowed, states } = this.#windows.take(principal.id, requestWindows(this.limitsOf(principal)));
-    if (allowed) return states;
-    this.refusals++;
-    const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
-    const { limit, seconds } = full.window;
-    refuse(
-      'rate_limited',
-      { retry_after: full.retryAfter, limit, window_seconds: seconds },
-      `Rate limit exceeded: ${limit} requests per ${PERIODS[seconds]}.`,
-    );
+    return this.#take(principal, requestWindows(this.limitsOf(principal)), 'requests');
+  }
+
+  /** Counts one call to an API, or refuses it with the wait. */
+  apiCall(principal: Principal): readonly WindowState[] {
+    return this.#take(principal, callWindows(this.limitsOf(principal)), 'API calls');
   }
 
   /** Every window of the principal, taking nothing. */
@@ -36,8 +32,26 @@ export class Limiter {
     return this.#windows.states(principal.id, requestWindows(this.limitsOf(principal)));
   }
 
+  /** The same with the windows of API calls. */
+  allStates(principal: Principal): WindowState[] {
+    const limits = this.limitsOf(principal);
+    return this.#windows.states(principal.id, [...requestWindows(limits), ...callWindows(limits)]);
+  }
+
   limitsOf(principal: Principal): RateLimits {
     return { ...this.#limits, ...principal.limits };
+  }
+
+  #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {
+    const { allowed, states } = this.#windows.take(principal.id, windows);
+    if (allowed) return states;
+    const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
+    const { limit, seconds } = full.window;
+    refuse(
+      'rate_limited',
+      { retry_after: full.retryAfter, limit, window_seconds: seconds },
+      `Rate limit exceeded: ${limit} ${what} per ${PERIODS[seconds]}.`,
+    );
   }
 
   load(store: CounterStore): Promise<void> {
@@ -54,6 +68,13 @@ function requestWindows(limits: RateLimits): Window[] {
     { name: 'requests_per_minute', limit: limits.requests_per_minute, seconds: 60 },
     { name: 'requests_per_hour', limit: limits.requests_per_hour, seconds: 3600 },
     { name: 'requests_per_day', limit: limits.requests_per_day, seconds: 86_400 },
+  ];
+}
+
+function callWindows(limits: RateLimits): Window[] {
+  return [
+    { name: 'api_calls_per_minute', limit: limits.api_calls_per_minute, seconds: 60 },
+    { name: 'api_calls_per_hour', limit: limits.api_calls_per_hour, seconds: 3600 },
   ];
 }
 

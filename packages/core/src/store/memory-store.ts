@@ -1,5 +1,6 @@
 import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
+import { MemoryExecutions } from './memory/executions.ts';
 import { memoryKnowledge } from './memory/knowledge.ts';
 import { memoriesInMemory } from './memory/memories.ts';
 import { memoryOutbox } from './memory/outbox.ts';
@@ -156,6 +157,10 @@ export class MemoryStore implements Store {
 
   readonly memories = memoriesInMemory((action) => this.#do(action));
   readonly pins = pinsInMemory((action) => this.#do(action));
+
+  readonly #executions = new MemoryExecutions((operation) => this.#do(operation));
+  readonly executions = this.#executions.executions;
+  readonly storedData = this.#executions.storedData;
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;

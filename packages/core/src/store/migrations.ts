@@ -1,5 +1,6 @@
 import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
+import { EXECUTION_TABLES } from './sql/executions.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION } from './sql/mailbox-tables.ts';
 import type { Database } from './sqlite-engine.ts';
@@ -149,4 +150,5 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX memory_entries_by_end ON memory_entries (expires_at) WHERE expires_at IS NOT NULL
   `,
+  EXECUTION_TABLES,
 ];

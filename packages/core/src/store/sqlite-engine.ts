@@ -20,7 +20,7 @@ export interface Statement {
   iterate(...values: readonly Value[]): IterableIterator<unknown>;
 }
 
-export type Value = string | number | null;
+export type Value = string | number | null | Uint8Array;
 
 /** `node:sqlite` where it is built in and stable, else the package with the same API and its binary inside. */
 export async function loadEngine(version: string = process.versions.node): Promise<Engine> {

@@ -236,12 +236,12 @@ async function inTurn(writes: readonly (() => Promise<unknown>)[]): Promise<void
   for (const write of writes) await write();
 }
 
-/** A disk of 8 MiB; needs the right to mount one. `why` says what is missing. */
+/** A disk of 64 MiB, several times what the log and the ballast take; needs the right to mount one. `why` says what is missing. */
 function mountTmpfs(): { path: string; why: string; unmount(): void } {
   const path = join(root, 'small-disk');
   mkdirSync(path);
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path], { stdio: 'pipe' });
   } catch (error) {
     return { path, why: ` (not here: ${error instanceof Error ? error.message.split('\n')[0] : error})`, unmount() {} };
   }
@@ -252,7 +252,7 @@ function onFatal(error: Error): void {
   throw error;
 }
 
-const BALLAST = 1_048_576;
+const BALLAST = 16_777_216;
 
 // Result codes of SQLite.
 const BUSY = 5;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { describeApis } from './apis.contract.ts';
 import { describeCredentialStore } from './credentials.contract.ts';
+import { describeExecutions } from './executions.contract.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
 import { describeKnowledge } from './knowledge.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -16,6 +17,7 @@ let folders = 0;
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeStore('the store in SQLite', () => open(newFolder()));
+describeExecutions('the store in SQLite', () => open(newFolder()));
 describeCredentialStore('the store in SQLite', () => open(newFolder()));
 describeApis('the store in SQLite', () => open(newFolder()));
 describeKnowledge('the store in SQLite', () => open(newFolder()));

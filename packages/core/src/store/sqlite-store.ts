@@ -12,12 +12,14 @@ import type {
   ApiStore,
   CounterStore,
   CredentialStore,
+  ExecutionStore,
   KeyStore,
   KnowledgeStore,
   OutboxStore,
   RequestStore,
   SessionStore,
   Store,
+  StoredDataStore,
   StoreStats,
   ThreadStore,
 } from './store.ts';
@@ -92,15 +94,7 @@ export class SqliteStore implements Store {
     find: (key) => this.#ask('find', key),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
-    purge: async (before) => {
-      let total = 0;
-      for (let from: number | null = 0; from !== null; ) {
-        const { purged, next }: { purged: number; next: number | null } = await this.#ask('purge', before, from);
-        total += purged;
-        from = next;
-      }
-      return total;
-    },
+    purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
   };
 
   readonly sessions: SessionStore = {
@@ -126,6 +120,24 @@ export class SqliteStore implements Store {
   readonly counters: CounterStore = {
     load: (since) => this.#ask('loadCounters', since),
     save: (rows, forget) => this.#ask('saveCounters', rows, forget),
+  };
+
+  readonly executions: ExecutionStore = {
+    accept: (row) => this.#ask('acceptExecution', row),
+    append: (key, effects) => this.#ask('appendEffects', key, effects),
+    finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
+    find: (key) => this.#ask('findExecution', key),
+    effects: (key) => this.#ask('effects', key),
+    unfinished: () => this.#ask('unfinishedExecutions'),
+    list: (owner, page) => this.#ask('listExecutions', owner, page),
+    purge: (before) => inWindows((from) => this.#ask('purgeExecutions', before, from)),
+  };
+
+  readonly storedData: StoredDataStore = {
+    keep: (row, quota, by) => this.#ask('keepStored', row, quota, by),
+    find: (owner, name) => this.#ask('findStored', owner, name),
+    names: (owner) => this.#ask('storedNames', owner),
+    files: () => this.#ask('storedFiles'),
   };
 
   readonly credentials: CredentialStore = {
@@ -265,6 +277,17 @@ interface Pending {
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is that of the question
   readonly resolve: (value: any) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** Some at a time, so that others get their turn in between. */
+async function inWindows(purge: (from: number) => Promise<{ purged: number; next: number | null }>): Promise<number> {
+  let total = 0;
+  for (let from: number | null = 0; from !== null; ) {
+    const window: { purged: number; next: number | null } = await purge(from);
+    total += window.purged;
+    from = window.next;
+  }
+  return total;
 }
 
 function errorOf({ code, message }: ErrorData): Error {

@@ -1,5 +1,6 @@
 import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
+import type { ExecutionStore, StoredDataStore } from './executions.ts';
 import type { KnowledgeStore } from './knowledge.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { OutboxStore } from './outbox.ts';
@@ -8,6 +9,7 @@ import type { ThreadStore } from './threads.ts';
 
 export type * from './apis.ts';
 export type * from './credentials.ts';
+export type * from './executions.ts';
 export type * from './knowledge.ts';
 export type * from './outbox.ts';
 export type * from './threads.ts';
@@ -23,6 +25,8 @@ export interface Store extends AsyncDisposable {
   readonly keys: KeyStore;
   readonly agents: AgentStore;
   readonly counters: CounterStore;
+  readonly executions: ExecutionStore;
+  readonly storedData: StoredDataStore;
   readonly credentials: CredentialStore;
   readonly apis: ApiStore;
   readonly knowledge: KnowledgeStore;

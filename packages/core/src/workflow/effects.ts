@@ -1,21 +1,21 @@
-import type { Json } from '@dragoman/protocols';
 import type { CredentialUse } from '../gate/gate.ts';
 
 /**
  * What a running workflow asks of the world. Everything else it does is pure and can be done again: after a crash the plan
  * runs from the start, and these answer from the journal what they answered before. Each effect has a key that is the same
  * in every run of the same plan: the operation's id and, inside loops, the index of each item (`call[3]`, `call[3][0]`).
- * An effect that fails rejects with `Refused`.
+ * An effect that fails rejects with `Refused`. What may be large crosses as bytes, so that it can pass between threads and
+ * into a journal without being read. `digest` tells what was computed before the effect: the same in every run of one plan.
  */
 export interface Effects {
-  call(key: string, request: ApiRequest): Promise<ApiAnswer>;
-  store(key: string, write: StoreWrite): Promise<void>;
+  call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer>;
+  store(key: string, write: StoreWrite, digest: string): Promise<void>;
   /** Resolves when the time is over, also when the process was started again in between. */
-  wait(key: string, milliseconds: number): Promise<void>;
+  wait(key: string, milliseconds: number, digest: string): Promise<void>;
   /** The time, the same in every run. Epoch milliseconds. */
-  now(key: string): Promise<number>;
-  /** What earlier executions of the caller stored, as it was when this execution started. */
-  stored(key: string, name: string): Promise<Json | undefined>;
+  now(key: string, digest: string): Promise<number>;
+  /** What earlier executions of the caller stored, as it was when this execution started. JSON text. */
+  stored(key: string, name: string): Promise<Uint8Array | undefined>;
 }
 
 /** An ApiCall with every reference but the credentials' resolved. */
@@ -25,22 +25,32 @@ export interface ApiRequest {
   readonly url: string;
   readonly query: readonly (readonly [name: string, value: string | CredentialUse])[];
   readonly headers: Readonly<Record<string, string | CredentialUse>>;
-  /** May hold a `CredentialUse` at any depth. */
-  readonly body: unknown;
+  /** Bytes, unless a secret goes into it: then a JSON value whose members may be a `CredentialUse`. */
+  readonly body: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
+  /** The caller's word that a repeat has no second effect. */
+  readonly idempotencyKey: string | undefined;
+  /** No longer than the execution has left. */
   readonly timeoutMs: number;
+  /** The credentials whose answers this request carries data from: it may go only where they may. */
+  readonly carries: readonly string[];
 }
 
 export interface ApiAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly bytes: Uint8Array;
+  /** Names this answer: the same wherever a cached one is used again, else new. Without it the bytes are hashed. */
+  readonly lineage?: string;
 }
 
 export interface StoreWrite {
   readonly operationId: string;
   readonly storage: 'localStorage' | 'sessionStorage' | 'file';
   readonly key: string;
-  readonly value: Json;
+  /** JSON text. */
+  readonly json: Uint8Array;
+  /** The credentials whose answers the data comes from. */
+  readonly carries: readonly string[];
 }
 
 /** What is told while a workflow runs, in order. */

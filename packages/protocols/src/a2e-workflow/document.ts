@@ -14,7 +14,7 @@ import {
 } from './line.ts';
 import { nameOf, type Target, usesOf } from './member.ts';
 import { type Level, LONGEST_ORDER, type OperationUpdate } from './message.ts';
-import { operationNamed } from './operation.ts';
+import { type OwnOperations, operationNamed } from './operation.ts';
 
 /** A whole workflow: what its lines define, and the order they give. */
 export interface Workflow {
@@ -36,6 +36,8 @@ export interface ReadOptions {
   /** At `strict` an id defined twice is an error. */
   readonly level?: Level;
   readonly lenient?: boolean;
+  /** Operations the server has beside the built-in ones. */
+  readonly operations?: OwnOperations;
   /** Where the text or the list stands in a larger message. */
   readonly at?: string;
 }
@@ -115,7 +117,8 @@ class DocumentReader {
   }
 
   add(json: Json, at: string, prefix: string): void {
-    const reading: Reading = { at, lenient: this.#options.lenient ?? false, issues: [], warnings: [] };
+    const { lenient = false, operations = {} } = this.#options;
+    const reading: Reading = { at, lenient, operations, issues: [], warnings: [] };
     this.#read(json, reading, prefix);
     for (const issue of reading.issues) this.refuse({ ...issue, message: prefix + issue.message });
     for (const issue of reading.warnings) {
@@ -225,17 +228,25 @@ class DocumentReader {
 
   /** As defined, without what a Conditional or a Loop runs: that runs when it is reached, not for being defined. */
   #impliedOrder(): readonly string[] {
-    const targets = new Set([...this.#operations.values()].flatMap(targetsOf).map(({ id }) => id));
+    const targets = new Set(
+      [...this.#operations.values()].flatMap((each) => this.#targetsOf(each)).map(({ id }) => id),
+    );
     const ids = [...this.#operations.keys()];
     const free = ids.filter((id) => !targets.has(id));
     return free.length > 0 ? free : ids;
+  }
+
+  /** The operations this one runs. */
+  #targetsOf({ type, config }: WorkflowOperation): readonly Target[] {
+    const description = operationNamed(type, this.#options.operations);
+    return description === undefined ? [] : usesOf(description, config).targets;
   }
 
   #undefinedReferences(): readonly Issue[] {
     const known = this.#operations;
     const inBranches = [...known.values()].flatMap((operation) => {
       const { at, prefix } = this.#definitions.get(operation.id) ?? { at: '', prefix: '' };
-      return targetsOf(operation)
+      return this.#targetsOf(operation)
         .filter(({ id }) => !known.has(id))
         .map(({ id, pointer }) => ({ id, pointer: at + pointer, name: prefix + nameOf(pointer) }));
     });
@@ -253,12 +264,6 @@ class DocumentReader {
 /** A full list says that it is one. */
 function listed(issues: readonly Issue[]): readonly Issue[] {
   return issues.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
-}
-
-/** The operations this one runs. */
-export function targetsOf({ type, config }: WorkflowOperation): readonly Target[] {
-  const description = operationNamed(type);
-  return description === undefined ? [] : usesOf(description, config).targets;
 }
 
 function undefinedOperation(id: string, pointer: string, name: string, known: ReadonlyMap<string, unknown>): Issue {

@@ -19,6 +19,7 @@ export {
   type Workflow,
   type WorkflowOperation,
 } from './document.ts';
+export { type Uses, usesOf } from './member.ts';
 export {
   BeginExecution,
   Capabilities,
@@ -32,11 +33,27 @@ export {
   RateLimited,
   RateLimitStatus,
   ValidationReport,
+  type WorkflowError,
   WorkflowRequest,
 } from './message.ts';
-export { OPERATION_NAMES, OPERATIONS, type OperationName, operationNamed } from './operation.ts';
-export { DEFAULT_TIMEOUT } from './operations/api-call.ts';
+export { OPERATION_NAMES, OPERATIONS, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
+export { type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
+export type { CalculateConfig } from './operations/calculate.ts';
+export type { ConditionalConfig } from './operations/conditional.ts';
+export type { ConvertTimezoneConfig } from './operations/convert-timezone.ts';
+export type { DateCalculationConfig } from './operations/date-calculation.ts';
 export type { Member, OperationDescription, Shape } from './operations/description.ts';
+export type { EncodeDecodeConfig } from './operations/encode-decode.ts';
+export type { ExtractTextConfig } from './operations/extract-text.ts';
+export type { FilterDataConfig } from './operations/filter-data.ts';
+export type { FormatTextConfig } from './operations/format-text.ts';
+export type { GetCurrentDateTimeConfig } from './operations/get-current-date-time.ts';
+export type { LoopConfig } from './operations/loop.ts';
+export type { MergeDataConfig } from './operations/merge-data.ts';
+export type { StoreDataConfig } from './operations/store-data.ts';
+export type { TransformDataConfig } from './operations/transform-data.ts';
+export type { ValidateDataConfig } from './operations/validate-data.ts';
+export type { WaitConfig } from './operations/wait.ts';
 export {
   canonicalPath,
   covers,
@@ -49,4 +66,5 @@ export {
 } from './path.ts';
 export { reportOf, validateWorkflow } from './report.ts';
 export type { RunOptions } from './request.ts';
-export { parseTemplate, parseUrlTemplate, type Template, type TemplatePart } from './template.ts';
+export { hasTemplate, parseTemplate, parseUrlTemplate, type Template, type TemplatePart } from './template.ts';
+export { isPathReference } from './value.ts';

@@ -7,7 +7,7 @@ import { pointerTo, segmentsOf } from '../pointer.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { canonicalConfig, memberIssues } from './member.ts';
 import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
-import { OPERATION_NAMES, type OperationName, operationNamed } from './operation.ts';
+import { namesWith, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 import { isPlainConfig } from './plain.ts';
 
 /** One line of a workflow, in the spec's form. */
@@ -18,6 +18,8 @@ export interface Reading {
   /** Where the value stands, for pointers. */
   readonly at: string;
   readonly lenient: boolean;
+  /** Operations the server has beside the built-in ones. */
+  readonly operations?: OwnOperations;
   readonly issues: Issue[];
   readonly warnings: Issue[];
 }
@@ -129,11 +131,14 @@ function readOperation(operation: JsonObject, at: string, reading: Reading): Jso
     settle([{ pointer, code: 'type', message: `${name} must be an object; got ${show(config)}` }], reading);
     return undefined;
   }
-  const description = operationNamed(name);
-  if (description === undefined) return settle([unknownOperation(name, pointer)], reading) ? operation : undefined;
+  const description = operationNamed(name, reading.operations);
+  if (description === undefined) {
+    return settle([unknownOperation(name, pointer, reading.operations)], reading) ? operation : undefined;
+  }
   const canonical = canonicalConfig(description.aliases ?? [], config);
   const own = [...memberIssues(description, canonical.config), ...(description.inspect?.(canonical.config) ?? [])];
-  const found = issuesOf(VALIDATORS[name as OperationName], description.schema, canonical.config)
+  const validate = description.validate ?? VALIDATORS[name as OperationName];
+  const found = issuesOf(validate, description.schema, canonical.config)
     // A pattern and a length only hint at what the path's own reader says.
     .filter(({ code, pointer: at }) => !HINTS.has(code) || !own.some((other) => other.pointer === at))
     .map(forbidden);
@@ -165,13 +170,14 @@ function idIssues(id: Json | undefined, pointer: string): readonly Issue[] {
   return [{ pointer, code: 'forbidden_key', message: `${id} must not be an operation's id` }];
 }
 
-function unknownOperation(name: string, pointer: string): Issue {
+function unknownOperation(name: string, pointer: string, own?: OwnOperations): Issue {
   if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(pointer);
-  const close = nearest(name, OPERATION_NAMES);
+  const names = namesWith(own);
+  const close = nearest(name, names);
   return {
     pointer,
     code: 'unknown_operation',
-    message: `${show(name)} is not an operation; expected ${OPERATION_NAMES.join(', ')}`,
+    message: `${show(name)} is not an operation; expected ${names.join(', ')}`,
     ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
   };
 }

@@ -171,6 +171,8 @@ export const ExecutionResult = {
     started_at: { type: ['string', 'null'], format: 'date-time' },
     completed_at: { type: ['string', 'null'], format: 'date-time' },
     error: WorkflowError,
+    /** Every error, when there were several; `error` is the first. */
+    errors: { type: 'array', items: WorkflowError },
   },
   additionalProperties: false,
 } as const;

@@ -40,7 +40,16 @@ export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
 
+/** Operations of a server's own, by name. */
+export type OwnOperations = Readonly<Record<string, OperationDescription>>;
+
 /** The description of an operation by its name on the wire; `undefined` for a stranger. */
-export function operationNamed(name: string): OperationDescription | undefined {
-  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as OperationName] : undefined;
+export function operationNamed(name: string, own: OwnOperations = {}): OperationDescription | undefined {
+  if (Object.hasOwn(OPERATIONS, name)) return OPERATIONS[name as OperationName];
+  return Object.hasOwn(own, name) ? own[name] : undefined;
+}
+
+/** Every name that can stand in an operationUpdate. */
+export function namesWith(own: OwnOperations = {}): readonly string[] {
+  return [...OPERATION_NAMES, ...Object.keys(own)];
 }

@@ -5,6 +5,8 @@ import { withHeartbeat } from './heartbeat.ts';
 /** One record of a stream: its number, by which a peer resumes, and its JSON on one line. */
 export interface StreamRecord {
   readonly id: number;
+  /** One of our own fixed names; SSE alone has a place for it. */
+  readonly event?: string;
   readonly data: string;
 }
 
@@ -36,10 +38,10 @@ async function* sseEvents(records: AsyncIterable<StreamRecord>): AsyncGenerator<
  * One event. Nothing a stranger wrote is outside `data`, and `data` is one line: a line break in it would let the
  * sender forge the next event.
  */
-export function sseEvent({ id, data }: StreamRecord): string {
+export function sseEvent({ id, event, data }: StreamRecord): string {
   if (!Number.isSafeInteger(id)) throw new Error('the id of an SSE event is not a whole number');
   if (data.includes('\n') || data.includes('\r')) throw new Error('the data of an SSE event has more than one line');
-  return `id: ${id}\ndata: ${data}\n\n`;
+  return `id: ${id}\n${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`;
 }
 
 const COMMENT = ': still here\n\n';

@@ -17,6 +17,7 @@ import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
 import { sseEvent, sseStream } from '../edges/sse.ts';
+import { afterOf, callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -220,28 +221,6 @@ async function* resumed(reading: Reading, options: { framing: Streamed; finalOnl
 /** A request that is not for a stream gets its final frame alone, now and later. */
 function isForStream({ envelope }: RequestRow): boolean {
   return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
-}
-
-function callerOf({ principal }: InboundRequest): Principal {
-  if (principal === undefined) throw new Error('an agent route was reached without a caller');
-  return principal;
-}
-
-/** `?after=N`, or the `Last-Event-ID` an SSE client sends by itself when it reconnects. */
-function afterOf({ query, headers }: InboundRequest): number | Failure {
-  const text = query.get('after') ?? headers['last-event-id'] ?? '-1';
-  if (typeof text === 'string' && /^(?:-1|\d{1,15})$/.test(text)) return Number(text);
-  const message = `after must be the sequence of a frame, or -1 for all; got ${JSON.stringify(text)}`;
-  return failure('invalid_message', { issues: [{ pointer: '/after', code: 'type', message }] }, message);
-}
-
-/** The key a caller may give a POST a second name by. */
-export function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
-  const key = headers['idempotency-key'];
-  if (key === undefined) return undefined;
-  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  const message = 'Idempotency-Key must be 1 to 255 visible characters.';
-  return failure('invalid_message', { issues: [{ pointer: '', code: 'pattern', message }] }, message);
 }
 
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;

@@ -20,7 +20,7 @@ import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { idempotencyKeyOf } from './e2a.ts';
+import { idempotencyKeyOf } from '../inbound-fields.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;

@@ -3,6 +3,7 @@ import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
+import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
@@ -10,6 +11,7 @@ import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { pinReads, pinWrites } from './pins.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
+import { storedDataReads, storedDataWrites } from './stored-data.ts';
 import { threadReads, threadRemovals, threadWrites } from './threads.ts';
 
 /** Everything the thread can be asked, by kind: the kind decides when it runs and whether it may use the last space. */
@@ -28,6 +30,8 @@ export function prepareOperations(database: Database) {
       ...knowledgeReads(database),
       ...memoryReads(database),
       ...pinReads(database),
+      ...executionReads(database),
+      ...storedDataReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -42,6 +46,8 @@ export function prepareOperations(database: Database) {
       ...knowledgeWrites(database),
       ...memoryWrites(database),
       ...pinWrites(database),
+      ...executionWrites(database),
+      ...storedDataWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -55,6 +61,7 @@ export function prepareOperations(database: Database) {
       ...apiRemovals(database),
       ...knowledgeRemovals(database),
       ...memoryRemovals(database),
+      ...executionRemovals(database),
     },
   };
 }

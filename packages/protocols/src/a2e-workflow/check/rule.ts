@@ -3,7 +3,7 @@ import { pointerTo } from '../../pointer.ts';
 import type { Workflow, WorkflowOperation } from '../document.ts';
 import { type Uses, usesOf } from '../member.ts';
 import type { Level } from '../message.ts';
-import { operationNamed } from '../operation.ts';
+import { type OwnOperations, operationNamed } from '../operation.ts';
 import type { CredentialPlace, OperationDescription } from '../operations/description.ts';
 import { covers, type Path } from '../path.ts';
 import type { FindingCode } from './severity.ts';
@@ -27,6 +27,8 @@ export interface CheckContext {
   /** Credentials that exist, by id. */
   readonly credentials?: Readonly<Record<string, Credential>>;
   readonly limits?: Partial<Limits>;
+  /** Operations the server has beside the built-in ones. */
+  readonly operations?: OwnOperations;
   /** Keys below `/store/` that earlier executions left. */
   readonly stored?: Iterable<string>;
 }
@@ -85,7 +87,7 @@ export interface Examined extends WorkflowOperation {
 export function examine(workflow: Workflow, context: CheckContext): Subject {
   const operations = new Map<string, Examined>();
   for (const operation of workflow.operations.values()) {
-    const description = operationNamed(operation.type);
+    const description = operationNamed(operation.type, context.operations);
     const uses = description === undefined ? NO_USES : usesOf(description, operation.config);
     operations.set(operation.id, { ...operation, description, uses });
   }

@@ -1,19 +1,20 @@
 import { nearest } from '../../nearest.ts';
 import { show } from '../../validation.ts';
 import { nameOf } from '../member.ts';
-import { OPERATION_NAMES } from '../operation.ts';
+import { namesWith } from '../operation.ts';
 import { findCycles } from './cycle.ts';
 import { about, type Draft, type Rule, type Subject } from './rule.ts';
 
 /** Operations exist in the catalogue. */
-export const knownTypes: Rule = ({ operations }) =>
+export const knownTypes: Rule = ({ operations, context }) =>
   [...operations.values()]
     .filter(({ description }) => description === undefined)
     .map((operation) => {
-      const close = nearest(operation.type, OPERATION_NAMES);
+      const names = namesWith(context.operations);
+      const close = nearest(operation.type, names);
       return about(operation, '', {
         code: 'unknown_operation',
-        message: `${show(operation.type)} is not an operation; expected ${OPERATION_NAMES.join(', ')}`,
+        message: `${show(operation.type)} is not an operation; expected ${names.join(', ')}`,
         ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
       });
     });

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import { pointerTo } from '../../pointer.ts';
 import type { JsonSchema } from '../../schema.ts';
+import type { Validator } from '../../validation.ts';
 
 /** Everything the reader, the checker and the engine need to know about one operation, as data. */
 export interface OperationDescription {
@@ -10,6 +11,8 @@ export interface OperationDescription {
   readonly category: 'api' | 'data' | 'storage' | 'control' | 'time' | 'text' | 'math';
   /** The closed shape of its configuration. */
   readonly schema: JsonSchema;
+  /** Compiled from the schema. Built-in operations have theirs ahead of time; a server's own bring it along. */
+  readonly validate?: Validator;
   /** The members that mean something beyond their shape. */
   readonly members: readonly Member[];
   /** Other spellings of a value that are read as the spec's own. */

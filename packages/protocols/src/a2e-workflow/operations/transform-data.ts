@@ -21,7 +21,8 @@ export const TransformDataConfig = {
       properties: {
         field: FieldText,
         order: { enum: ['asc', 'desc'] },
-        // `select` lists fields, `map` renames them: { "full_name": "name" }.
+        // `select` lists fields, `map` renames them: { "full_name": "name" }, `sort` orders by several, listed or as
+        // { "points": "desc", "name": "asc" }.
         fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
         operation: { enum: AGGREGATIONS },
         operations: {
@@ -96,7 +97,10 @@ const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly 
     if (fields === undefined) return [missing('fields', 'map', suggestion)];
     return [{ ...shape('an object of source and target names for map', fields), suggestion }];
   },
-  sort: ({ field }) => (field === undefined ? [missing('field', 'sort')] : []),
+  sort: ({ field, fields }) => {
+    if (fields === undefined) return field === undefined ? [missing('field', 'sort')] : [];
+    return isObject(fields) ? [...forbiddenNames(Object.keys(fields)), ...unknownOrders(fields)] : [];
+  },
   group: ({ field }) => (field === undefined ? [missing('field', 'group')] : []),
   select: ({ field, fields }) => {
     if (fields === undefined) return field === undefined ? [missing('fields', 'select')] : [];
@@ -125,6 +129,17 @@ function forbiddenNames(names: readonly string[]): readonly Issue[] {
     const message = `fields ${fault.expected}; got ${show(name)}`;
     return [{ pointer: pointerTo('/config/fields', name), code: fault.code, message }];
   });
+}
+
+/** The values that `sort` finds here are no fields but orders. */
+function unknownOrders(fields: JsonObject): readonly Issue[] {
+  return Object.entries(fields)
+    .filter(([, order]) => order !== 'asc' && order !== 'desc')
+    .map(([name, order]) => ({
+      pointer: pointerTo('/config/fields', name),
+      code: 'enum',
+      message: `${name} must be asc or desc for sort; got ${show(order)}`,
+    }));
 }
 
 function missing(name: string, what: string, suggestion?: string): Issue {

@@ -1,0 +1,173 @@
+// Operations on data, in the thread they run in, against the same work written by hand in the same thread and run: filter,
+// sort, group and aggregate. The main thread is watched meanwhile.
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { type Catalog, loadCatalog } from '../packages/core/src/workflow/catalog.ts';
+import type { Effects } from '../packages/core/src/workflow/effects.ts';
+import { compilePlan, type Plan } from '../packages/core/src/workflow/plan.ts';
+import { WorkflowPool } from '../packages/core/src/workflow/pool.ts';
+import { readWorkflow } from '../packages/protocols/src/a2e-workflow/index.ts';
+import type { Json, JsonObject } from '../packages/protocols/src/index.ts';
+import { jsonLog, systemClock } from '../packages/server/src/system-ports.ts';
+import { table } from './measure.ts';
+
+export async function benchData(): Promise<readonly string[]> {
+  const operations = [new URL('./workflow/operations.mjs', import.meta.url).href];
+  const catalog = await loadCatalog(operations);
+  const pool = new WorkflowPool({ clock: systemClock, log: jsonLog('error'), size: 1, memoryMb: 6144, operations });
+  const shortfalls: string[] = [];
+  const rows: string[][] = [['operation', 'rows', 'engine', 'by hand', 'ratio', 'per row', 'main thread held']];
+  try {
+    // The thread starts, and what it loads is compiled.
+    await measured(pool, catalog, 'filter', OPERATIONS['filter'] ?? {}, 1000);
+    for (const [name, operation] of Object.entries(OPERATIONS)) {
+      const perRow = new Map<number, number>();
+      const byHand = new Map<number, number>();
+      for (const count of COUNTS) {
+        const { engine, hand, held } = await measured(pool, catalog, name, operation, count);
+        const ratio = engine / hand;
+        perRow.set(count, (engine / count) * 1e6);
+        byHand.set(count, hand / count);
+        const cells = [
+          milliseconds(engine),
+          milliseconds(hand),
+          ratio.toFixed(2),
+          `${perRow.get(count)?.toFixed(0)} ns`,
+        ];
+        rows.push([name, count.toLocaleString('en'), ...cells, milliseconds(held)]);
+        if (count >= 100_000 && ratio > MOST_RATIO) {
+          shortfalls.push(`${name} of ${count} rows takes ${ratio.toFixed(2)} × by hand; at most ${MOST_RATIO} ×`);
+        }
+        if (held > MOST_HELD_MS)
+          shortfalls.push(`${name} of ${count} rows holds the main thread ${milliseconds(held)}`);
+      }
+      const growth = (perRow.get(1_000_000) ?? 0) / (perRow.get(10_000) ?? 1);
+      // Memory is slower than a cache for everybody: what is flat is what grows no more than it does by hand.
+      const handGrowth = (byHand.get(1_000_000) ?? 0) / (byHand.get(10_000) ?? 1);
+      if (growth > MOST_GROWTH * handGrowth) {
+        shortfalls.push(
+          `${name} costs ${growth.toFixed(1)} × as much a row at 1 M as at 10 k, by hand ${handGrowth.toFixed(1)} ×`,
+        );
+      }
+    }
+  } finally {
+    await pool[Symbol.asyncDispose]();
+  }
+  console.log(table(rows));
+  return shortfalls;
+}
+
+/** The best of several rounds, each of which does both in turn and compares what came out. */
+async function measured(pool: WorkflowPool, catalog: Catalog, what: string, operation: JsonObject, count: number) {
+  const engine: number[] = [];
+  const hand: number[] = [];
+  const watch = new LoopWatch();
+  const result = await pool.run(planFor(catalog, what, operation, count), {
+    effects: NO_EFFECTS,
+    timeoutMs: 600_000,
+    budgets: { dataBytes: 8e9, iterations: 10_000, steps: 1e6 },
+    onProgress: (progress) => {
+      if (progress.event !== 'operation-finished') return;
+      if (progress.operationId === 'engine') engine.push(progress.milliseconds);
+      if (progress.operationId === 'hand') hand.push(progress.milliseconds);
+    },
+  });
+  const held = watch.stop();
+  if (result.status !== 'success') throw new Error(JSON.stringify(result.errors));
+  return { engine: Math.min(...engine), hand: Math.min(...hand), held };
+}
+
+function planFor(catalog: Catalog, what: string, operation: JsonObject, count: number): Plan {
+  const outputPath = '/workflow/out';
+  const steps: Record<string, Json> = {
+    rounds: { Rounds: { count: count >= 1_000_000 ? 7 : 25, outputPath: '/workflow/rounds' } },
+    rows: { MakeRows: { count, outputPath: '/workflow/rows' } },
+    engine: operation,
+    hand: { ByHand: { what, inputPath: '/workflow/rows', outputPath: '/workflow/hand' } },
+    compare: { Compare: { inputPath: outputPath, outputPath: '/workflow/same' } },
+    loop: { Loop: { inputPath: '/workflow/rounds', operations: ['engine', 'hand', 'compare'] } },
+  };
+  const lines = Object.entries(steps).map(([operationId, each]) => ({
+    type: 'operationUpdate',
+    operationId,
+    operation: each,
+  }));
+  const begin = { type: 'beginExecution', executionId: 'bench', operationOrder: ['rounds', 'rows', 'loop'] };
+  const read = readWorkflow([...lines, begin], { operations: catalog.own });
+  if (!read.ok) throw new Error(JSON.stringify(read.issues));
+  const compiled = compilePlan(read.value, { catalog });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.findings));
+  return compiled.plan;
+}
+
+/** How long the main thread computed between two ticks of a timer, at most: so long nobody else had its ear. */
+class LoopWatch {
+  #held = 0;
+  #last = mainThreadMs();
+  readonly #timer = setInterval(() => {
+    const now = mainThreadMs();
+    this.#held = Math.max(this.#held, now - this.#last);
+    this.#last = now;
+  }, 1);
+
+  stop(): number {
+    clearInterval(this.#timer);
+    return this.#held;
+  }
+}
+
+/** What the main thread has computed so far. Where the system does not tell, waiting for a core counts as well. */
+function mainThreadMs(): number {
+  try {
+    const [ran = ''] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+    return Number(ran) / 1e6;
+  } catch {
+    return performance.eventLoopUtilization().active;
+  }
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+}
+
+const input = { inputPath: '/workflow/rows', outputPath: '/workflow/out' };
+const OPERATIONS: Readonly<Record<string, JsonObject>> = {
+  filter: {
+    FilterData: {
+      ...input,
+      conditions: [
+        { field: 'status', operator: '==', value: 'active' },
+        { field: 'points', operator: '>', value: 500 },
+      ],
+    },
+  },
+  sort: { TransformData: { ...input, transform: 'sort', config: { field: 'score', order: 'desc' } } },
+  sortText: { TransformData: { ...input, transform: 'sort', config: { field: 'name' } } },
+  group: { TransformData: { ...input, transform: 'group', config: { field: 'city' } } },
+  aggregate: {
+    TransformData: {
+      ...input,
+      transform: 'aggregate',
+      config: {
+        operations: [
+          { operation: 'count', field: 'score', as: 'count' },
+          { operation: 'sum', field: 'score', as: 'sum' },
+          { operation: 'avg', field: 'score', as: 'mean' },
+          { operation: 'min', field: 'score', as: 'least' },
+          { operation: 'max', field: 'score', as: 'most' },
+        ],
+      },
+    },
+  },
+};
+const COUNTS = [10_000, 100_000, 1_000_000];
+const MOST_RATIO = 1.5;
+const MOST_GROWTH = 1.5;
+const MOST_HELD_MS = 15;
+const NO_EFFECTS: Effects = {
+  call: () => Promise.reject(new Error('nothing is asked here')),
+  store: () => Promise.reject(new Error('nothing is asked here')),
+  wait: () => Promise.reject(new Error('nothing is asked here')),
+  now: () => Promise.reject(new Error('nothing is asked here')),
+  stored: () => Promise.reject(new Error('nothing is asked here')),
+};

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { DemoApi } from '../demo/api.ts';
+import { demoWorkflows } from '../demo/workflows.ts';
+import { main } from '../main.ts';
+
+const api = await DemoApi.start('demo-key-of-the-test');
+afterAll(() => api[Symbol.asyncDispose]());
+const workflows = demoWorkflows(api.url);
+const ACTIVE = workflows['active-users.jsonl'] ?? '';
+
+async function run(args: readonly string[], { stdin = '', isTTY = false } = {}) {
+  const surroundings = new FakeSurroundings({ folder: temporaryFolder(), stdin, isTTY });
+  const code = await main(args, surroundings);
+  return { code, out: surroundings.out, notes: surroundings.notes, folder: surroundings.folder };
+}
+
+describe('without a server', () => {
+  test('a workflow is run, each operation a line, then how it ended and what came of it', async () => {
+    const { code, out, notes } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin: ACTIVE });
+    expect({ code, notes }).toEqual({ code: 0, notes: '' });
+    const lines = out.split('\n');
+    expect(lines[0]).toMatch(/^ {2}✓ fetch-users {2}\d+ ms$/);
+    expect(lines[1]).toMatch(/^ {2}✓ filter-active {2}\d+ ms$/);
+    expect(lines[3]).toMatch(/^success active-users-[0-9a-f]{8}, \d+ ms$/);
+    expect(JSON.parse(lines.slice(4).join('\n'))).toMatchObject([{ name: 'Ada' }, { name: 'Dora' }, { name: 'Brook' }]);
+  });
+
+  test('as JSON it is the result alone, under its own id when that is asked for', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'w.jsonl'), ACTIVE);
+    const surroundings = new FakeSurroundings({ folder });
+    const code = await main(['workflow', 'run', '--json', '--keep-id', '--allow', api.host, 'w.jsonl'], surroundings);
+    expect(code).toBe(0);
+    expect(JSON.parse(surroundings.out)).toMatchObject({ execution_id: 'active-users', status: 'success' });
+  });
+
+  test('on a screen the running operation is shown until it ends', async () => {
+    const { out } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin: ACTIVE, isTTY: true });
+    expect(out).toContain('  … fetch-users\r');
+  });
+
+  test('a host nobody allowed is not called, and the command fails', async () => {
+    const { code, out } = await run(['workflow', 'run', '-'], { stdin: ACTIVE });
+    expect(code).toBe(1);
+    expect(out).toContain('✗ fetch-users');
+    expect(out).toContain('not run: filter-active, sort-by-points');
+  });
+
+  test('a workflow is checked and planned', async () => {
+    const broken = ACTIVE.replace('"/workflow/users","conditions"', '"/workflow/usres","conditions"');
+    const wrong = await run(['workflow', 'validate', '-'], { stdin: broken });
+    expect(wrong.code).toBe(1);
+    expect(wrong.out).toContain('not valid');
+    expect(wrong.out).toContain('/workflow/users');
+    const plan = await run(['workflow', 'plan', '-'], { stdin: ACTIVE });
+    expect(plan.code).toBe(0);
+    expect(plan.out).toContain(`GET ${api.url}/users`);
+    expect(plan.out).toContain('3 steps, 1 API calls');
+    const refused = await run(['workflow', 'run', '-'], { stdin: broken });
+    expect(refused.code).toBe(1);
+    expect(refused.notes).toContain('ValidationError');
+  });
+});

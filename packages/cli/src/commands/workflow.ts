@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
+import type { Context, ExitCode } from '../context.ts';
+import { readText } from '../input.ts';
+import { planWorkflow, runWorkflow, validateWorkflow } from '../workflow/actions.ts';
+import { localServer } from '../workflow/local-server.ts';
+import type { WorkflowServer } from '../workflow/server-call.ts';
+
+export interface WorkflowOptions extends ConnectionOptions {
+  readonly config?: string;
+  readonly allow?: readonly string[];
+  readonly level?: string;
+  readonly onError?: string;
+  readonly timeout?: number;
+  readonly keepId?: boolean;
+  readonly json: boolean;
+}
+
+export function workflowCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'workflow',
+    summary: 'check, plan and run A2E workflows, here or on a server',
+    examples: [`${PROGRAM} workflow run workflow.jsonl`],
+  });
+  for (const [name, { summary, act }] of Object.entries(ACTIONS))
+    command.addCommand(action(name, summary, act, context));
+  return command;
+}
+
+function action(name: string, summary: string, act: Act, context: Context): Command {
+  const command = newCommand(context, {
+    name: `workflow ${name}`,
+    summary,
+    examples: [
+      `${PROGRAM} workflow ${name} workflow.jsonl`,
+      `${PROGRAM} workflow ${name} --url http://127.0.0.1:7420 - < workflow.jsonl`,
+    ],
+  })
+    .argument('<file>', 'the workflow as JSON lines; - reads it from stdin')
+    .option('--level <level>', 'strict, moderate or lenient (moderate)')
+    .option('--config <file>', 'without a server: APIs, hosts and limits (dragoman.yaml, if there is one)')
+    .option('--allow <host:port>', 'without a server: a private or plain-http host it may call; may be repeated', each);
+  if (name === 'run') {
+    command
+      .option('--on-error <mode>', 'stop or continue (stop)')
+      .option('--timeout <ms>', 'how long it may take', integer({ from: 1 }))
+      .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
+  }
+  withConnectionOptions(command, 'agent');
+  return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
+    const text = await readText(file, context);
+    await using server = await serverFor(options, context);
+    return await act(text, { server, options, context });
+  });
+}
+
+/** The server that was named, or one of our own for as long as the command takes. */
+async function serverFor(options: WorkflowOptions, context: Context): Promise<WorkflowServer & AsyncDisposable> {
+  if (options.url === undefined) return localServer(options, context);
+  const { url, key } = await connect(options, context, 'agent');
+  return { url, key, async [Symbol.asyncDispose]() {} };
+}
+
+type Act = (
+  text: string,
+  how: { server: WorkflowServer; options: WorkflowOptions; context: Context },
+) => Promise<ExitCode>;
+
+const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: Act }>> = {
+  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: validateWorkflow },
+  plan: { summary: 'say what a workflow would do, without doing it', act: planWorkflow },
+  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: runWorkflow },
+};

@@ -1,0 +1,53 @@
+import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
+import { paint, printable } from '../paint.ts';
+import type { Terminal } from '../terminal.ts';
+import type { ExecutionProgress } from './execution-events.ts';
+
+/** Shows an execution as it goes: on a screen the running operation is replaced by its end, elsewhere each end is a line. */
+export class ProgressPrinter {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  #open = '';
+
+  constructor({ terminal, json }: { terminal: Terminal; json: boolean }) {
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  tell(progress: ExecutionProgress): void {
+    if (this.#json || progress.event === 'execution-finished') return;
+    const name = printable(progress.key ?? progress.operationId);
+    const { green, red, dim } = paint(this.#terminal.colour.out);
+    if (progress.event === 'operation-started') {
+      if (!this.#terminal.isTTY) return;
+      this.#clear();
+      this.#open = `  … ${name}`;
+      this.#terminal.out(this.#open);
+      return;
+    }
+    this.#clear();
+    const mark = progress.status === 'success' ? green('✓') : red('✗');
+    this.#terminal.out(`  ${mark} ${name}  ${dim(`${Math.round(progress.duration_ms)} ms`)}\n`);
+  }
+
+  /** How it ended, and what the last operation gave. */
+  end({ execution_id, status, results, skipped = [], duration_ms = 0, error, errors }: ExecutionResult): void {
+    this.#clear();
+    const { green, red, dim } = paint(this.#terminal.colour.out);
+    const word = status === 'success' ? green(status) : red(status);
+    this.#terminal.out(`${word} ${dim(`${execution_id ?? ''}, ${Math.round(duration_ms)} ms`)}\n`);
+    for (const one of errors ?? (error === undefined ? [] : [error])) {
+      const place = one.operationId === undefined ? '' : `${one.operationId}: `;
+      this.#terminal.out(`  ${red(one.type)} ${printable(`${place}${one.message}`)}\n`);
+      for (const suggestion of one.suggestions ?? []) this.#terminal.out(`    → ${printable(suggestion)}\n`);
+    }
+    if (skipped.length > 0) this.#terminal.out(`  not run: ${printable(skipped.join(', '))}\n`);
+    const last = Object.entries(results).at(-1);
+    if (last !== undefined) this.#terminal.out(`${printable(JSON.stringify(last[1], null, 2))}\n`);
+  }
+
+  #clear(): void {
+    if (this.#open !== '') this.#terminal.out(`\r${' '.repeat(this.#open.length)}\r`);
+    this.#open = '';
+  }
+}

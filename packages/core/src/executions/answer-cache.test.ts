@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { CredentialUse } from '../gate/gate.ts';
+import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
+import { AnswerCache } from './answer-cache.ts';
+
+const versions = new Map([['key', '1']]);
+
+function made({ ttlMs = 300_000 } = {}) {
+  const clock = new TestClock();
+  return { clock, cache: new AnswerCache({ clock, ttlMs, versionOf: (id) => versions.get(id) ?? '' }) };
+}
+
+function get(fields: Partial<ApiRequest> = {}): ApiRequest {
+  const url = 'https://api.example.com/users';
+  const none = { query: [], headers: {}, body: undefined, idempotencyKey: undefined, carries: [] };
+  return { operationId: 'a', method: 'GET', url, timeoutMs: 1000, ...none, ...fields };
+}
+
+const answer: ApiAnswer = { status: 200, contentType: 'application/json', bytes: new TextEncoder().encode('[1]') };
+
+test('an answer stands for five minutes and not longer', () => {
+  const { cache, clock } = made();
+  cache.keep('ann', get(), answer, undefined);
+  clock.pass(299_999);
+  expect(cache.find('ann', get())?.bytes).toEqual(answer.bytes);
+  clock.pass(1);
+  expect(cache.find('ann', get())).toBeUndefined();
+});
+
+test('one agent never gets what another was answered, nor with another version of a credential', () => {
+  const { cache } = made();
+  const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
+  cache.keep('ann', keyed, answer, undefined);
+  expect(cache.find('bob', keyed)).toBeUndefined();
+  expect(cache.find('ann', get())).toBeUndefined();
+  expect(cache.find('ann', get({ headers: { 'x-api-key': new CredentialUse('key') } }))).toBeDefined();
+  versions.set('key', '2');
+  expect(cache.find('ann', keyed)).toBeUndefined();
+});
+
+describe('nothing is kept', () => {
+  test.each([
+    ['of a POST', get({ method: 'POST' }), answer, undefined],
+    ['of an answer that is no success', get(), { ...answer, status: 500 }, undefined],
+    ['of a redirect', get(), { ...answer, status: 302 }, undefined],
+    ['that says no-store', get(), answer, 'private, no-store'],
+    ['that says no-cache', get(), answer, 'no-cache'],
+    ['that is old at once', get(), answer, 'max-age=0'],
+    ['for who asks for it fresh', get({ headers: { 'Cache-Control': 'no-cache' } }), answer, undefined],
+  ] as const)('%s', (_, request, given, cacheControl) => {
+    const { cache } = made();
+    cache.keep('ann', request, given, cacheControl);
+    expect(cache.find('ann', request)).toBeUndefined();
+    expect(cache.clear()).toBe(0);
+  });
+
+  test('with a time of 0', () => {
+    const { cache } = made({ ttlMs: 0 });
+    cache.keep('ann', get(), answer, undefined);
+    expect(cache.find('ann', get())).toBeUndefined();
+  });
+});
+
+test('max-age makes the time shorter and never longer', () => {
+  const { cache, clock } = made();
+  cache.keep('ann', get(), answer, 'max-age=10');
+  cache.keep('ann', get({ url: 'https://api.example.com/long' }), answer, 'max-age=99999');
+  clock.pass(10_000);
+  expect(cache.find('ann', get())).toBeUndefined();
+  clock.pass(290_000);
+  expect(cache.find('ann', get({ url: 'https://api.example.com/long' }))).toBeUndefined();
+});
+
+test('a write forgets the origin, for its agent alone; clearing forgets all of one or of everybody', () => {
+  const { cache } = made();
+  const elsewhere = get({ url: 'https://other.example.com/' });
+  for (const owner of ['ann', 'bob']) for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, undefined);
+  cache.forgetOrigin('ann', 'https://api.example.com/orders');
+  expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect(cache.clear('ann')).toBe(1);
+  expect(cache.clear()).toBe(2);
+});

@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { CredentialUse } from '../gate/gate.ts';
+import type { Clock } from '../ports.ts';
+import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
+
+/**
+ * Answers that may stand for the next call of the same kind (A2E, Caching). The key has everything that could make the
+ * answer another: who asks, with which version of which credential, and the whole request. What is kept has been through
+ * the gate, so no secret is in it.
+ */
+export class AnswerCache {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #versionOf: (credentialId: string) => string;
+  readonly #entries: LRUCache<string, Entry>;
+
+  constructor({ clock, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#versionOf = versionOf;
+    this.#entries = new LRUCache({
+      max: maxEntries,
+      maxSize: maxBytes,
+      sizeCalculation: ({ answer }) => answer.bytes.length + 256,
+    });
+  }
+
+  find(owner: string, request: ApiRequest): ApiAnswer | undefined {
+    if (this.#ttlMs === 0 || !isSafe(request)) return undefined;
+    const key = this.#keyOf(owner, request);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (this.#clock.elapsed() < entry.expiresAt) return entry.answer;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  /** Keeps an answer unless somebody says not to. Gives it back named, so that what is computed from it can be kept too. */
+  keep(owner: string, request: ApiRequest, answer: ApiAnswer, cacheControl: string | undefined): ApiAnswer {
+    const { status } = answer;
+    const ttlMs = Math.min(this.#ttlMs, maxAgeMs(cacheControl));
+    if (ttlMs === 0 || !isSafe(request) || status < 200 || status > 299) return answer;
+    const lineage = hash('sha256', answer.bytes, 'base64url');
+    const kept = { ...answer, lineage };
+    const origin = new URL(request.url).origin;
+    const expiresAt = this.#clock.elapsed() + ttlMs;
+    this.#entries.set(this.#keyOf(owner, request), { owner, origin, expiresAt, answer: kept });
+    return kept;
+  }
+
+  /** Something was written there: what was read from there before may be wrong now. */
+  forgetOrigin(owner: string, url: string): void {
+    const { origin } = new URL(url);
+    this.#forget((entry) => entry.owner === owner && entry.origin === origin);
+  }
+
+  /** How many were forgotten. */
+  clear(owner?: string): number {
+    return this.#forget((entry) => owner === undefined || entry.owner === owner);
+  }
+
+  #forget(isMeant: (entry: Entry) => boolean): number {
+    const keys = [...this.#entries.entries()].filter(([, entry]) => isMeant(entry)).map(([key]) => key);
+    for (const key of keys) this.#entries.delete(key);
+    return keys.length;
+  }
+
+  #keyOf(owner: string, { method, url, query, headers }: ApiRequest): string {
+    const told = (value: string | CredentialUse) =>
+      value instanceof CredentialUse ? { credential: value.id, version: this.#versionOf(value.id) } : value;
+    const parts = [
+      owner,
+      method,
+      url,
+      query.map(([name, value]) => [name, told(value)]),
+      Object.entries(headers)
+        .map(([name, value]) => [name.toLowerCase(), told(value)] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    ];
+    return hash('sha256', JSON.stringify(parts), 'base64url');
+  }
+}
+
+interface AnswerCacheOptions {
+  readonly clock: Clock;
+  /** 0: nothing is kept. */
+  readonly ttlMs: number;
+  readonly versionOf: (credentialId: string) => string;
+  readonly maxEntries?: number;
+  readonly maxBytes?: number;
+}
+
+interface Entry {
+  readonly owner: string;
+  readonly origin: string;
+  readonly expiresAt: number;
+  readonly answer: ApiAnswer;
+}
+
+/** Only what changes nothing may be left out; and a caller may ask for a fresh answer. */
+function isSafe({ method, headers }: ApiRequest): boolean {
+  if (method !== 'GET') return false;
+  return !Object.entries(headers).some(
+    ([name, value]) => name.toLowerCase() === 'cache-control' && typeof value === 'string' && FRESH.test(value),
+  );
+}
+
+/** RFC 9111 §5.2.2, as far as it makes our own time shorter. */
+function maxAgeMs(cacheControl: string | undefined): number {
+  if (cacheControl === undefined) return Number.POSITIVE_INFINITY;
+  if (FRESH.test(cacheControl)) return 0;
+  const [, seconds] = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(cacheControl) ?? [];
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000;
+}
+
+const FRESH = /(?:^|[\s,])no-(?:store|cache)(?:$|[\s,;=])/i;

@@ -1,0 +1,170 @@
+import { type Failure, failure } from '@dragoman/protocols';
+import type { ApiCatalogue } from '../apis/api.ts';
+import type { Gate, InboundAnswer } from '../gate/gate.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { Clock, Ids } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { failureOf, Refused } from '../refused.ts';
+import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
+import type { AnswerCache } from './answer-cache.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
+import { refuseDestination } from './destination.ts';
+import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient, retryAfterMs } from './retry.ts';
+
+export interface ApiCallsOptions {
+  readonly gate: Gate;
+  readonly apis: ApiCatalogue;
+  readonly limiter: Limiter;
+  readonly cache: AnswerCache;
+  readonly breaker: CircuitBreaker;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The most an answer may have, inflated. */
+  readonly maxAnswerBytes: number;
+}
+
+/** On whose behalf a call is made, and how long there is. */
+export interface CallContext {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  /** In the clock's elapsed milliseconds. */
+  readonly deadline: number;
+}
+
+/**
+ * The calls of workflows to APIs: permitted → cached → counted → tried, and tried again where a second time can do no harm
+ * (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
+ */
+export class ApiCalls {
+  readonly #options: ApiCallsOptions;
+
+  constructor(options: ApiCallsOptions) {
+    this.#options = options;
+  }
+
+  async call(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
+    const { apis, cache, limiter } = this.#options;
+    const { principal } = context;
+    const refused = refuseDestination(request.url, principal.permissions, apis);
+    if (refused !== undefined) throw new Refused(refused);
+    const known = cache.find(principal.id, request);
+    if (known !== undefined) return known;
+    limiter.apiCall(principal);
+    // Also when it fails: it may have been acted upon all the same.
+    if (request.method !== 'GET') cache.forgetOrigin(principal.id, request.url);
+    return this.#try(request, context);
+  }
+
+  async #try(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
+    const { clock, ids } = this.#options;
+    const repeatable = isIdempotent(request);
+    for (let failures = 1; ; failures++) {
+      const tried = await this.#attempt(request, context);
+      if (tried.ok && (!isTransient(tried.answer.status) || !repeatable)) return tried.answer;
+      const mayRepeat = tried.ok || tried.failure.retryable;
+      const isSafe = repeatable || (!tried.ok && !hadLeft(tried.failure));
+      const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
+      const delay = delayBefore(failures, { random, retryAfterMs: tried.retryAfterMs });
+      const isInTime = clock.elapsed() + delay < context.deadline;
+      if (failures > DEFAULT_RETRY.retries || !mayRepeat || !isSafe || !isInTime) {
+        if (tried.ok) return tried.answer;
+        throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
+      }
+      await clock.wait(delay, context.signal);
+    }
+  }
+
+  async #attempt(request: ApiRequest, { principal, signal, deadline }: CallContext): Promise<Attempt> {
+    const { gate, breaker, cache, clock, maxAnswerBytes } = this.#options;
+    const { origin } = new URL(request.url);
+    // By caller: the failures of one must not shut out another.
+    const circuit = `${principal.id} ${origin}`;
+    const openMs = breaker.admit(circuit);
+    if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
+    try {
+      const { method, url, query, headers, body, idempotencyKey, operationId } = request;
+      const keyed =
+        idempotencyKey === undefined || hasKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
+      const inbound = await gate.request({
+        caller: principal.id,
+        method,
+        url,
+        query,
+        headers: keyed,
+        ...(body !== undefined && { body }),
+        timeoutMs: Math.max(1, Math.min(request.timeoutMs, deadline - clock.elapsed())),
+        maxBytes: maxAnswerBytes,
+        signal,
+        purpose: operationId,
+      });
+      const bytes = await bytesOf(inbound);
+      const { status } = inbound;
+      if (status >= 500) breaker.failed(circuit);
+      else breaker.succeeded(circuit);
+      const answer = { status, contentType: header(inbound, 'content-type') ?? null, bytes };
+      return {
+        ok: true,
+        answer: cache.keep(principal.id, request, answer, header(inbound, 'cache-control')),
+        retryAfterMs: retryAfterMs(header(inbound, 'retry-after'), clock.now()),
+      };
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const known = failureOf(error);
+      if (known === undefined) throw error;
+      if (known.retryable) breaker.failed(circuit);
+      return { ok: false, failure: known, retryAfterMs: 0 };
+    }
+  }
+}
+
+type Attempt =
+  | { readonly ok: true; readonly answer: ApiAnswer; readonly retryAfterMs: number }
+  | { readonly ok: false; readonly failure: Failure; readonly retryAfterMs: number };
+
+/** What was sent and not answered may have been done. It is not sent again, and whoever asked has to know. */
+function withOutcome(known: Failure, request: ApiRequest): Failure {
+  return hadLeft(known) && known.retryable ? outcomeUnknown(request, known.message) : known;
+}
+
+/** The end of a call that may have had its effect and must not have it twice. */
+export function outcomeUnknown({ method, url }: Pick<ApiRequest, 'method' | 'url'>, why: string): Failure {
+  return {
+    ...failure(
+      'interrupted',
+      {
+        outcome: 'unknown',
+        suggestions: [
+          'look at the API whether it was done',
+          'give the ApiCall an idempotencyKey, if the API honours one: then it is sent again by itself',
+        ],
+      },
+      `Whether ${method} ${new URL(url).origin} was acted upon is not known, and it was not sent again. ${why}`,
+    ),
+    retryable: false,
+  };
+}
+
+function circuitOpen(origin: string, waitMs: number): Failure {
+  const seconds = Math.ceil(waitMs / 1000);
+  return failure(
+    'agent_failed',
+    { circuit: 'open', retry_after: seconds, sent: false },
+    `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
+  );
+}
+
+function hasKey(headers: ApiRequest['headers']): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
+}
+
+function header({ headers }: InboundAnswer, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' || value === undefined ? value : value[0];
+}
+
+async function bytesOf({ body }: InboundAnswer): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+}

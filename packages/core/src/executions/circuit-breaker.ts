@@ -1,0 +1,50 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../ports.ts';
+
+/**
+ * Leaves alone what keeps failing:
+ *
+ *   closed ──5 failures in a row──▶ open ──60 s──▶ half-open: one may try
+ *     ▲                              ▲                │
+ *     └──────────success─────────────┼────────────────┤
+ *                                    └────failure─────┘
+ */
+export class CircuitBreaker {
+  readonly #clock: Clock;
+  readonly #failures: number;
+  readonly #openMs: number;
+  readonly #circuits = new LRUCache<string, Circuit>({ max: 10_000 });
+
+  constructor({ clock, failures = 5, openMs = 60_000 }: { clock: Clock; failures?: number; openMs?: number }) {
+    this.#clock = clock;
+    this.#failures = failures;
+    this.#openMs = openMs;
+  }
+
+  /** 0: go ahead, and say how it ended. Else the milliseconds until somebody may try. */
+  admit(name: string): number {
+    const circuit = this.#circuits.get(name);
+    if (circuit?.openUntil === undefined) return 0;
+    const wait = circuit.openUntil - this.#clock.elapsed();
+    if (wait > 0) return wait;
+    // Half-open: this one tries, and for everybody else it stays open meanwhile.
+    circuit.openUntil = this.#clock.elapsed() + this.#openMs;
+    return 0;
+  }
+
+  succeeded(name: string): void {
+    this.#circuits.delete(name);
+  }
+
+  failed(name: string): void {
+    const circuit = this.#circuits.get(name) ?? { failures: 0, openUntil: undefined };
+    circuit.failures++;
+    if (circuit.failures >= this.#failures) circuit.openUntil = this.#clock.elapsed() + this.#openMs;
+    this.#circuits.set(name, circuit);
+  }
+}
+
+interface Circuit {
+  failures: number;
+  openUntil: number | undefined;
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { MemoryStore } from '../store/memory-store.ts';
+import { EffectJournal } from './effect-journal.ts';
+
+const key = { owner: 'ann', executionId: 'e1' };
+const effect = (name: string) => ({ kind: 'call', key: name, note: '{}' }) as const;
+
+async function begun() {
+  const { executions: store } = new MemoryStore();
+  const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
+  await store.accept(row);
+  let appends = 0;
+  const counting: typeof store = {
+    ...store,
+    append: (to, effects) => {
+      appends += 1;
+      return store.append(to, effects);
+    },
+  };
+  return { store: counting, appends: () => appends };
+}
+
+test('nothing is written before it is needed, and then all of it at once', async () => {
+  const { store, appends } = await begun();
+  const journal = new EffectJournal({ key, store });
+  for (const name of ['a', 'b', 'c']) journal.add(effect(name));
+  expect(appends()).toBe(0);
+  await journal.flush();
+  await journal.flush();
+  expect(appends()).toBe(1);
+  expect((await store.effects(key)).map(({ position, key: name }) => [position, name])).toEqual([
+    [0, 'a'],
+    [1, 'b'],
+    [2, 'c'],
+  ]);
+});
+
+test('what comes while something is being written goes with the next', async () => {
+  const { store, appends } = await begun();
+  const journal = new EffectJournal({ key, store });
+  journal.add(effect('a'));
+  const first = journal.flush();
+  journal.add(effect('b'));
+  journal.add(effect('c'));
+  await Promise.all([first, journal.flush()]);
+  expect(appends()).toBe(2);
+  expect(await store.effects(key)).toHaveLength(3);
+});
+
+test('what an earlier process recorded is found, and counted on from', async () => {
+  const { store } = await begun();
+  const earlier = new EffectJournal({ key, store });
+  earlier.add(effect('a'));
+  await earlier.flush();
+  const journal = new EffectJournal({ key, store, recorded: await store.effects(key) });
+  expect(journal.find('call', 'a')).toMatchObject({ position: 0 });
+  expect(journal.find('intent', 'a')).toBeUndefined();
+  journal.add(effect('b'));
+  await journal.flush();
+  expect(await store.effects(key)).toHaveLength(2);
+});
+
+test('what cannot be written is told by every later flush, and nothing is written any more', async () => {
+  const { store, appends } = await begun();
+  await store.finish(key, [], { status: 'error', result: '{}', events: '[]', endedAt: 2 });
+  const journal = new EffectJournal({ key, store });
+  journal.add(effect('a'));
+  journal.flushSoon();
+  await expect(journal.flush()).rejects.toThrow('not under way');
+  journal.add(effect('b'));
+  await expect(journal.flush()).rejects.toThrow('not under way');
+  await expect(journal.settle()).rejects.toThrow('not under way');
+  expect(appends()).toBe(1);
+});

@@ -1,0 +1,95 @@
+import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../store/executions.ts';
+
+/**
+ * The effects of one execution: those an earlier process recorded, and those of this one on their way to the disk. Nothing
+ * is written before somebody needs it there; then all that has come since goes in one commit.
+ */
+export class EffectJournal {
+  readonly key: ExecutionKey;
+  readonly #store: ExecutionStore;
+  readonly #recorded = new Map<string, EffectRow>();
+  #pending: EffectRow[] = [];
+  #pendingBytes = 0;
+  #next: number;
+  #writing: Promise<void> | undefined;
+  #broken: unknown;
+
+  constructor({ key, store, recorded = [] }: EffectJournalOptions) {
+    this.key = key;
+    this.#store = store;
+    for (const effect of recorded) this.#recorded.set(nameOf(effect.kind, effect.key), effect);
+    this.#next = (recorded.at(-1)?.position ?? -1) + 1;
+  }
+
+  find(kind: EffectKind, key: string): EffectRow | undefined {
+    return this.#recorded.get(nameOf(kind, key));
+  }
+
+  /** An effect with its place in the journal, for who records it himself. */
+  place(effect: NewEffect): EffectRow {
+    const placed: EffectRow = { bytes: null, ...effect, position: this.#next };
+    this.#next += 1;
+    return placed;
+  }
+
+  /** Notes an effect. It is on the disk after the next `flush`. */
+  add(effect: NewEffect): void {
+    const placed = this.place(effect);
+    this.#pending.push(placed);
+    this.#pendingBytes += placed.bytes?.length ?? 0;
+    if (this.#pendingBytes > MOST_PENDING) this.flushSoon();
+  }
+
+  /** Resolves when everything noted so far is on the disk. */
+  async flush(): Promise<void> {
+    while (this.#broken === undefined) {
+      if (this.#writing === undefined) {
+        if (this.#pending.length === 0) return;
+        this.#writing = this.#write();
+      }
+      await this.#writing;
+    }
+    throw this.#broken;
+  }
+
+  /** Starts writing what was noted, and does not wait for it. What goes wrong is told by the next `flush`. */
+  flushSoon(): void {
+    this.flush().catch(() => {});
+  }
+
+  /** Waits for what is being written, without starting anything. Throws when something could not be. */
+  async settle(): Promise<void> {
+    if (this.#writing !== undefined) await this.#writing;
+    if (this.#broken !== undefined) throw this.#broken;
+  }
+
+  async #write(): Promise<void> {
+    const batch = this.#pending;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    try {
+      await this.#store.append(this.key, batch);
+    } catch (error) {
+      this.#broken = error;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}
+
+/** An effect before it has its place. */
+export type NewEffect = Pick<EffectRow, 'kind' | 'key' | 'note'> & { readonly bytes?: Uint8Array };
+
+interface EffectJournalOptions {
+  readonly key: ExecutionKey;
+  readonly store: ExecutionStore;
+  /** What an earlier process left. */
+  readonly recorded?: readonly EffectRow[];
+}
+
+function nameOf(kind: EffectKind, key: string): string {
+  return `${kind} ${key}`;
+}
+
+/** Answers that wait in memory before they are written without being asked for. */
+const MOST_PENDING = 1_048_576;

@@ -1,0 +1,349 @@
+import { FAILURES, type Failure, failure, parseJson } from '@dragoman/protocols';
+import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import { type Slot, Slots } from '../runs/slots.ts';
+import type { ExecutionKey, ExecutionRow, ExecutionStore, ExecutionSummary } from '../store/executions.ts';
+import type { Plan } from '../workflow/plan.ts';
+import type { PoolRunOptions } from '../workflow/pool.ts';
+import type { PoolResult } from '../workflow/pool-messages.ts';
+import type { ApiCalls } from './api-calls.ts';
+import { type Asked, decodeAsked, requestText } from './asked.ts';
+import { cursorFor, numberIn } from './cursor.ts';
+import { EffectJournal } from './effect-journal.ts';
+import { JournaledEffects } from './journaled-effects.ts';
+import type { WorkflowLimits } from './limits.ts';
+import { type ExecutionEvent, LiveExecution, pastEvents } from './live-execution.ts';
+import { type Planner, refusalOf } from './planner.ts';
+import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
+import type { StoredData } from './stored-data.ts';
+
+export interface ExecutionsOptions {
+  readonly store: ExecutionStore;
+  readonly planner: Planner;
+  readonly calls: ApiCalls;
+  readonly storedData: StoredData;
+  /** Runs a plan to its end. */
+  readonly run: (plan: Plan, options: PoolRunOptions) => Promise<PoolResult>;
+  /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
+  readonly principalNamed: (id: string) => Principal | undefined;
+  readonly limits: WorkflowLimits;
+  /** How long what has ended is kept. */
+  readonly keepMs: number;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** An execution that was asked for: its answer, and what is told on the way. */
+export interface Begun {
+  readonly executionId: string;
+  /** How it ended, as JSON text, as soon as that is recorded. */
+  result(): Promise<string>;
+  /** What is told after a number, to the end. */
+  events(after: number): AsyncIterable<ExecutionEvent>;
+}
+
+/**
+ * Every execution of a workflow, durable: recorded before it runs, its effects before anybody learns of them, its end before
+ * it is answered.
+ *
+ *   accepted ──▶ runs ──▶ ended
+ *      ▲          │
+ *      └──restart─┘  from the beginning; what it did and learned before is read back from the journal
+ */
+export class Executions {
+  readonly #options: ExecutionsOptions;
+  readonly #slots: Slots;
+  readonly #live = new Map<string, LiveExecution>();
+  readonly #working = new Set<Promise<void>>();
+  readonly #stopped = new AbortController();
+  #stopping = false;
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+    this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
+  }
+
+  /**
+   * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
+   * before; another plan under the same name is a conflict.
+   */
+  async execute(asked: Asked, { principal, idempotencyKey }: ExecuteContext): Promise<Begun> {
+    const { planner, store, clock, ids } = this.#options;
+    if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
+    if (this.#slots.waiting >= MOST_WAITING) refuse('busy', { retry_after: 1 });
+    const planned = await planner.compile(asked, principal);
+    if (!planned.ok) throw new Refused(refusalOf(planned.findings));
+    const row: ExecutionRow = {
+      owner: principal.id,
+      executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
+      digest: planned.plan.hash,
+      idempotencyKey: idempotencyKey ?? null,
+      request: requestText(asked),
+      acceptedAt: clock.now().getTime(),
+      end: null,
+    };
+    const accepted = await store.accept(row);
+    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal), { asked, plan: planned.plan }));
+    if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
+    return this.#follow(accepted.row);
+  }
+
+  /** An execution of the owner as it is now, as JSON text. */
+  async find(key: ExecutionKey): Promise<string | undefined> {
+    const row = await this.#options.store.find(key);
+    return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));
+  }
+
+  /** What an execution told after a number, and tells from now on. */
+  async events(key: ExecutionKey, after: number): Promise<AsyncIterable<ExecutionEvent> | undefined> {
+    const row = await this.#options.store.find(key);
+    return row && (await this.#follow(row)).events(after);
+  }
+
+  /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
+  async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
+    const live = this.#live.get(nameOf(key));
+    live?.controller.abort(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
+    await live?.ended;
+    const row = await this.#options.store.find(key);
+    if (row === undefined) return undefined;
+    const status = row.end?.status ?? 'running';
+    return { cancelled: live !== undefined && status === 'cancelled', status };
+  }
+
+  /** Newest first. */
+  async list(owner: string, { cursor, limit, status }: ListPage): Promise<ExecutionList> {
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberIn(cursor, owner);
+    if (before === undefined) {
+      const message = 'cursor must be a next_cursor of this list';
+      refuse('invalid_message', { issues: [{ pointer: '/cursor', code: 'cursor', message }] }, `${message}.`);
+    }
+    const rows = await this.#options.store.list(owner, { before, limit: limit + 1, status: status ?? null });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const next = rows.length > limit && last !== undefined ? cursorFor(owner, last.number) : undefined;
+    return { rows: page, next };
+  }
+
+  /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
+  async start(): Promise<void> {
+    const { storedData, store, principalNamed } = this.#options;
+    await storedData.sweep();
+    for (const row of await store.unfinished()) {
+      const principal = principalNamed(row.owner);
+      if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
+      else this.#start(new LiveExecution(row, principal), undefined);
+    }
+    void this.#keepHouse();
+  }
+
+  /** Takes nothing new and lets what runs finish for this long; the rest goes on after the next start. */
+  async stop(drainMs: number): Promise<void> {
+    this.#stopping = true;
+    const cancel = this.#options.clock.after(drainMs, () => {
+      for (const { controller } of this.#live.values()) controller.abort(SUSPENDED);
+    });
+    await Promise.all(this.#working);
+    cancel();
+    this.#stopped.abort();
+  }
+
+  /** Every hour, what ended too long ago is forgotten. */
+  async #keepHouse(): Promise<void> {
+    const { store, clock, keepMs, log } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        await store.purge(clock.now().getTime() - keepMs);
+      } catch (error) {
+        log.warn({ error: String(error) }, 'old executions could not be forgotten');
+      }
+      await clock.wait(ONE_HOUR, signal).catch(() => {});
+    }
+  }
+
+  #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
+    this.#live.set(nameOf(live.row), live);
+    const working = this.#work(live, planned).finally(() => {
+      this.#live.delete(nameOf(live.row));
+      this.#working.delete(working);
+    });
+    this.#working.add(working);
+    return live;
+  }
+
+  async #work(live: LiveExecution, planned: Planned | undefined): Promise<void> {
+    const { log, clock } = this.#options;
+    let slot: Slot | undefined;
+    try {
+      slot = await this.#slot(live);
+      for (let isFirst = planned !== undefined; ; isFirst = false) {
+        try {
+          await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
+          return;
+        } catch (error) {
+          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded.
+          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping) throw error;
+          await clock.wait(STORE_PAUSE_MS, live.controller.signal);
+        }
+      }
+    } catch (error) {
+      if (error !== SUSPENDED) {
+        log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
+      }
+      live.fail(error === SUSPENDED ? new Refused(failure('interrupted', { retry_after: 5 })) : error);
+    } finally {
+      slot?.release();
+    }
+  }
+
+  /** One that was cancelled while it waited needs no place to end in. */
+  async #slot({ row, controller }: LiveExecution): Promise<Slot | undefined> {
+    const free = this.#slots.tryTake(EVERYBODY);
+    if (free !== undefined) return free;
+    try {
+      const { signal } = controller;
+      return await this.#slots.take({ agentId: EVERYBODY, principal: row.owner, priority: 0, signal });
+    } catch (error) {
+      if (error === SUSPENDED) throw error;
+      return undefined;
+    }
+  }
+
+  async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
+    const { planner, clock } = this.#options;
+    const json = parseJson(row.request);
+    const read = json.ok ? decodeAsked(json.value, clock.now()) : undefined;
+    if (read?.ok !== true)
+      return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
+    const outcome = await planner.compile(read.asked, principal);
+    return outcome.ok ? { asked: read.asked, plan: outcome.plan } : refusalOf(outcome.findings);
+  }
+
+  async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<void> {
+    const { store, clock, planner, calls, storedData, limits, run } = this.#options;
+    if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
+    const { asked, plan } = planned;
+    const { row, principal, controller } = live;
+    const { signal } = controller;
+    const journal = new EffectJournal({ key: row, store, recorded: isFirst ? [] : await store.effects(row) });
+    live.begin(journal);
+    const timeoutMs = planner.timeoutOf(asked);
+    const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
+    const ended = await run(plan, {
+      effects: new JournaledEffects({ journal, calls, storedData, context, clock }),
+      timeoutMs,
+      signal,
+      ...(limits.cache_seconds > 0 && { caller: principal.id }),
+      budgets: {
+        steps: limits.max_steps,
+        apiCalls: limits.max_api_calls,
+        dataBytes: limits.max_data_bytes,
+        iterations: limits.max_iterations,
+      },
+      onError: asked.options.onError ?? 'stop',
+      onProgress: (progress) => live.tell(progress),
+    });
+    if (signal.reason === SUSPENDED) throw SUSPENDED;
+    // What could not be recorded has not happened, whatever came of it here.
+    await journal.settle();
+    await this.#end(live, ended);
+    // Whatever it still waits for, nobody wants any more.
+    controller.abort(OVER);
+  }
+
+  /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
+  async #end(live: LiveExecution, run: EndedRun): Promise<void> {
+    const endedAt = this.#options.clock.now().getTime();
+    const result = resultText(live.row, run, endedAt);
+    await this.#options.store.finish(live.row, [], { status: run.status, result, events: live.told, endedAt });
+    live.finish(run.status, result);
+  }
+
+  async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
+    const endedAt = this.#options.clock.now().getTime();
+    const result = resultText(row, failedRun(errorOf(why)), endedAt);
+    await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
+  }
+
+  /** The one that runs, or the record of the one that has ended. */
+  async #follow(row: ExecutionRow): Promise<Begun> {
+    if (row.end !== null) return begunBefore(row, row.end.result);
+    const live = this.#live.get(nameOf(row));
+    if (live !== undefined) return begunOf(live);
+    // It ended while we looked.
+    const now = await this.#options.store.find(row);
+    if (now === undefined || now.end === null)
+      refuse('busy', { retry_after: 5 }, 'The execution cannot go on just now.');
+    return begunBefore(now, now.end.result);
+  }
+}
+
+export interface ExecuteContext {
+  readonly principal: Principal;
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface ListPage {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+  readonly status?: string | undefined;
+}
+
+export interface ExecutionList {
+  readonly rows: readonly ExecutionSummary[];
+  /** Where the next page begins; `undefined` when this is the last. */
+  readonly next: string | undefined;
+}
+
+interface Planned {
+  readonly asked: Asked;
+  readonly plan: Plan;
+}
+
+function begunOf(live: LiveExecution): Begun {
+  return { executionId: live.row.executionId, result: () => live.ended, events: (after) => live.read(after) };
+}
+
+function begunBefore(row: ExecutionRow, result: string): Begun {
+  return {
+    executionId: row.executionId,
+    result: async () => result,
+    async *events(after) {
+      yield* pastEvents(row, after);
+    },
+  };
+}
+
+function conflictWith({ executionId }: ExecutionRow): Failure {
+  return failure(
+    'conflict',
+    { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
+    `The execution ${executionId} was asked for before with another workflow or other options.`,
+  );
+}
+
+function errorOf({ code, message, details }: Failure): WorkflowError {
+  return { type: FAILURES[code].workflow as WorkflowError['type'], message, details: { code, ...plain(details) } };
+}
+
+/** Only what can be told as JSON. */
+function plain(details: Failure['details']) {
+  return JSON.parse(JSON.stringify(details));
+}
+
+function nameOf({ owner, executionId }: ExecutionKey): string {
+  // An agent id has no line break in it.
+  return `${owner}\n${executionId}`;
+}
+
+/** One queue for all: a place is a place, whatever runs in it. */
+const EVERYBODY = 'workflows';
+const MOST_WAITING = 10_000;
+const ONE_HOUR = 3_600_000;
+const STORE_PAUSE_MS = 5000;
+const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
+const OVER = new Error('the execution is over');

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { constants, type Dirent } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * What agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
+ * there is no name that leads elsewhere, is reserved, is too long or looks like another. No link is followed.
+ */
+export class FileStorage {
+  readonly #root: string;
+
+  constructor({ root }: { root: string }) {
+    this.#root = root;
+  }
+
+  /** Writes a new file, all of it on the disk before anybody is told its name. */
+  async write(owner: string, { name, unique, bytes }: NewFile): Promise<string> {
+    const folder = await this.#folderOf(owner);
+    const file = `${hash('sha256', name)}-${unique}`;
+    const temporary = join(folder, `${file}.part`);
+    const handle = await open(temporary, CREATE, 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, join(folder, file));
+    await syncFolder(folder);
+    return `${folderName(owner)}/${file}`;
+  }
+
+  async read(file: string): Promise<Uint8Array> {
+    const handle = await open(this.#pathOf(file), READ);
+    try {
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(this.#pathOf(file), { force: true });
+  }
+
+  /** Removes what a crash left behind: files that no row names. */
+  async sweep(used: ReadonlySet<string>): Promise<void> {
+    for (const folder of await entriesOf(this.#root)) {
+      if (!folder.isDirectory() || !FOLDER.test(folder.name)) continue;
+      for (const entry of await entriesOf(join(this.#root, folder.name))) {
+        const file = `${folder.name}/${entry.name}`;
+        if (entry.isFile() && FILE.test(entry.name) && !used.has(file))
+          await rm(join(this.#root, file), { force: true });
+      }
+    }
+  }
+
+  async #folderOf(owner: string): Promise<string> {
+    const folder = join(this.#root, folderName(owner));
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const path of [this.#root, folder]) {
+      if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a folder, but a link or a file`);
+    }
+    return folder;
+  }
+
+  #pathOf(file: string): string {
+    const [folder = '', name = ''] = file.split('/');
+    if (!FOLDER.test(folder) || !FILE.test(name)) throw new Error('the name of a stored file is not one of ours');
+    return join(this.#root, folder, name);
+  }
+}
+
+interface NewFile {
+  readonly name: string;
+  /** Tells two versions of one name apart. */
+  readonly unique: string;
+  readonly bytes: Uint8Array;
+}
+
+function folderName(owner: string): string {
+  return hash('sha256', owner).slice(0, 32);
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Without it the name of a new file may be gone after a power cut. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(folder, constants.O_RDONLY);
+    await handle.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
+const FOLDER = /^[0-9a-f]{32}$/;
+const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:\.part)?$/;

@@ -1,0 +1,122 @@
+import type { Failure } from '@dragoman/protocols';
+import type { Clock } from '../ports.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import type { EffectKind, EffectRow } from '../store/executions.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoreWrite } from '../workflow/effects.ts';
+import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts';
+import type { EffectJournal } from './effect-journal.ts';
+import { isIdempotent } from './retry.ts';
+import type { StoredData } from './stored-data.ts';
+
+export interface JournaledEffectsOptions {
+  readonly journal: EffectJournal;
+  readonly calls: ApiCalls;
+  readonly storedData: StoredData;
+  readonly context: CallContext;
+  readonly clock: Clock;
+}
+
+/**
+ * The effects of one execution, each at most once: what the journal has is answered from it, the rest is done and noted.
+ *
+ *   GET                          done; noted, written with whatever is written next
+ *   PUT, DELETE, or with a key   all that was learned before is on the disk first, so that a repeat says the same
+ *   POST, PATCH                  the intent is on the disk first: found there without an answer, its outcome is unknown
+ */
+export class JournaledEffects implements Effects {
+  readonly #options: JournaledEffectsOptions;
+
+  constructor(options: JournaledEffectsOptions) {
+    this.#options = options;
+  }
+
+  async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
+    const { journal, calls, context } = this.#options;
+    const past = this.#past('call', key, digest);
+    if (past !== undefined) return answerOf(past);
+    if (this.#past('intent', key, digest) !== undefined) {
+      throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while it was under way.'));
+    }
+    if (request.method !== 'GET') {
+      if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: JSON.stringify({ digest }) });
+      await journal.flush();
+    }
+    let answer: ApiAnswer;
+    try {
+      answer = await calls.call(request, context);
+    } catch (error) {
+      const known = failureOf(error);
+      // An execution that is ended from outside has not learned what came of it.
+      if (known === undefined || context.signal.aborted) throw error;
+      throw this.#ended(key, digest, known);
+    }
+    const { status, contentType, lineage, bytes } = answer;
+    const note = JSON.stringify({ digest, status, contentType, lineage });
+    journal.add({ kind: 'call', key, note, bytes });
+    if (request.method !== 'GET') journal.flushSoon();
+    return answer;
+  }
+
+  async store(key: string, write: StoreWrite, digest: string): Promise<void> {
+    const { journal, storedData, context } = this.#options;
+    // What is for this execution alone, it has in its own data, and computes again.
+    if (write.storage === 'sessionStorage') return;
+    if (this.#past('store', key, digest) !== undefined) return;
+    await journal.flush();
+    const effect = journal.place({ kind: 'store', key, note: JSON.stringify({ digest }) });
+    await storedData.keep(write, { owner: context.principal.id, by: { key: journal.key, effects: [effect] } });
+  }
+
+  async wait(key: string, milliseconds: number, digest: string): Promise<void> {
+    const { journal, clock, context } = this.#options;
+    const past = this.#past('wait', key, digest);
+    let until = past === undefined ? clock.now().getTime() + milliseconds : (JSON.parse(past.note).until as number);
+    // A clock that was set back must not make it wait for longer than was asked.
+    until = Math.min(until, clock.now().getTime() + milliseconds);
+    if (past === undefined) {
+      journal.add({ kind: 'wait', key, note: JSON.stringify({ digest, until }) });
+      await journal.flush();
+    }
+    const left = until - clock.now().getTime();
+    if (left > 0) await clock.wait(left, context.signal);
+  }
+
+  async now(key: string, digest: string): Promise<number> {
+    const { journal, clock } = this.#options;
+    const past = this.#past('now', key, digest);
+    if (past !== undefined) return JSON.parse(past.note).at;
+    const at = clock.now().getTime();
+    journal.add({ kind: 'now', key, note: JSON.stringify({ digest, at }) });
+    return at;
+  }
+
+  async stored(key: string, name: string): Promise<Uint8Array | undefined> {
+    const { journal, storedData, context } = this.#options;
+    const past = journal.find('stored', key);
+    if (past !== undefined) return past.bytes ?? undefined;
+    const bytes = await storedData.read(context.principal.id, name);
+    journal.add({ kind: 'stored', key, note: '{}', ...(bytes !== undefined && { bytes }) });
+    return bytes;
+  }
+
+  /** What was recorded. It must belong to the same computation: else we would go on from what another one did. */
+  #past(kind: EffectKind, key: string, digest: string): EffectRow | undefined {
+    const past = this.#options.journal.find(kind, key);
+    if (past === undefined || JSON.parse(past.note).digest === digest) return past;
+    refuse('internal', { operation: key }, 'What was recorded before the restart does not fit what is computed now.');
+  }
+
+  /** A call that failed has failed in every run. */
+  #ended(key: string, digest: string, known: Failure): Refused {
+    const { journal } = this.#options;
+    journal.add({ kind: 'call', key, note: JSON.stringify({ digest, failure: known }) });
+    journal.flushSoon();
+    return new Refused(known);
+  }
+}
+
+function answerOf({ note, bytes }: EffectRow): ApiAnswer {
+  const { failure, status, contentType, lineage } = JSON.parse(note);
+  if (failure !== undefined) throw new Refused(failure);
+  return { status, contentType, bytes: bytes ?? new Uint8Array(0), ...(lineage !== undefined && { lineage }) };
+}

@@ -1,0 +1,53 @@
+import type { Static } from '@dragoman/protocols';
+
+const positive = { type: 'integer', minimum: 1 } as const;
+const seconds = { type: 'integer', minimum: 0 } as const;
+
+/** `workflows:` in the configuration: what executions may take. */
+export const WorkflowsShape = {
+  type: 'object',
+  description: 'What executions of A2E workflows may take.',
+  properties: {
+    max_operations: { ...positive, description: 'Operations of one workflow; 20 unless told.' },
+    max_steps: { ...positive, description: 'Operations run in one execution, each time counted; 1,000 unless told.' },
+    max_api_calls: { ...positive, description: 'API calls of one execution; 30 unless told.' },
+    max_depth: { ...positive, description: 'Levels of Conditional and Loop; 4 unless told.' },
+    max_iterations: { ...positive, description: 'Items of one Loop; 1,000 unless told.' },
+    max_data_bytes: { ...positive, description: 'The data of one execution; 16 MiB unless told.' },
+    max_answer_bytes: { ...positive, description: 'One answer of an API, inflated; 5 MiB unless told.' },
+    timeout_ms: {
+      ...positive,
+      description: 'How long an execution may take that asks for nothing else; 30,000 unless told.',
+    },
+    max_timeout_ms: { ...positive, description: 'The longest time it may ask for; 600,000 unless told.' },
+    max_parallel: { ...positive, description: 'Executions that run at once; others wait. 256 unless told.' },
+    store_bytes: { ...positive, description: 'What one agent may keep by StoreData; 16 MiB unless told.' },
+    store_keys: { ...positive, description: 'Under how many keys; 1,000 unless told.' },
+    cache_seconds: {
+      ...seconds,
+      description: "How long an API's answer may stand for the next call; 300 unless told, 0 for not at all.",
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type WorkflowsConfig = Static<typeof WorkflowsShape>;
+
+/** The same with everything decided. */
+export type WorkflowLimits = Required<WorkflowsConfig>;
+
+/** A2E, Security Constraints and Caching, where the spec has a number. */
+export const DEFAULT_WORKFLOW_LIMITS: WorkflowLimits = {
+  max_operations: 20,
+  max_steps: 1000,
+  max_api_calls: 30,
+  max_depth: 4,
+  max_iterations: 1000,
+  max_data_bytes: 16_777_216,
+  max_answer_bytes: 5_242_880,
+  timeout_ms: 30_000,
+  max_timeout_ms: 600_000,
+  max_parallel: 256,
+  store_bytes: 16_777_216,
+  store_keys: 1000,
+  cache_seconds: 300,
+};

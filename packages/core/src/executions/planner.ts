@@ -1,0 +1,130 @@
+import { type Failure, failure } from '@dragoman/protocols';
+import {
+  type CheckContext,
+  type Credential,
+  type Finding,
+  type FindingCode,
+  reportOf,
+  type ValidationReport,
+} from '@dragoman/protocols/a2e-workflow';
+import { LRUCache } from 'lru-cache';
+import type { ApiCatalogue } from '../apis/api.ts';
+import type { Principal } from '../principal.ts';
+import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
+import type { Asked, AskedOutcome } from './asked.ts';
+import type { WorkflowLimits } from './limits.ts';
+import type { StoredData } from './stored-data.ts';
+
+export interface PlannerOptions {
+  readonly apis: ApiCatalogue;
+  /** The credentials there are, by id, without their values. */
+  readonly credentials: () => Readonly<Record<string, Credential>>;
+  readonly storedData: StoredData;
+  readonly limits: WorkflowLimits;
+}
+
+/** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
+export class Planner {
+  readonly #options: PlannerOptions;
+  readonly #plans = new LRUCache<string, Plan>({ max: MOST_PLANS });
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+  }
+
+  async compile(asked: Asked, principal: Principal): Promise<PlanOutcome> {
+    const { limits } = this.#options;
+    const longest = limits.max_timeout_ms;
+    if ((asked.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
+    const name = this.#nameOf(asked, principal);
+    const known = name === undefined ? undefined : this.#plans.get(name);
+    if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
+    const outcome = compilePlan(asked.workflow, {
+      ...(await this.#context(asked, principal)),
+      options: { onError: asked.options.onError ?? 'stop' },
+    });
+    if (outcome.ok && name !== undefined) this.#plans.set(name, outcome.plan);
+    return outcome;
+  }
+
+  /**
+   * Everything a plan depends on, in one text; `undefined` where that is too much to say. Agents send the same workflow
+   * again and again under new execution ids: checking it once is enough.
+   */
+  #nameOf({ text, workflow, options, warnings }: Asked, { permissions }: Principal): string | undefined {
+    if (text.length > LONGEST_NAME || warnings.length > 0 || /\/store|credentialRef/.test(text)) return undefined;
+    const at = text.lastIndexOf('"executionId"');
+    const [written, id] = /^"executionId"\s*:\s*"([\w-]+)"/.exec(text.slice(at)) ?? [];
+    if (at === -1 || written === undefined || id !== workflow.executionId) return undefined;
+    const lines = [text.slice(0, at), text.slice(at + written.length)];
+    return JSON.stringify([this.#options.apis.version, permissions, options, lines]);
+  }
+
+  /** The answer of `validate`. */
+  async report(outcome: Exclude<AskedOutcome, { failure: Failure }>, principal: Principal): Promise<ValidationReport> {
+    if (!outcome.ok) return reportOf(outcome.issues.map((issue) => ({ severity: 'error', ...issue })));
+    const planned = await this.compile(outcome.asked, principal);
+    const tolerated = outcome.asked.warnings.map((issue): Finding => ({ severity: 'warning', ...issue }));
+    return reportOf([...tolerated, ...(planned.ok ? planned.plan.warnings : planned.findings)]);
+  }
+
+  /** Milliseconds an execution may take. */
+  timeoutOf({ options }: Asked): number {
+    const { timeout_ms, max_timeout_ms } = this.#options.limits;
+    return Math.min(options.timeout_ms ?? timeout_ms, max_timeout_ms);
+  }
+
+  async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
+    const { apis, credentials, storedData, limits } = this.#options;
+    // Most workflows read nothing that was kept before, and those need not ask.
+    const stored = asked.text.includes('/store') ? await storedData.names(principal.id) : [];
+    return {
+      level: asked.options.level ?? 'moderate',
+      permissions: principal.permissions,
+      apis: Object.fromEntries(apis.list().map((api) => [api.id, api])),
+      credentials: credentials(),
+      limits: {
+        operations: limits.max_operations,
+        steps: limits.max_steps,
+        apiCalls: limits.max_api_calls,
+        depth: limits.max_depth,
+        executionTime: this.timeoutOf(asked),
+      },
+      stored,
+    };
+  }
+}
+
+/** Why a workflow that was found wanting does not run. */
+export function refusalOf(findings: readonly Finding[]): Failure {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  // Where nothing but a permission is missing, that is what has to be said.
+  const code = errors.every((finding) => PERMISSION.has(finding.code)) ? 'forbidden' : 'invalid_message';
+  return failure(
+    code,
+    { issues: errors, ...(first?.operationId !== undefined && { operationId: first.operationId }) },
+    `The workflow cannot run: ${first?.message ?? 'it is not valid'}.`,
+  );
+}
+
+/** Plans kept ready, and the longest workflow that is. */
+const MOST_PLANS = 500;
+const LONGEST_NAME = 16_384;
+
+function tooLong(longest: number): Finding {
+  const message = `timeout_ms must be at most ${longest} here`;
+  return {
+    severity: 'error',
+    pointer: '/timeout_ms',
+    code: 'maximum',
+    message,
+    suggestion: `ask for ${longest} or less`,
+  };
+}
+
+const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
+  'operation_not_allowed',
+  'api_not_allowed',
+  'credential_unavailable',
+]);

@@ -1,0 +1,90 @@
+import { failure } from '@dragoman/protocols';
+import type { Clock, Ids } from '../ports.ts';
+import { Refused } from '../refused.ts';
+import type { EffectRow, ExecutionKey, StoredDataStore, StoredQuota } from '../store/executions.ts';
+import type { StoreWrite } from '../workflow/effects.ts';
+import type { FileStorage } from './file-storage.ts';
+
+export interface StoredDataOptions {
+  readonly store: StoredDataStore;
+  readonly files: FileStorage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** For each agent. */
+  readonly quota: StoredQuota;
+}
+
+/** What StoreData keeps for an agent, readable in its later executions at `/store/<key>`. */
+export class StoredData {
+  readonly #options: StoredDataOptions;
+
+  constructor(options: StoredDataOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps it and records that it did, both or neither. Refuses what goes over the agent's quota. */
+  async keep(write: StoreWrite, { owner, by }: { owner: string; by: RecordedBy }): Promise<void> {
+    const { store, files, clock, ids, quota } = this.#options;
+    const { key: name, json } = write;
+    if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
+    // Looked at again when it is kept: this only spares the disk a file that could never be.
+    if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
+    const file = write.storage === 'file' ? await files.write(owner, { name, unique: ids.hex(), bytes: json }) : null;
+    const value = file === null ? new TextDecoder().decode(json) : null;
+    const row = { owner, name, value, file, bytes: json.length, updatedAt: clock.now().getTime() };
+    const kept = await store.keep(row, quota, by);
+    if (!kept.kept) {
+      if (file !== null) await files.remove(file);
+      throw over(kept, quota);
+    }
+    const old = kept.replaced?.file ?? null;
+    if (old !== null) await files.remove(old);
+  }
+
+  /** JSON text; `undefined` when there is nothing under that name. */
+  async read(owner: string, name: string): Promise<Uint8Array | undefined> {
+    const { store, files } = this.#options;
+    for (let tries = 0; ; tries++) {
+      const row = await store.find(owner, name);
+      if (row === undefined) return undefined;
+      if (row.file === null) return new TextEncoder().encode(row.value ?? 'null');
+      try {
+        return await files.read(row.file);
+      } catch (error) {
+        // Another execution has just put a new file in its place.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries > 2) throw error;
+      }
+    }
+  }
+
+  names(owner: string): Promise<string[]> {
+    return this.#options.store.names(owner);
+  }
+
+  /** Removes files that no name leads to, which a crash can leave. Call it before anything runs. */
+  async sweep(): Promise<void> {
+    const { store, files } = this.#options;
+    await files.sweep(new Set(await store.files()));
+  }
+}
+
+interface RecordedBy {
+  readonly key: ExecutionKey;
+  readonly effects: readonly EffectRow[];
+}
+
+function over(wanted: StoredQuota, quota: StoredQuota): Refused {
+  const details = {
+    quota: quota.bytes,
+    quota_keys: quota.count,
+    suggestions: ['store less, or use a key again: what it held is replaced'],
+  };
+  const message =
+    wanted.count > quota.count
+      ? `An agent may store ${quota.count} keys; this would be number ${wanted.count}.`
+      : `An agent may store ${quota.bytes} bytes; this would make it ${wanted.bytes}.`;
+  return new Refused({ ...failure('too_large', details, message), retryable: false });
+}
+
+/** No database keeps these as they are, so two keys could become one. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;

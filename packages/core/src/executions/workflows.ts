@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import type { Credential } from '@dragoman/protocols/a2e-workflow';
+import type { ApiCatalogue } from '../apis/api.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import type { Store } from '../store/store.ts';
+import { WorkflowPool } from '../workflow/pool.ts';
+import { AnswerCache } from './answer-cache.ts';
+import { ApiCalls } from './api-calls.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { Executions } from './executions.ts';
+import { FileStorage } from './file-storage.ts';
+import { DEFAULT_WORKFLOW_LIMITS, type WorkflowLimits, type WorkflowsConfig } from './limits.ts';
+import { Planner } from './planner.ts';
+import { StoredData } from './stored-data.ts';
+
+export interface WorkflowsOptions {
+  readonly store: Store;
+  /** The data folder: files of StoreData are kept below it. */
+  readonly folder: string;
+  readonly gate: Gate;
+  readonly apis: ApiCatalogue;
+  readonly credentials: KnownCredentials;
+  readonly limiter: Limiter;
+  readonly principalNamed: (id: string) => Principal | undefined;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits?: WorkflowsConfig;
+  /** How long what has ended is kept; a day unless told. */
+  readonly keepMs?: number;
+}
+
+/** The credentials there are, without their values. */
+export interface KnownCredentials {
+  list(): readonly (Credential & { readonly id: string })[];
+  find(id: string): { readonly version: number } | undefined;
+}
+
+/** Everything that plans and executes workflows, in one piece. */
+export interface Workflows {
+  readonly planner: Planner;
+  readonly executions: Executions;
+  readonly limits: WorkflowLimits;
+  /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
+  forget(owner?: string): number;
+  /** Takes nothing new, and lets what runs finish for this long; the rest goes on after the next start. */
+  stop(drainMs: number): Promise<void>;
+}
+
+export function openWorkflows(options: WorkflowsOptions): Workflows {
+  const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
+  const { keepMs = ONE_DAY } = options;
+  const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
+  const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
+  const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
+  const breaker = new CircuitBreaker({ clock });
+  const maxAnswerBytes = limits.max_answer_bytes;
+  const calls = new ApiCalls({ gate, apis, limiter, cache, breaker, clock, ids, maxAnswerBytes });
+  const storedData = new StoredData({
+    store: store.storedData,
+    files: new FileStorage({ root: join(folder, 'stored') }),
+    clock,
+    ids,
+    quota: { bytes: limits.store_bytes, count: limits.store_keys },
+  });
+  const pool = new WorkflowPool({ clock, log });
+  const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
+  const planner = new Planner({ apis, credentials: known, storedData, limits });
+  const executions = new Executions({
+    store: store.executions,
+    planner,
+    calls,
+    storedData,
+    run: (plan, runOptions) => pool.run(plan, runOptions),
+    principalNamed,
+    limits,
+    keepMs,
+    clock,
+    ids,
+    log,
+  });
+  return {
+    planner,
+    executions,
+    limits,
+    forget: (owner) => {
+      pool.forget(owner);
+      return cache.clear(owner);
+    },
+    stop: async (drainMs) => {
+      await executions.stop(drainMs);
+      await pool[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const ONE_DAY = 24 * 3_600_000;

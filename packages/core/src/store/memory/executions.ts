@@ -1,0 +1,136 @@
+import type {
+  EffectRow,
+  ExecutionAccepted,
+  ExecutionEnd,
+  ExecutionKey,
+  ExecutionRow,
+  ExecutionStore,
+  Kept,
+  StoredDataStore,
+  StoredQuota,
+  StoredRow,
+} from '../executions.ts';
+import { requireStorable } from '../storable.ts';
+
+/** Runs something as a call to a store would. */
+export type Perform = <Result>(operation: () => Result) => Promise<Result>;
+
+/** Executions and what they keep, in memory. */
+export class MemoryExecutions {
+  // A Map keeps the order in which things came.
+  readonly #executions = new Map<string, Recorded>();
+  readonly #byIdempotencyKey = new Map<string, Recorded>();
+  readonly #stored = new Map<string, StoredRow>();
+  #lastNumber = 0;
+  readonly executions: ExecutionStore;
+  readonly storedData: StoredDataStore;
+
+  constructor(perform: Perform) {
+    this.executions = {
+      accept: (row) => perform(() => this.#accept(row)),
+      append: (key, effects) => perform(() => void this.#append(key, effects)),
+      finish: (key, effects, end) => perform(() => this.#finish(key, effects, end)),
+      find: (key) => perform(() => this.#executions.get(nameOf(key))?.row),
+      effects: (key) => perform(() => [...(this.#executions.get(nameOf(key))?.effects ?? [])]),
+      unfinished: () =>
+        perform(() => [...this.#executions.values()].map(({ row }) => row).filter(({ end }) => end === null)),
+      list: (owner, { before, limit, status }) =>
+        perform(() =>
+          [...this.#executions.values()]
+            .reverse()
+            .filter(({ row, number }) => row.owner === owner && number < before)
+            .map(({ row, number }) => ({
+              number,
+              owner,
+              executionId: row.executionId,
+              status: row.end?.status ?? 'running',
+              acceptedAt: row.acceptedAt,
+              endedAt: row.end?.endedAt ?? null,
+            }))
+            .filter((summary) => status === null || summary.status === status)
+            .slice(0, limit),
+        ),
+      purge: (before) => perform(() => this.#purge(before)),
+    };
+    this.storedData = {
+      keep: (row, quota, by) => perform(() => this.#keep(row, quota, by)),
+      find: (owner, name) => perform(() => this.#stored.get(JSON.stringify([owner, name]))),
+      names: (owner) => perform(() => this.#of(owner).map(({ name }) => name)),
+      files: () => perform(() => [...this.#stored.values()].flatMap(({ file }) => file ?? []).sort()),
+    };
+  }
+
+  #accept(row: ExecutionRow): ExecutionAccepted {
+    requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
+    const second = row.idempotencyKey === null ? undefined : JSON.stringify([row.owner, row.idempotencyKey]);
+    const earlier =
+      this.#executions.get(nameOf(row)) ?? (second === undefined ? undefined : this.#byIdempotencyKey.get(second));
+    if (earlier !== undefined) return { repeat: true, row: earlier.row };
+    this.#lastNumber += 1;
+    const recorded: Recorded = { number: this.#lastNumber, row, effects: [] };
+    this.#executions.set(nameOf(row), recorded);
+    if (second !== undefined) this.#byIdempotencyKey.set(second, recorded);
+    return { repeat: false };
+  }
+
+  #append(key: ExecutionKey, effects: readonly EffectRow[]): Recorded {
+    const recorded = this.#executions.get(nameOf(key));
+    if (recorded === undefined || recorded.row.end !== null) {
+      throw new Error(`execution ${key.executionId} of ${key.owner} is not under way`);
+    }
+    for (const effect of effects) {
+      requireStorable(effect.key, effect.note);
+      if (recorded.effects.some(({ position }) => position === effect.position)) {
+        throw new Error(`effect ${effect.position} of ${key.executionId} is recorded already`);
+      }
+    }
+    recorded.effects.push(...effects);
+    recorded.effects.sort((a, b) => a.position - b.position);
+    return recorded;
+  }
+
+  #finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): void {
+    requireStorable(end.result, end.events);
+    const recorded = this.#append(key, effects);
+    recorded.row = { ...recorded.row, end };
+  }
+
+  #purge(before: number): number {
+    const old = [...this.#executions.values()].filter(({ row: { end } }) => end !== null && end.endedAt < before);
+    for (const { row } of old) {
+      this.#executions.delete(nameOf(row));
+      if (row.idempotencyKey !== null) {
+        this.#byIdempotencyKey.delete(JSON.stringify([row.owner, row.idempotencyKey]));
+      }
+    }
+    return old.length;
+  }
+
+  #keep(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
+    requireStorable(row.owner, row.name, row.value, row.file);
+    const others = this.#of(row.owner).filter(({ name }) => name !== row.name);
+    const bytes = others.reduce((sum, other) => sum + other.bytes, row.bytes);
+    const count = others.length + 1;
+    if (bytes > quota.bytes || count > quota.count) return { kept: false, bytes, count };
+    this.#append(by.key, by.effects);
+    const name = JSON.stringify([row.owner, row.name]);
+    const replaced = this.#stored.get(name) ?? null;
+    this.#stored.set(name, row);
+    return { kept: true, replaced };
+  }
+
+  #of(owner: string): StoredRow[] {
+    const rows = [...this.#stored.values()].filter((row) => row.owner === owner);
+    return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+interface Recorded {
+  readonly number: number;
+  row: ExecutionRow;
+  readonly effects: EffectRow[];
+}
+
+function nameOf({ owner, executionId }: ExecutionKey): string {
+  return JSON.stringify([owner, executionId]);
+}

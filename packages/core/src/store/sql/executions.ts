@@ -1,0 +1,241 @@
+import { crc32 } from 'node:zlib';
+import type {
+  EffectRow,
+  ExecutionAccepted,
+  ExecutionEnd,
+  ExecutionKey,
+  ExecutionPage,
+  ExecutionRow,
+  ExecutionSummary,
+} from '../executions.ts';
+import type { Database } from '../sqlite-engine.ts';
+import { requireStorable } from '../storable.ts';
+import { StoreError } from '../store-error.ts';
+
+/**
+ * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row goes when the
+ * one in `execution_ends` comes.
+ */
+export const EXECUTION_TABLES = `
+  CREATE TABLE executions (
+    id INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    execution_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    idempotency_key TEXT,
+    request TEXT NOT NULL,
+    accepted_at BIGINT NOT NULL,
+    checksum BIGINT NOT NULL,
+    UNIQUE (owner, execution_id)
+  );
+  CREATE UNIQUE INDEX executions_by_idempotency_key ON executions (owner, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+
+  CREATE TABLE open_executions (
+    execution INTEGER PRIMARY KEY REFERENCES executions (id) ON DELETE CASCADE
+  );
+
+  CREATE TABLE execution_ends (
+    execution INTEGER PRIMARY KEY REFERENCES executions (id) ON DELETE CASCADE,
+    status TEXT NOT NULL,
+    result TEXT NOT NULL,
+    events TEXT NOT NULL,
+    ended_at BIGINT NOT NULL,
+    checksum BIGINT NOT NULL
+  );
+
+  CREATE TABLE execution_effects (
+    execution INTEGER NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    note TEXT NOT NULL,
+    bytes BLOB,
+    checksum BIGINT NOT NULL,
+    PRIMARY KEY (execution, position)
+  );
+
+  CREATE TABLE stored_data (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    file TEXT,
+    bytes BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    checksum BIGINT NOT NULL,
+    PRIMARY KEY (owner, name)
+  )`;
+
+export function executionReads(database: Database) {
+  const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
+  const open = database.prepare(`${SELECT_EXECUTION} WHERE o.execution IS NOT NULL ORDER BY x.id`);
+  const effects = database.prepare(`
+    SELECT f.position, f.name AS "key", f.kind, f.note, f.bytes, f.checksum
+    FROM executions x JOIN execution_effects f ON f.execution = x.id
+    WHERE x.owner = ? AND x.execution_id = ? ORDER BY f.position`);
+  // The unique index on (owner, execution_id) finds the owner's; there is no other index for every execution to pay for.
+  const page = database.prepare(`
+    SELECT x.id AS "number", x.owner, x.execution_id AS "executionId", COALESCE(e.status, 'running') AS status,
+      x.accepted_at AS "acceptedAt", e.ended_at AS "endedAt"
+    FROM executions x LEFT JOIN execution_ends e ON e.execution = x.id
+    WHERE x.owner = ? AND x.id < ? AND COALESCE(e.status, 'running') = COALESCE(?, e.status, 'running')
+    ORDER BY x.id DESC LIMIT ?`);
+
+  return {
+    findExecution(key: ExecutionKey): ExecutionRow | undefined {
+      const row = byKey.get(key.owner, key.executionId) as StoredExecution | undefined;
+      return row === undefined ? undefined : checkedExecution(row);
+    },
+
+    unfinishedExecutions(): ExecutionRow[] {
+      return (open.all() as StoredExecution[]).map(checkedExecution);
+    },
+
+    effects(key: ExecutionKey): EffectRow[] {
+      return (effects.all(key.owner, key.executionId) as StoredEffect[]).map((row) => checkedEffect(key, row));
+    },
+
+    listExecutions(owner: string, { before, limit, status }: ExecutionPage): ExecutionSummary[] {
+      return page.all(owner, before, status, limit) as ExecutionSummary[];
+    },
+  };
+}
+
+export function executionWrites(database: Database) {
+  const insert = database.prepare(`
+    INSERT INTO executions (owner, execution_id, digest, idempotency_key, request, accepted_at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING`);
+  const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
+  const byIdempotencyKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.idempotency_key = ?`);
+  const openUp = database.prepare('INSERT INTO open_executions (execution) VALUES (?)');
+  const end = database.prepare(`
+    INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum) VALUES (?, ?, ?, ?, ?, ?)`);
+  const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
+  const record = effectRecorder(database);
+
+  return {
+    acceptExecution(row: ExecutionRow): ExecutionAccepted {
+      requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
+      const { changes, lastInsertRowid } = insert.run(
+        row.owner,
+        row.executionId,
+        row.digest,
+        row.idempotencyKey,
+        row.request,
+        row.acceptedAt,
+        checksumOf(row),
+      );
+      if (changes === 0) {
+        const earlier = byKey.get(row.owner, row.executionId) ?? byIdempotencyKey.get(row.owner, row.idempotencyKey);
+        return { repeat: true, row: checkedExecution(earlier as StoredExecution) };
+      }
+      openUp.run(Number(lastInsertRowid));
+      return { repeat: false };
+    },
+
+    appendEffects(key: ExecutionKey, effects: readonly EffectRow[]): void {
+      record(key, effects);
+    },
+
+    finishExecution(key: ExecutionKey, effects: readonly EffectRow[], ended: ExecutionEnd): void {
+      requireStorable(ended.result, ended.events);
+      const id = record(key, effects);
+      end.run(id, ended.status, ended.result, ended.events, ended.endedAt, checksumOfEnd(ended));
+      close.run(id);
+    },
+  };
+}
+
+/** Adds effects to an execution that is under way, and gives back its number. */
+export function effectRecorder(database: Database): (key: ExecutionKey, effects: readonly EffectRow[]) => number {
+  const openId = database.prepare(`
+    SELECT x.id FROM executions x JOIN open_executions o ON o.execution = x.id WHERE x.owner = ? AND x.execution_id = ?`);
+  const insert = database.prepare(`
+    INSERT INTO execution_effects (execution, position, name, kind, note, bytes, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+
+  return (key, effects) => {
+    const row = openId.get(key.owner, key.executionId) as { id: number } | undefined;
+    if (row === undefined) throw new Error(`execution ${key.executionId} of ${key.owner} is not under way`);
+    for (const effect of effects) {
+      requireStorable(effect.key, effect.note);
+      const { position, kind, note, bytes } = effect;
+      insert.run(row.id, position, effect.key, kind, note, bytes, checksumOfEffect(effect));
+    }
+    return row.id;
+  };
+}
+
+export function executionRemovals(database: Database) {
+  const window = database.prepare(`
+    SELECT x.id, x.accepted_at AS "acceptedAt" FROM executions x WHERE x.id > ? ORDER BY x.id LIMIT ?`);
+  const purge = database.prepare(`
+    DELETE FROM executions
+    WHERE id > ? AND id <= ?
+      AND id IN (SELECT e.execution FROM execution_ends e WHERE e.execution > ? AND e.execution <= ? AND e.ended_at < ?)`);
+
+  return {
+    /** Some at a time, in the order they came; null when none of those looked at was old enough to have ended before then. */
+    purgeExecutions(before: number, from: number): { purged: number; next: number | null } {
+      const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
+      const last = rows.at(-1);
+      if (last === undefined || !rows.some(({ acceptedAt }) => acceptedAt < before)) return { purged: 0, next: null };
+      return { purged: Number(purge.run(from, last.id, from, last.id, before).changes), next: last.id };
+    },
+  };
+}
+
+interface StoredExecution extends Omit<ExecutionRow, 'end'> {
+  readonly checksum: number;
+  readonly status: string | null;
+  readonly result: string;
+  readonly events: string;
+  readonly endedAt: number;
+  readonly endChecksum: number;
+}
+
+/** SQLite does not notice a flipped bit inside a text: we do, rather than hand out what nobody wrote. */
+function checkedExecution(row: StoredExecution): ExecutionRow {
+  const { owner, executionId, digest, idempotencyKey, request, acceptedAt, status, result, events, endedAt } = row;
+  const end = status === null ? null : { status, result, events, endedAt };
+  const execution = { owner, executionId, digest, idempotencyKey, request, acceptedAt, end };
+  if (row.checksum !== checksumOf(execution) || (end !== null && row.endChecksum !== checksumOfEnd(end))) {
+    throw new StoreError('store_damaged', `Execution ${executionId} of ${owner} is damaged in the database.`);
+  }
+  return execution;
+}
+
+interface StoredEffect extends EffectRow {
+  readonly checksum: number;
+}
+
+function checkedEffect({ owner, executionId }: ExecutionKey, { checksum, ...effect }: StoredEffect): EffectRow {
+  if (checksum !== checksumOfEffect(effect)) {
+    const message = `Effect ${effect.position} of execution ${executionId} of ${owner} is damaged in the database.`;
+    throw new StoreError('store_damaged', message);
+  }
+  return effect;
+}
+
+function checksumOf(row: ExecutionRow): number {
+  return [row.owner, row.executionId, row.digest, row.request].reduce((sum, text) => crc32(text, sum), 0);
+}
+
+function checksumOfEnd({ status, result, events, endedAt }: ExecutionEnd): number {
+  return crc32(events, crc32(result, crc32(`${status},${endedAt}`)));
+}
+
+function checksumOfEffect({ position, key, kind, note, bytes }: EffectRow): number {
+  const text = crc32(note, crc32(`${position},${kind},${key}`));
+  return bytes === null ? text : crc32(bytes, text);
+}
+
+const SELECT_EXECUTION = `
+  SELECT x.owner, x.execution_id AS "executionId", x.digest, x.idempotency_key AS "idempotencyKey", x.request,
+    x.accepted_at AS "acceptedAt", x.checksum, e.status, e.result, e.events, e.ended_at AS "endedAt",
+    e.checksum AS "endChecksum"
+  FROM executions x
+    LEFT JOIN execution_ends e ON e.execution = x.id
+    LEFT JOIN open_executions o ON o.execution = x.id`;
+
+const PURGE_WINDOW = 200;

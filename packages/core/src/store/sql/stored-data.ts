@@ -1,0 +1,64 @@
+import { crc32 } from 'node:zlib';
+import type { EffectRow, ExecutionKey, Kept, StoredQuota, StoredRow } from '../executions.ts';
+import type { Database } from '../sqlite-engine.ts';
+import { requireStorable } from '../storable.ts';
+import { StoreError } from '../store-error.ts';
+import { effectRecorder } from './executions.ts';
+
+export function storedDataReads(database: Database) {
+  const byName = database.prepare(`${SELECT_STORED} WHERE owner = ? AND name = ?`);
+  const names = database.prepare('SELECT name FROM stored_data WHERE owner = ? ORDER BY name');
+  const files = database.prepare('SELECT file FROM stored_data WHERE file IS NOT NULL ORDER BY file');
+
+  return {
+    findStored(owner: string, name: string): StoredRow | undefined {
+      const row = byName.get(owner, name) as CheckedRow | undefined;
+      return row === undefined ? undefined : checked(row);
+    },
+
+    storedNames: (owner: string): string[] => (names.all(owner) as { name: string }[]).map(({ name }) => name),
+
+    storedFiles: (): string[] => (files.all() as { file: string }[]).map(({ file }) => file),
+  };
+}
+
+export function storedDataWrites(database: Database) {
+  const byName = database.prepare(`${SELECT_STORED} WHERE owner = ? AND name = ?`);
+  const held = database.prepare(
+    'SELECT count(*) AS count, COALESCE(sum(bytes), 0) AS bytes FROM stored_data WHERE owner = ? AND name <> ?',
+  );
+  const put = database.prepare(`
+    INSERT INTO stored_data (owner, name, value, file, bytes, updated_at, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value, file = excluded.file, bytes = excluded.bytes,
+      updated_at = excluded.updated_at, checksum = excluded.checksum`);
+  const record = effectRecorder(database);
+
+  return {
+    keepStored(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
+      requireStorable(row.owner, row.name, row.value, row.file);
+      const others = held.get(row.owner, row.name) as { count: number; bytes: number };
+      const [bytes, count] = [others.bytes + row.bytes, others.count + 1];
+      if (bytes > quota.bytes || count > quota.count) return { kept: false, bytes, count };
+      record(by.key, by.effects);
+      const replaced = byName.get(row.owner, row.name) as CheckedRow | undefined;
+      put.run(row.owner, row.name, row.value, row.file, row.bytes, row.updatedAt, checksumOf(row));
+      return { kept: true, replaced: replaced === undefined ? null : checked(replaced) };
+    },
+  };
+}
+
+interface CheckedRow extends StoredRow {
+  readonly checksum: number;
+}
+
+function checked({ checksum, ...row }: CheckedRow): StoredRow {
+  if (checksum === checksumOf(row)) return row;
+  throw new StoreError('store_damaged', `What ${row.owner} stored as ${row.name} is damaged in the database.`);
+}
+
+function checksumOf({ owner, name, value, file }: StoredRow): number {
+  return [owner, name, value ?? '', file ?? ''].reduce((sum, text) => crc32(text, sum), 0);
+}
+
+const SELECT_STORED = `
+  SELECT owner, name, value, file, bytes, updated_at AS "updatedAt", checksum FROM stored_data`;

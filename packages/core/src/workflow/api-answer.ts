@@ -1,0 +1,64 @@
+import { type Json, parseJsonBytes } from '@dragoman/protocols';
+import type { ApiAnswer } from './effects.ts';
+import { dataError, StepError } from './step-error.ts';
+
+/** What an answer says: JSON read strictly, other text as it is, null for none. */
+export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Json {
+  if (bytes.length === 0) return null;
+  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json');
+  if (isJson || type === '') {
+    const parsed = parseJsonBytes(bytes, { numbers: 'finite' });
+    if (parsed.ok) return parsed.value;
+    if (isJson) {
+      const [issue] = parsed.issues;
+      throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {
+        details: { statusCode: status, response: beginning(bytes) },
+      });
+    }
+  }
+  const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
+  const text = TEXT_TYPES.test(type) && READABLE.has(charset) ? decoded(bytes) : undefined;
+  if (text !== undefined) return text;
+  throw dataError(`The API answered with ${type || 'bytes'} that are neither JSON nor text in UTF-8.`, {
+    details: { statusCode: status, contentType },
+    suggestions: ['ask for JSON with an Accept header'],
+  });
+}
+
+/** The error of an answer that is no success (A2E, Error Response Format). */
+export function refusedAnswer({ status, bytes }: ApiAnswer): StepError {
+  const redirects = status >= 300 && status < 400;
+  const message = redirects
+    ? `The API answered ${status}, a redirect; redirects are not followed.`
+    : `The API answered ${status}.`;
+  return new StepError('ExecutionError', message, {
+    details: { statusCode: status, response: beginning(bytes) },
+    suggestions: redirects ? ['call the URL it leads to'] : [adviceFor(status)],
+  });
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return 'Verify credentials are valid';
+  if (status === 404) return 'Check the path of the URL, and what was filled into it';
+  if (status === 429) return 'Call less often, or wait before the next call';
+  return status >= 500 ? 'Check API endpoint availability' : 'Check what the API expects of this request';
+}
+
+/** Enough of a body to see what it is about. */
+function beginning(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES));
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const SHOWN_BYTES = 2048;
+const TEXT_TYPES =
+  /^(?:|text\/.*|application\/(?:.*\+)?xml|application\/(?:x-ndjson|jsonl|javascript|x-www-form-urlencoded|yaml))$/;
+const READABLE: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);

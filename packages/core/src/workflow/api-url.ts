@@ -1,0 +1,41 @@
+import { formatPath, hasTemplate, parseTemplate } from '@dragoman/protocols/a2e-workflow';
+import type { StepContext } from './operation.ts';
+import { dataError } from './step-error.ts';
+import { asText, type Filling } from './template.ts';
+
+/**
+ * A URL with `{/path}` in path segments and query values. What is filled in is percent-encoded and stays inside its segment:
+ * data never decides which host is called, nor leaves the path that was written.
+ */
+export function compileUrl(text: string): Filling {
+  if (!hasTemplate(text)) return () => text;
+  const origin = new URL(text.replaceAll(/\{[^{}]*\}/g, 'x')).origin;
+  let inQuery = false;
+  const parts = parseTemplate(text).parts.map((part): Filling => {
+    if (part.is !== 'path') {
+      const fixed = part.is === 'text' ? part.text : `{${part.name}}`;
+      inQuery ||= fixed.includes('?');
+      return () => fixed;
+    }
+    const { path } = part;
+    const place = formatPath(path);
+    const mayBeEmpty = inQuery;
+    return (step: StepContext) => {
+      const value = step.read(path);
+      const filled = value === null ? '' : asText(value);
+      if (filled === '' && !mayBeEmpty) throw dataError(`${place} is empty; the URL needs something there`);
+      return encodeURIComponent(filled);
+    };
+  });
+  return (step) => {
+    const url = parts.map((part) => part(step)).join('');
+    const [path = ''] = url.split(/[?#]/);
+    // A browser's reader takes %2e for a dot as well.
+    if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)) || new URL(url).origin !== origin) {
+      throw dataError('what was filled into the URL would leave its path', {
+        suggestions: ['put the value into query'],
+      });
+    }
+    return url;
+  };
+}

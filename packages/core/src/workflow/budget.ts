@@ -1,0 +1,138 @@
+import type { Json } from '@dragoman/protocols';
+import { atMost } from './json-size.ts';
+import { OverBudget } from './step-error.ts';
+
+/** What one execution may use. Each is charged before the work it pays for. */
+export interface Budgets {
+  /** Operations run, each time counted. */
+  readonly steps: number;
+  readonly apiCalls: number;
+  /** The values of the data model and the results, as JSON. */
+  readonly dataBytes: number;
+  /** Items of one Loop. */
+  readonly iterations: number;
+  /** Characters of a text that a pattern is run over. */
+  readonly patternText: number;
+}
+
+export const DEFAULT_BUDGETS: Budgets = {
+  steps: 1000,
+  apiCalls: 30,
+  dataBytes: 16_777_216,
+  iterations: 1000,
+  patternText: 1_048_576,
+};
+
+/** Thrown where a run is larger than the place it runs in: it has to be done again elsewhere. */
+export class TooLargeHere extends Error {}
+
+/** What a value takes: at most `bytes`, exactly that once it was measured. */
+export interface Sized {
+  readonly value: Json;
+  readonly bytes: number;
+  readonly exact: boolean;
+}
+
+/**
+ * The account of one execution. The size of data is kept as an upper bound that is free to know (what was filtered is no
+ * larger than what it was filtered from); values are measured only when the bounds together pass the limit, each once.
+ */
+export class Account {
+  readonly #budgets: Budgets;
+  readonly #isTight: boolean;
+  #steps = 0;
+  #apiCalls = 0;
+  #bytes = 0;
+  readonly #sized = new Map<string, Entry>();
+
+  /** With `within`, whatever passes those tighter bounds has to go elsewhere. */
+  constructor(budgets: Budgets, within?: Within) {
+    this.#budgets = within === undefined ? budgets : tighter(budgets, within);
+    this.#isTight = within !== undefined;
+  }
+
+  get used(): { readonly steps: number; readonly apiCalls: number; readonly dataBytes: number } {
+    return { steps: this.#steps, apiCalls: this.#apiCalls, dataBytes: this.#bytes };
+  }
+
+  step(): void {
+    if (this.#steps >= this.#budgets.steps)
+      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over less');
+    this.#steps++;
+  }
+
+  apiCall(): void {
+    const { apiCalls } = this.#budgets;
+    if (this.#apiCalls >= apiCalls)
+      throw this.#over('api_calls', apiCalls, 'API calls', 'filter the array before the loop');
+    this.#apiCalls++;
+  }
+
+  iterations(count: number): void {
+    const { iterations } = this.#budgets;
+    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; ${count} came`, LESS);
+  }
+
+  patternText(length: number): void {
+    const { patternText } = this.#budgets;
+    if (length > patternText)
+      throw this.#over('pattern_text', patternText, `characters under a pattern; ${length} came`, LESS);
+  }
+
+  /** Asks for room before something is made that may take it. */
+  reserve(bytes: number): void {
+    if (this.#bytes + bytes <= this.#budgets.dataBytes) return;
+    this.#measure();
+    if (this.#bytes + bytes > this.#budgets.dataBytes) throw this.#full();
+  }
+
+  /** Books a value under the name of who holds it, in place of what that one held before. */
+  hold(holder: string, value: Json, bytes: number, exact: boolean): Sized {
+    const entry: Entry = { value, bytes, exact };
+    this.#bytes += bytes - (this.#sized.get(holder)?.bytes ?? 0);
+    this.#sized.set(holder, entry);
+    if (this.#bytes > this.#budgets.dataBytes) {
+      this.#measure();
+      if (this.#bytes > this.#budgets.dataBytes) throw this.#full();
+    }
+    return entry;
+  }
+
+  #measure(): void {
+    for (const entry of this.#sized.values()) {
+      if (entry.exact) continue;
+      const bytes = atMost(entry.value, entry.bytes);
+      this.#bytes += bytes - entry.bytes;
+      entry.bytes = bytes;
+      entry.exact = true;
+    }
+  }
+
+  #over(budget: string, limit: number, what: string, suggestion: string): Error {
+    if (this.#isTight) return new TooLargeHere();
+    return new OverBudget(`An execution may have at most ${limit} ${what}.`, {
+      details: { budget, limit },
+      suggestions: [suggestion],
+    });
+  }
+
+  #full(): Error {
+    return this.#over('data_bytes', this.#budgets.dataBytes, 'bytes of data', 'select the fields that are needed');
+  }
+}
+
+/** What may be done in a place that others need too. */
+export type Within = Pick<Budgets, 'steps' | 'dataBytes'>;
+
+interface Entry {
+  readonly value: Json;
+  bytes: number;
+  exact: boolean;
+}
+
+function tighter(budgets: Budgets, within: Within): Budgets {
+  const steps = Math.min(budgets.steps, within.steps);
+  return { ...budgets, steps, dataBytes: Math.min(budgets.dataBytes, within.dataBytes) };
+}
+
+const LESS = 'filter it before';

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workflow';
+import type { Operation } from './operation.ts';
+import { apiCall } from './operations/api-call.ts';
+import { calculate } from './operations/calculate.ts';
+import { conditional } from './operations/conditional.ts';
+import { convertTimezone } from './operations/convert-timezone.ts';
+import { dateCalculation } from './operations/date-calculation.ts';
+import { encodeDecode } from './operations/encode-decode.ts';
+import { extractText } from './operations/extract-text.ts';
+import { filterData } from './operations/filter-data.ts';
+import { formatText } from './operations/format-text.ts';
+import { getCurrentDateTime } from './operations/get-current-date-time.ts';
+import { loop } from './operations/loop.ts';
+import { mergeData } from './operations/merge-data.ts';
+import { storeData } from './operations/store-data.ts';
+import { transformData } from './operations/transform-data.ts';
+import { validateData } from './operations/validate-data.ts';
+import { wait } from './operations/wait.ts';
+
+/** The operations a server knows: the whitelist of what can happen. */
+export class Catalog {
+  /** Changes with what an operation does, so that a plan made with another catalogue is another plan. */
+  readonly version: string;
+  readonly #operations: ReadonlyMap<string, Operation>;
+
+  constructor(operations: Iterable<readonly [name: string, operation: Operation]>) {
+    this.#operations = new Map(operations);
+    this.version = hash('sha256', `${ENGINE_VERSION} ${[...this.#operations.keys()].join(' ')}`, 'base64url').slice(
+      0,
+      16,
+    );
+  }
+
+  find(name: string): Operation | undefined {
+    return this.#operations.get(name);
+  }
+
+  /** The same with operations of the operator's own; a built-in one cannot be replaced. */
+  with(operations: Readonly<Record<string, Operation>>): Catalog {
+    const taken = Object.keys(operations).find((name) => this.#operations.has(name));
+    if (taken !== undefined) throw new Error(`there is an operation ${taken} already`);
+    return new Catalog([...this.#operations, ...Object.entries(operations)]);
+  }
+
+  /** How those beside the built-in ones are written, for the reader and the checker. */
+  get own(): OwnOperations {
+    const own = [...this.#operations].filter(([name]) => !Object.hasOwn(OPERATIONS, name));
+    return Object.fromEntries(own.map(([name, { description }]) => [name, description]));
+  }
+}
+
+/** The built-in operations and those that modules of the operator export by name as `operations`. */
+export async function loadCatalog(modules: readonly string[]): Promise<Catalog> {
+  let catalog = BUILT_IN;
+  for (const url of modules) {
+    const { operations } = (await import(url)) as { readonly operations: Readonly<Record<string, Operation>> };
+    catalog = catalog.with(operations);
+  }
+  return catalog;
+}
+
+/** Raised when an operation comes to give another result for the same input. */
+const ENGINE_VERSION = 1;
+
+const OPERATIONS = {
+  ApiCall: apiCall,
+  FilterData: filterData,
+  TransformData: transformData,
+  Conditional: conditional,
+  Loop: loop,
+  StoreData: storeData,
+  Wait: wait,
+  MergeData: mergeData,
+  GetCurrentDateTime: getCurrentDateTime,
+  ConvertTimezone: convertTimezone,
+  DateCalculation: dateCalculation,
+  FormatText: formatText,
+  ExtractText: extractText,
+  ValidateData: validateData,
+  Calculate: calculate,
+  EncodeDecode: encodeDecode,
+} satisfies Record<OperationName, Operation>;
+
+export const BUILT_IN = new Catalog(Object.entries(OPERATIONS));

@@ -1,0 +1,72 @@
+import { isObject, type Json } from '@dragoman/protocols';
+import { deepEqual, identity, isScalar } from './equality.ts';
+
+/** Whether the left side of a condition holds. `undefined` is a value that is not there. */
+export type Test = (left: Json | undefined) => boolean;
+
+/**
+ * An operator with its right side, as a function. Every operator takes every value and converts none: `>` holds between
+ * two numbers or two strings only, `in` and `contains` compare whole values, and what is not there meets no condition but
+ * `!=` and `empty`.
+ */
+export function compileTest(operator: string, right: Json): Test | undefined {
+  return Object.hasOwn(TESTS, operator) ? TESTS[operator]?.(right) : undefined;
+}
+
+const TESTS: Readonly<Record<string, (right: Json) => Test>> = {
+  '==': equal,
+  '!=': (right) => {
+    const same = equal(right);
+    return (left) => !same(left);
+  },
+  '>': ordered((left, right) => left > right),
+  '<': ordered((left, right) => left < right),
+  '>=': ordered((left, right) => left >= right),
+  '<=': ordered((left, right) => left <= right),
+  in: (right) => (Array.isArray(right) ? oneOf(right) : NEVER),
+  contains: (right) => (left) => {
+    if (typeof left === 'string') return typeof right === 'string' && left.includes(right);
+    if (!Array.isArray(left)) return false;
+    return isScalar(right) ? left.includes(right) : left.some((item) => deepEqual(item, right));
+  },
+  startsWith: (right) => {
+    if (typeof right !== 'string') return NEVER;
+    return (left) => typeof left === 'string' && left.startsWith(right);
+  },
+  endsWith: (right) => {
+    if (typeof right !== 'string') return NEVER;
+    return (left) => typeof left === 'string' && left.endsWith(right);
+  },
+  exists: () => (left) => left !== undefined && left !== null,
+  empty: () => isEmpty,
+};
+
+function equal(right: Json): Test {
+  if (isScalar(right)) return (left) => left === right;
+  return (left) => left !== undefined && deepEqual(left, right);
+}
+
+function ordered(holds: (left: number | string, right: number | string) => boolean): (right: Json) => Test {
+  return (right) => {
+    if (typeof right === 'number') return (left) => typeof left === 'number' && holds(left, right);
+    if (typeof right === 'string') return (left) => typeof left === 'string' && holds(left, right);
+    return NEVER;
+  };
+}
+
+/** By hash, so that a long list costs no more than a short one. */
+function oneOf(list: readonly Json[]): Test {
+  const scalars = new Set<Json | undefined>(list.filter(isScalar));
+  const others = new Set(list.filter((item) => !isScalar(item)).map(identity));
+  if (others.size === 0) return (left) => scalars.has(left);
+  return (left) => scalars.has(left) || (left !== undefined && !isScalar(left) && others.has(identity(left)));
+}
+
+/** Nothing there, null, or a text, array or object with nothing in it. 0 and false are something. */
+function isEmpty(left: Json | undefined): boolean {
+  if (left === undefined || left === null || left === '') return true;
+  if (Array.isArray(left)) return left.length === 0;
+  return isObject(left) && Object.keys(left).length === 0;
+}
+
+const NEVER: Test = () => false;

@@ -1,0 +1,183 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { covers, formatPath, type Path, type PathSegment } from '@dragoman/protocols/a2e-workflow';
+import { NOWHERE, type Origin, originBelow, originOfParts, originWith } from './origin.ts';
+import { dataError } from './step-error.ts';
+
+/** One value put into the model, for whoever has to put it into another. */
+export interface Write {
+  readonly path: Path;
+  readonly value: Json;
+  readonly origin: Origin;
+}
+
+/**
+ * What the operations of one execution share (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
+ * `/loop`. Values are never changed, only replaced, and what lies around a replaced value is copied: whoever read something
+ * keeps what he read, and a fork costs nothing.
+ */
+export class DataModel {
+  #root: JsonObject;
+  /** Where each written value came from, by the keys of its path. */
+  readonly #origins: Map<string, { readonly path: Path; readonly origin: Origin }>;
+  readonly #log: Write[] | undefined;
+
+  constructor(root: JsonObject = EMPTY, origins = new Map<string, { path: Path; origin: Origin }>(), log?: Write[]) {
+    this.#root = root;
+    this.#origins = origins;
+    this.#log = log;
+  }
+
+  /** The value at a path; `undefined` where nothing is. */
+  find(path: Path): Json | undefined {
+    let value: Json | undefined = this.#root[path.root];
+    for (const segment of path.segments) {
+      if (value === undefined) return undefined;
+      value = below(value, segment);
+    }
+    return value;
+  }
+
+  /** Where the value at a path came from, also when only a part of it, or something around it, was written. */
+  origin(path: Path): Origin {
+    const exact = this.#origins.get(keyOf(path));
+    if (exact !== undefined) return exact.origin;
+    const parts: Origin[] = [];
+    let outer: { readonly path: Path; readonly origin: Origin } | undefined;
+    for (const record of this.#origins.values()) {
+      if (covers(path, record.path)) parts.push(originBelow(record.origin, record.path, path));
+      else if (covers(record.path, path) && (outer?.path.keys.length ?? 0) < record.path.keys.length) outer = record;
+    }
+    if (outer !== undefined) return originBelow(outer.origin, path, outer.path);
+    return parts.length === 0 ? NOWHERE : originOfParts(parts);
+  }
+
+  write(path: Path, value: Json, origin: Origin): void {
+    const [first, ...rest] = path.segments;
+    if (first === undefined) throw new Error('a path has a segment');
+    this.#root = withMember(this.#root, path.root, put(this.#root[path.root] ?? EMPTY, first, rest, value, path));
+    this.#record(path, origin);
+    this.#log?.push({ path, value, origin });
+  }
+
+  /** Takes away what is at a path; what lies around it stays. */
+  remove(path: Path): void {
+    const [root, name = ''] = path.keys;
+    const tree = root === undefined ? undefined : this.#root[root];
+    if (root === undefined || path.keys.length !== 2 || !isRecord(tree)) return;
+    this.#root = withMember(this.#root, root, withoutMember(tree, name));
+    this.#origins.delete(keyOf(path));
+  }
+
+  /** Another model that begins as this one; what either writes later the other does not see. */
+  fork(): { readonly model: DataModel; readonly writes: readonly Write[] } {
+    const writes: Write[] = [];
+    return { model: new DataModel(this.#root, new Map(this.#origins), writes), writes };
+  }
+
+  /** The places that were written and by which operation, for the words of an error. */
+  written(): ReadonlyMap<string, string> {
+    return new Map([...this.#origins.values()].map(({ path, origin }) => [formatPath(path), origin.by]));
+  }
+
+  #record(path: Path, origin: Origin): void {
+    for (const [key, record] of this.#origins) {
+      if (record.path === path || covers(path, record.path)) this.#origins.delete(key);
+      else if (covers(record.path, path)) {
+        this.#origins.set(key, { path: record.path, origin: originWith(record.origin, path, origin) });
+      }
+    }
+    this.#origins.set(keyOf(path), { path, origin });
+  }
+}
+
+/** A segment is tried as one key first, as it is written, then part by part (A2E, Path Syntax). */
+function below(value: Json, { literal, parts }: PathSegment): Json | undefined {
+  const whole = member(value, literal);
+  if (whole !== undefined || parts.length === 1) return whole;
+  let current: Json | undefined = value;
+  for (const part of parts) {
+    if (current === undefined) return undefined;
+    current = member(current, part);
+  }
+  return current;
+}
+
+function member(value: Json, key: string | number): Json | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return value[indexOf(key)];
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** An index as JSON Pointer writes it; -1 for anything else, `length` included. */
+function indexOf(key: string | number): number {
+  if (typeof key === 'number') return key;
+  return INDEX.test(key) ? Number(key) : -1;
+}
+
+/** A copy of `target` in which the place below it has the value. */
+function put(target: Json, segment: PathSegment, rest: readonly PathSegment[], value: Json, path: Path): Json {
+  const isLiteral = segment.parts.length === 1 || member(target, segment.literal) !== undefined;
+  return putParts(target, isLiteral ? [segment.literal] : segment.parts, rest, value, path);
+}
+
+function putParts(
+  target: Json,
+  [part = '', ...parts]: readonly (string | number)[],
+  rest: readonly PathSegment[],
+  value: Json,
+  path: Path,
+): Json {
+  const inner = (current: Json | undefined): Json => {
+    const [next] = parts;
+    if (next !== undefined)
+      return putParts(current ?? (typeof next === 'number' ? [] : EMPTY), parts, rest, value, path);
+    const [segment, ...others] = rest;
+    return segment === undefined ? value : put(current ?? EMPTY, segment, others, value, path);
+  };
+  if (Array.isArray(target)) {
+    const index = indexOf(part);
+    // No holes: an index is that of an item, or the next one.
+    if (index < 0 || index > target.length || index > HIGHEST_INDEX) throw badIndex(path, part, target.length);
+    const copy = target.slice();
+    copy[index] = inner(target[index]);
+    return copy;
+  }
+  if (!isRecord(target)) {
+    const got = target === null ? 'null' : `a ${typeof target}`;
+    throw dataError(`${formatPath(path)} cannot be written: what is before ${JSON.stringify(part)} is ${got}`, {
+      suggestions: ['write to a path of its own'],
+    });
+  }
+  const key = String(part);
+  return withMember(target, key, inner(member(target, key)));
+}
+
+function badIndex(path: Path, part: string | number, length: number) {
+  const highest = Math.min(length, HIGHEST_INDEX);
+  return dataError(`${formatPath(path)} cannot be written: ${JSON.stringify(part)} is no index from 0 to ${highest}`, {
+    details: { length },
+    suggestions: [length === 0 ? 'write index 0 first' : `write /${highest} to append`],
+  });
+}
+
+/** Objects of the model have no prototype: there is none to reach by any name. */
+function withMember(target: JsonObject, key: string, value: Json): JsonObject {
+  return Object.assign(Object.create(null), target, { [key]: value });
+}
+
+function withoutMember(target: JsonObject, key: string): JsonObject {
+  const { [key]: _, ...rest } = target;
+  return Object.assign(Object.create(null), rest);
+}
+
+function isRecord(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function keyOf(path: Path): string {
+  return path.keys.join('/');
+}
+
+const INDEX = /^(?:0|[1-9]\d{0,5})$/;
+const HIGHEST_INDEX = 100_000;
+const EMPTY: JsonObject = Object.freeze(Object.create(null));

@@ -1,0 +1,40 @@
+import { instantOf, type Zone } from './zone.ts';
+
+/** What is added to a time: months and days by the calendar, the rest as time that passes. */
+export interface Duration {
+  readonly months: number;
+  /** A part of a day is so much of 24 hours. */
+  readonly days: number;
+  readonly milliseconds: number;
+}
+
+/** The instant a duration later; NaN when no `Date` can hold it. */
+export function addCalendar(instant: number, { months, days, milliseconds }: Duration, zone: Zone): number {
+  const whole = Math.trunc(days);
+  const passing = milliseconds + (days - whole) * DAY;
+  if (months === 0 && whole === 0) return held(instant + passing);
+  const local = new Date(instant + zone.offsetAt(instant));
+  const day = local.getUTCDate();
+  local.setUTCDate(1);
+  local.setUTCMonth(local.getUTCMonth() + months);
+  // A month that is too short has its last day instead.
+  local.setUTCDate(Math.min(day, daysIn(local)));
+  local.setUTCDate(local.getUTCDate() + whole);
+  const moved = local.getTime();
+  // The days around are looked at for a change of the clocks.
+  if (Number.isNaN(held(moved)) || Math.abs(moved) > LATEST - 2 * DAY) return Number.NaN;
+  return held(instantOf(moved, zone) + passing);
+}
+
+function daysIn(date: Date): number {
+  const last = new Date(date.getTime());
+  last.setUTCMonth(date.getUTCMonth() + 1, 0);
+  return last.getUTCDate();
+}
+
+function held(instant: number): number {
+  return new Date(instant).getTime();
+}
+
+const DAY = 86_400_000;
+const LATEST = 8_640_000_000_000_000;

@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import type { Json } from '@dragoman/protocols';
+
+/**
+ * A short name for everything computed so far. A run that is done again must come to the same one at the same place, else it
+ * is not the same computation any more. Of large values only the outline goes in: reading them would cost more than making
+ * them.
+ */
+export class Digest {
+  #name: string;
+  #pending = '';
+
+  constructor(start: string) {
+    this.#name = start;
+  }
+
+  add(key: string, value: Json): void {
+    this.#pending += `${key}=${outline(value)}\n`;
+    if (this.#pending.length > MOST_PENDING) this.name();
+  }
+
+  name(): string {
+    if (this.#pending !== '') {
+      this.#name = hash('sha256', `${this.#name}\n${this.#pending}`, 'base64url');
+      this.#pending = '';
+    }
+    return this.#name;
+  }
+}
+
+function outline(value: Json, depth = 0): string {
+  if (typeof value === 'string') return `${value.length}:${value.slice(0, 64)}`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (depth > 1) return '…';
+  if (Array.isArray(value)) {
+    const [first = null] = value;
+    return `[${value.length}:${outline(first, depth + 1)}:${outline(value.at(-1) ?? null, depth + 1)}]`;
+  }
+  let text = '';
+  let members = 0;
+  for (const key in value) {
+    if (members++ === 8) break;
+    text += `${key}:${outline(value[key] as Json, depth + 1)},`;
+  }
+  return `{${text}}`;
+}
+
+const MOST_PENDING = 16_384;

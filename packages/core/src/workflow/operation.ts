@@ -1,0 +1,75 @@
+import type { Json } from '@dragoman/protocols';
+import type { OperationDescription, Path } from '@dragoman/protocols/a2e-workflow';
+import type { Account } from './budget.ts';
+import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
+
+/**
+ * One operation of the catalogue: how it is written, and what it does. `Config` is the shape its schema describes; whoever
+ * calls `compile` has read the configuration by that schema.
+ */
+export interface Operation<Config = never> {
+  readonly description: OperationDescription;
+  /** Seconds for which the result may stand for the same inputs (A2E, Caching). Only for what asks nothing of the world. */
+  readonly cacheFor?: number;
+  /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
+  readonly isHeavy?: (config: Config) => boolean;
+  /** It makes an API call each time it runs. */
+  readonly callsApi?: true;
+  /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */
+  compile(config: Config, compiling: Compiling): Work;
+}
+
+/** An operation compiled. It may answer at once; a promise is only for what waits. */
+export type Work = (step: StepContext) => Json | Promise<Json>;
+
+export interface Compiling {
+  /** The parts of a path that was read before. */
+  path(text: string): Path;
+  /** Makes the plan invalid. `pointer` is relative to the configuration. */
+  problem(pointer: string, message: string, suggestion?: string): void;
+}
+
+/** What one run of an operation sees of its execution. */
+export interface StepContext {
+  readonly operationId: string;
+  readonly account: Account;
+  /** The value at a path; a DataError that names the nearest fix when nothing is there. */
+  read(path: Path): Json;
+  /** The value at a path, `undefined` when nothing is there. */
+  find(path: Path): Json | undefined;
+  /** An upper bound of the bytes the value at a path has as JSON. */
+  bytesAt(path: Path): number;
+  /** Says that the result takes no more than this, so that it need not be measured. */
+  boundedBy(bytes: number): void;
+  /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
+  cameFrom(lineage: string | (() => string)): void;
+  /** Says that the result was made with these secrets. */
+  usedCredentials(ids: readonly string[]): void;
+  call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
+  store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
+  wait(milliseconds: number): Promise<void>;
+  now(): Promise<number>;
+  /** Puts a value where later operations can read it; the result itself goes to `outputPath` without it. */
+  write(path: Path, value: Json): void;
+  /** Runs operations here, one level deeper, and gives the result of the last. */
+  run(operations: readonly string[]): Promise<Json>;
+  /** Runs operations for one item of an array. */
+  runFor(item: ItemRun): Promise<ItemResult>;
+}
+
+export interface ItemRun {
+  readonly index: number;
+  /** What can be read at which place while they run. */
+  readonly scope: readonly (readonly [path: Path, value: Json])[];
+  readonly operations: readonly string[];
+  /** On data of its own, which is put together by `adopt` later. */
+  readonly apart: boolean;
+}
+
+export interface ItemResult {
+  readonly value: Json;
+  /** An upper bound of what the value takes. */
+  readonly bytes: number;
+  /** Puts what the item wrote into the data of the loop. */
+  adopt(): void;
+}

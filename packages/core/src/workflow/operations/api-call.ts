@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import type { Json } from '@dragoman/protocols';
+import { type ApiCallConfig, DEFAULT_TIMEOUT, isPathReference, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
+import { CredentialUse } from '../../gate/gate.ts';
+import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
+import { compileBody } from '../api-body.ts';
+import { compileUrl } from '../api-url.ts';
+import type { Compiling, Operation, StepContext } from '../operation.ts';
+import { dataError } from '../step-error.ts';
+import { asText, compileTemplate } from '../template.ts';
+
+/** Sends an HTTP request and keeps the answer (A2E, ApiCall). Anything but a 2xx is an ExecutionError. */
+export const apiCall: Operation<ApiCallConfig> = {
+  description: OPERATIONS.ApiCall,
+  callsApi: true,
+  compile(config, compiling) {
+    const url = compileUrl(config.url);
+    const query = Object.entries(config.query ?? {}).map(([name, value]) => ({
+      name,
+      fill: compileValue(value, compiling),
+    }));
+    const headers = Object.entries(config.headers ?? {}).map(([name, value]) => ({
+      name,
+      fill: compileValue(value, compiling),
+    }));
+    const body = compileBody(config.body as Json | undefined, config.headers ?? {}, compiling);
+    const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
+    const credentials = [
+      ...new Set([...credentialsIn(config.headers), ...credentialsIn(config.query), ...body.credentials]),
+    ];
+    const { method, timeout = DEFAULT_TIMEOUT } = config;
+    return async (step) => {
+      const answer = await step.call({
+        method,
+        url: url(step),
+        query: query.map(({ name, fill }) => [name, fill(step)] as const),
+        headers: Object.fromEntries([
+          ...body.headers,
+          ...headers.map(({ name, fill }) => [name, oneLine(name, fill(step))] as const),
+        ]),
+        body: body.build(step),
+        idempotencyKey: key?.(step),
+        timeoutMs: timeout,
+      });
+      if (answer.status < 200 || answer.status > 299) throw refusedAnswer(answer);
+      step.cameFrom(() => answer.lineage ?? hash('sha256', answer.bytes, 'base64url'));
+      step.usedCredentials(credentials);
+      step.account.reserve(answer.bytes.length);
+      step.boundedBy(answer.bytes.length);
+      return decodeAnswer(answer);
+    };
+  },
+};
+
+type Value = NonNullable<ApiCallConfig['headers'] | ApiCallConfig['query']>[string];
+
+/** The value of a header or a query field. */
+function compileValue(value: Value, compiling: Compiling): (step: StepContext) => string | CredentialUse {
+  if (typeof value === 'string') return compileTemplate(value);
+  if (typeof value !== 'object') return () => String(value);
+  if ('credentialRef' in value) {
+    const use = new CredentialUse(value.credentialRef.id);
+    return () => use;
+  }
+  const path = compiling.path(value.path);
+  return (step) => asText(step.read(path));
+}
+
+function credentialsIn(values: Readonly<Record<string, Value>> = {}): readonly string[] {
+  return Object.values(values).flatMap((value) =>
+    typeof value === 'object' && !isPathReference(value as Json) && 'credentialRef' in value
+      ? [value.credentialRef.id]
+      : [],
+  );
+}
+
+/** RFC 9110: a field value ends with its line, so data that has another line in it must not begin one. */
+function oneLine(name: string, value: string | CredentialUse): string | CredentialUse {
+  if (typeof value === 'string' && /[\r\n\0]/.test(value)) {
+    throw dataError(`the header ${name} must be one line; what was filled in has several`);
+  }
+  return value;
+}

@@ -1,0 +1,82 @@
+import { type Json, show } from '@dragoman/protocols';
+import { type CalculateConfig, isPathReference, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { wrongShape } from '../input.ts';
+import type { Operation, StepContext } from '../operation.ts';
+import { dataError } from '../step-error.ts';
+
+/** Calculates with a number, or over an array of numbers. A result that is no number is a DataError, never null. */
+export const calculate: Operation<CalculateConfig> = {
+  description: OPERATIONS.Calculate,
+  compile({ inputPath, operation, operand, precision = 2 }, compiling) {
+    const input = compiling.path(inputPath);
+    const right = isPathReference(operand as Json | undefined)
+      ? compiling.path((operand as { path: string }).path)
+      : operand;
+    const overList = Object.hasOwn(OVER_LISTS, operation) ? OVER_LISTS[operation] : undefined;
+    const onOne = Object.hasOwn(ON_ONE, operation) ? ON_ONE[operation] : undefined;
+    const withOperand = Object.hasOwn(WITH_OPERAND, operation) ? WITH_OPERAND[operation] : undefined;
+    if (overList !== undefined) return (step) => finite(overList(numbersAt(step, input)), operation);
+    if (onOne !== undefined) return (step) => finite(onOne(numberAt(step, input), precision), operation);
+    if (withOperand === undefined)
+      compiling.problem('/operation', `operation ${show(operation)} is none that is known`);
+    return (step) => {
+      const left = numberAt(step, input);
+      const other = typeof right === 'number' ? right : numberAt(step, right as Path);
+      if (other === 0 && (operation === 'divide' || operation === 'modulo')) {
+        throw dataError(`${operation} by zero`, { suggestions: ['ask with a Conditional whether the operand is 0'] });
+      }
+      return finite(withOperand?.(left, other) ?? Number.NaN, operation);
+    };
+  },
+};
+
+type Binary = (left: number, right: number) => number;
+
+const WITH_OPERAND: Readonly<Record<string, Binary>> = {
+  add: (left, right) => left + right,
+  subtract: (left, right) => left - right,
+  multiply: (left, right) => left * right,
+  divide: (left, right) => left / right,
+  power: (left, right) => left ** right,
+  modulo: (left, right) => left % right,
+};
+
+const ON_ONE: Readonly<Record<string, Binary>> = {
+  round: rounded,
+  ceil: (value) => Math.ceil(value),
+  floor: (value) => Math.floor(value),
+  abs: (value) => Math.abs(value),
+};
+
+const OVER_LISTS: Readonly<Record<string, (numbers: readonly number[]) => number>> = {
+  max: (numbers) => numbers.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
+  min: (numbers) => numbers.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
+  sum: (numbers) => numbers.reduce((total, value) => total + value, 0),
+  average: (numbers) => numbers.reduce((total, value) => total + value, 0) / numbers.length,
+};
+
+/** Half away from zero, as people round; by the decimal digits, for 1.005 is a little less than it looks. */
+function rounded(value: number, precision: number): number {
+  const shifted = Number(`${Math.abs(value)}e${precision}`);
+  if (!Number.isFinite(shifted)) return value;
+  return Math.sign(value) * Number(`${Math.round(shifted)}e-${precision}`);
+}
+
+function numberAt(step: StepContext, path: Path): number {
+  const value = step.read(path);
+  if (typeof value !== 'number') throw wrongShape(path, 'a number', value);
+  return value;
+}
+
+/** What in a list is no number is left out; one number is a list of one. */
+function numbersAt(step: StepContext, path: Path): readonly number[] {
+  const value = step.read(path);
+  if (typeof value === 'number') return [value];
+  if (!Array.isArray(value)) throw wrongShape(path, 'an array of numbers', value);
+  return value.filter((item) => typeof item === 'number');
+}
+
+function finite(value: number, operation: string): number {
+  if (!Number.isFinite(value)) throw dataError(`${operation} gives no number that can be told`);
+  return value;
+}

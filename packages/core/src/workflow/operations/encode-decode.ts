@@ -1,0 +1,80 @@
+import { type EncodeDecodeConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { decodeHtml, encodeHtml } from '../html-text.ts';
+import { textAt, wrongShape } from '../input.ts';
+import type { Operation } from '../operation.ts';
+
+/** Encodes a text, or decodes it. What is not encoded so is a DataError, never half a text. */
+export const encodeDecode: Operation<EncodeDecodeConfig> = {
+  description: OPERATIONS.EncodeDecode,
+  compile({ inputPath, operation, encoding }, compiling) {
+    const input = compiling.path(inputPath);
+    const coder = Object.hasOwn(CODERS, encoding) ? CODERS[encoding] : undefined;
+    if (coder === undefined) {
+      compiling.problem(
+        '/encoding',
+        `encoding ${JSON.stringify(encoding)} is none of ${Object.keys(CODERS).join(', ')}`,
+      );
+      return () => null;
+    }
+    if (operation === 'encode') {
+      return (step) => {
+        const text = textAt(step, input);
+        step.account.reserve(text.length * coder.growth);
+        return coder.encode(text);
+      };
+    }
+    return (step) => {
+      const text = textAt(step, input);
+      return coder.decode(text) ?? refuseText(input, coder.name, text);
+    };
+  },
+};
+
+interface Coder {
+  readonly name: string;
+  /** Bytes a character takes at most when it is encoded. */
+  readonly growth: number;
+  readonly encode: (text: string) => string;
+  /** `undefined` when the text is not encoded so. */
+  readonly decode: (text: string) => string | undefined;
+}
+
+const CODERS: Readonly<Record<string, Coder>> = {
+  base64: {
+    name: 'base64',
+    growth: 4,
+    encode: (text) => Buffer.from(text, 'utf8').toString('base64'),
+    decode: (text) => {
+      if (!BASE64.test(text)) return undefined;
+      return utf8(Buffer.from(text, 'base64'));
+    },
+  },
+  url: {
+    name: 'URL-encoded',
+    growth: 9,
+    encode: (text) => encodeURIComponent(text),
+    decode: (text) => {
+      try {
+        return decodeURIComponent(text);
+      } catch {
+        return undefined;
+      }
+    },
+  },
+  html: { name: 'HTML', growth: 6, encode: encodeHtml, decode: decodeHtml },
+};
+
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuseText(path: Path, name: string, text: string): never {
+  throw wrongShape(path, `${name} text`, text);
+}
+
+/** Both alphabets, with or without padding. */
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;

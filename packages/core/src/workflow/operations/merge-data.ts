@@ -1,0 +1,118 @@
+import { isObject, type Json, type JsonObject, show } from '@dragoman/protocols';
+import { formatPath, type MergeDataConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { deepEqual, identity } from '../equality.ts';
+import { wrongShape } from '../input.ts';
+import type { Operation } from '../operation.ts';
+import { dataError } from '../step-error.ts';
+
+/** Joins several arrays, or several objects, into one (A2E, MergeData). Equal elements are found by hash. */
+export const mergeData: Operation<MergeDataConfig> = {
+  description: OPERATIONS.MergeData,
+  cacheFor: 60,
+  compile({ sources, strategy }, compiling) {
+    const paths = sources.map(compiling.path);
+    const merge = Object.hasOwn(STRATEGIES, strategy) ? STRATEGIES[strategy] : undefined;
+    if (merge === undefined) compiling.problem('/strategy', `strategy ${show(strategy)} is none that is known`);
+    return (step) => {
+      const values = paths.map((path) => step.read(path));
+      const bytes = paths.reduce((total, path) => total + step.bytesAt(path), 2);
+      step.account.reserve(bytes);
+      step.boundedBy(bytes);
+      if (values.every(Array.isArray)) return merge?.arrays(values) ?? null;
+      if (values.every(isObject) && merge?.objects !== undefined) return merge.objects(values);
+      throw unlike(paths, values, merge?.objects !== undefined);
+    };
+  },
+};
+
+interface Strategy {
+  readonly arrays: (sources: readonly Json[][]) => Json;
+  /** `undefined`: for arrays only. */
+  readonly objects: ((sources: readonly JsonObject[]) => Json) | undefined;
+}
+
+const concat = (sources: readonly Json[][]): Json[] => sources.flat();
+
+const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  concat: { arrays: concat, objects: undefined },
+  union: { arrays: union, objects: (sources) => Object.assign(blank(), ...sources.toReversed()) },
+  intersect: { arrays: intersection, objects: commonMembers },
+  deepMerge: { arrays: itemByItem, objects: mergedDeep },
+  merge: { arrays: concat, objects: mergedDeep },
+};
+
+/** Every element once, where it came first. */
+function union(sources: readonly Json[][]): Json[] {
+  const known = new Map<string, Json>();
+  for (const source of sources) {
+    for (const item of source) {
+      const id = identity(item);
+      if (!known.has(id)) known.set(id, item);
+    }
+  }
+  return [...known.values()];
+}
+
+/** The elements of the first source that every other has too, each once. */
+function intersection([first = [], ...others]: readonly Json[][]): Json[] {
+  const sets = others.map((source) => new Set(source.map(identity)));
+  const found = new Map<string, Json>();
+  for (const item of first) {
+    const id = identity(item);
+    if (!found.has(id) && sets.every((set) => set.has(id))) found.set(id, item);
+  }
+  return [...found.values()];
+}
+
+function commonMembers([first = blank(), ...others]: readonly JsonObject[]): Json {
+  const common = Object.entries(first).filter(([name, value]) =>
+    others.every((other) => Object.hasOwn(other, name) && deepEqual(other[name] as Json, value)),
+  );
+  return Object.assign(blank(), Object.fromEntries(common));
+}
+
+/** Elements of the same index are merged, later sources win. */
+function itemByItem(sources: readonly Json[][]): Json[] {
+  const merged: Json[] = [];
+  for (const source of sources) {
+    for (const [index, item] of source.entries()) {
+      merged[index] = index < merged.length ? mergedTwo(merged[index] as Json, item) : item;
+    }
+  }
+  return merged;
+}
+
+function mergedDeep(sources: readonly JsonObject[]): Json {
+  return sources.reduce((merged, source) => mergedObjects(merged, source), blank());
+}
+
+/** Objects member by member; of anything else the later wins, arrays included. */
+function mergedTwo(one: Json, other: Json): Json {
+  return isObject(one) && isObject(other) ? mergedObjects(one, other) : other;
+}
+
+/** A new object: neither source is changed. */
+function mergedObjects(one: JsonObject, other: JsonObject): JsonObject {
+  const merged = new Map(Object.entries(one));
+  for (const [name, value] of Object.entries(other)) {
+    const before = merged.get(name);
+    merged.set(name, before === undefined ? value : mergedTwo(before, value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function blank(): JsonObject {
+  return Object.create(null);
+}
+
+/** The sources are not all arrays, or not all objects. */
+function unlike(paths: readonly Path[], values: readonly Json[], takesObjects: boolean) {
+  const expected = takesObjects ? 'an array or an object, as all the other sources are' : 'an array';
+  const at = values.findIndex((value) =>
+    takesObjects ? typeof value !== 'object' || value === null : !Array.isArray(value),
+  );
+  const [path, value] = [paths[at], values[at]];
+  if (path !== undefined && value !== undefined) return wrongShape(path, expected, value);
+  const kinds = paths.map((other, index) => `${formatPath(other)} is ${show(values[index])}`).join(', ');
+  return dataError(`sources must be all arrays or all objects; ${kinds}`);
+}

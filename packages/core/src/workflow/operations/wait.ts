@@ -1,0 +1,13 @@
+import { OPERATIONS, type WaitConfig } from '@dragoman/protocols/a2e-workflow';
+import type { Operation } from '../operation.ts';
+
+/** Waits (A2E, Wait). The time is kept by whoever runs the execution, so that it survives a restart. */
+export const wait: Operation<WaitConfig> = {
+  description: OPERATIONS.Wait,
+  compile({ duration }) {
+    return async (step) => {
+      await step.wait(duration);
+      return { waited_ms: duration };
+    };
+  },
+};

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto';
+import type { Path } from '@dragoman/protocols/a2e-workflow';
+import type { Sized } from './budget.ts';
+
+/** Where a value came from: what the cache, the budget of the data and the labels of secrets need to know about it. */
+export interface Origin {
+  /** Names the value without looking at it: equal lineage, equal value. `''` while nobody asks. */
+  readonly lineage: string;
+  /** What it adds to the data model. */
+  readonly sizes: readonly Sized[];
+  /** The credentials whose answers it was made from. */
+  readonly credentials: readonly string[];
+  /** The operation that wrote it; `''` for none. */
+  readonly by: string;
+}
+
+export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], credentials: [], by: '' };
+
+/** A part of a value, or what holds it: `to` and `from` say how one lies in the other. */
+export function originBelow(origin: Origin, to: Path, from: Path): Origin {
+  return { ...origin, lineage: chain(origin.lineage, to.keys.slice(from.keys.length).join('/')) };
+}
+
+/** A value of which a part was replaced. */
+export function originWith(outer: Origin, path: Path, part: Origin): Origin {
+  const { lineage, ...rest } = originOfParts([outer, part]);
+  return { ...rest, lineage: chain(lineage, path.keys.join('/')) };
+}
+
+/** A value made from others. */
+export function originOfParts(parts: readonly Origin[]): Origin {
+  return {
+    lineage: chain(...parts.map(({ lineage }) => lineage)),
+    sizes: [...new Set(parts.flatMap(({ sizes }) => sizes))],
+    credentials: [...new Set(parts.flatMap(({ credentials }) => credentials))],
+    by: parts.at(-1)?.by ?? '',
+  };
+}
+
+/** One name from several. While nobody asks for names there is nothing to hash. */
+export function chain(...names: readonly string[]): string {
+  if (names.includes('')) return '';
+  if (names.length === 0) return 'nothing';
+  return hash('sha256', names.map((name) => `${name.length}:${name}`).join(''), 'base64url');
+}
+
+/** An upper bound of the bytes a value has as JSON. */
+export function bytesOf({ sizes }: Origin): number {
+  let total = 0;
+  for (const { bytes } of sizes) total += bytes;
+  return total;
+}

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type JsonObject } from '@dragoman/protocols';
+import {
+  type CheckContext,
+  checkWorkflow,
+  DEFAULT_LIMITS,
+  type Finding,
+  OPERATIONS,
+  type Path,
+  parsePath,
+  type Uses,
+  usesOf,
+  type Workflow,
+} from '@dragoman/protocols/a2e-workflow';
+import { BUILT_IN, type Catalog } from './catalog.ts';
+import type { Operation, Work } from './operation.ts';
+
+/** A workflow made ready to run. One plan serves validate, plan and execute, so they cannot differ. */
+export interface Plan {
+  /** Names the plan: equal for equal workflows, catalogues and options. */
+  readonly hash: string;
+  /** What it was made from, for whoever has to make it again in another thread. */
+  readonly workflow: Workflow;
+  readonly steps: ReadonlyMap<string, Step>;
+  /** The ids of all that can run, in the order of definition. */
+  readonly reached: readonly string[];
+  /** Nothing in it can compute long over little data. */
+  readonly isLight: boolean;
+  /** What was found and does not stop it. */
+  readonly warnings: readonly Finding[];
+}
+
+/** One operation, compiled. */
+export interface Step {
+  readonly id: string;
+  readonly type: string;
+  readonly config: JsonObject;
+  readonly operation: Operation;
+  readonly work: Work;
+  readonly uses: Uses;
+  /** Where its result goes. */
+  readonly output: Path | undefined;
+  /** Names the operation and its configuration. */
+  readonly lineage: string;
+}
+
+export interface PlanContext extends CheckContext {
+  /** The built-in operations unless told otherwise. */
+  readonly catalog?: Catalog;
+  /** What else the caller asked for, so that the same workflow with other options is another plan. */
+  readonly options?: JsonObject;
+}
+
+export type PlanOutcome =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly findings: readonly Finding[] };
+
+/** Checks and compiles a workflow. What comes out has no ValidationError left in it. */
+export function compilePlan(workflow: Workflow, context: PlanContext = {}): PlanOutcome {
+  const { catalog = BUILT_IN } = context;
+  const checked = checkWorkflow(workflow, { ...context, operations: catalog.own });
+  if (checked.some(({ severity }) => severity === 'error')) return { ok: false, findings: checked };
+  const { steps, problems } = compileSteps(workflow, catalog);
+  if (problems.length > 0) return { ok: false, findings: [...checked, ...problems] };
+  return { ok: true, plan: planOf({ workflow, steps, hash: planHash(workflow, context, catalog), warnings: checked }) };
+}
+
+/** Compiles a workflow that was checked and compiled before, in another thread. */
+export function compileChecked(workflow: Workflow, catalog: Catalog, hash: string): Plan {
+  const { steps, problems } = compileSteps(workflow, catalog);
+  if (problems.length > 0) throw new Error('the catalogues of two threads differ');
+  return planOf({ workflow, steps, hash, warnings: [] });
+}
+
+function planOf(made: Omit<Plan, 'reached' | 'isLight'>): Plan {
+  const reached = reachedIn(made.workflow.order, made.steps);
+  const isLight = [...made.steps.values()].every(isLightStep);
+  return { ...made, isLight, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
+}
+
+/** An operation of the operator's own may do anything, and a long configuration means much to do for each item. */
+function isLightStep({ type, config, operation }: Step): boolean {
+  if (!Object.hasOwn(OPERATIONS, type) || operation.isHeavy?.(config as never) === true) return false;
+  return JSON.stringify(config).length <= LIGHT_CONFIG;
+}
+
+interface CompiledSteps {
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly problems: readonly Finding[];
+}
+
+function compileSteps(workflow: Workflow, catalog: Catalog): CompiledSteps {
+  const steps = new Map<string, Step>();
+  const problems: Finding[] = [];
+  for (const { id, type, config } of workflow.operations.values()) {
+    const operation = catalog.find(type);
+    if (operation === undefined) throw new Error(`${type} passed the check but is not in the catalogue`);
+    const work = operation.compile(config as never, {
+      path: pathOf,
+      problem: (pointer, message, suggestion) => {
+        problems.push({
+          severity: 'error',
+          operationId: id,
+          pointer: `/operation/${type}${pointer}`,
+          code: 'config',
+          message,
+          ...(suggestion !== undefined && { suggestion }),
+        });
+      },
+    });
+    const uses = usesOf(operation.description, config);
+    const output = uses.writes.find(({ path }) => path.root === 'workflow')?.path;
+    const { outputPath: _, ...asked } = config;
+    const lineage = hash('sha256', `${type} ${canonicalJson(asked)}`, 'base64url');
+    steps.set(id, { id, type, config, operation, work, uses, output, lineage });
+  }
+  return { steps, problems };
+}
+
+function reachedIn(order: readonly string[], steps: ReadonlyMap<string, Step>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [...order];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (reached.has(id)) continue;
+    reached.add(id);
+    for (const target of steps.get(id)?.uses.targets ?? []) waiting.push(target.id);
+  }
+  return reached;
+}
+
+function planHash({ operations, order }: Workflow, context: PlanContext, catalog: Catalog): string {
+  const canonical = canonicalJson({
+    catalogue: catalog.version,
+    order: [...order],
+    operations: [...operations.values()].map(({ id, type, config }) => [id, type, config]),
+    level: context.level ?? 'moderate',
+    limits: { ...DEFAULT_LIMITS, ...context.limits },
+    options: context.options ?? {},
+  });
+  return hash('sha256', canonical, 'base64url');
+}
+
+function pathOf(text: string): Path {
+  const parsed = parsePath(text);
+  if (!parsed.ok) throw new Error(`${text} passed the schema but is no path`);
+  return parsed.path;
+}
+
+const LIGHT_CONFIG = 512;

@@ -1,0 +1,72 @@
+import type { Failure } from '@dragoman/protocols';
+import type { Workflow } from '@dragoman/protocols/a2e-workflow';
+import type { Budgets } from './budget.ts';
+import type { ApiRequest, Progress, StoreWrite } from './effects.ts';
+import type { RunResult } from './run.ts';
+
+// What passes between the main thread and a worker, several at a time. What may be large is bytes.
+
+export interface WorkerSetup {
+  /** Modules whose operations are added to the built-in ones. */
+  readonly operations: readonly string[];
+  readonly cacheBytes: number;
+  /** One number: the run that computes, for whoever has to know why the thread does not answer. */
+  readonly busy: SharedArrayBuffer;
+}
+
+export type ToWorker =
+  | { readonly kind: 'run'; readonly run: number; readonly asked: RunAsked }
+  | { readonly kind: 'answer'; readonly run: number; readonly ask: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly run: number; readonly ask: number; readonly failure: Failure }
+  | { readonly kind: 'abort'; readonly run: number; readonly failure: Failure }
+  | { readonly kind: 'forget'; readonly caller: string | undefined };
+
+export interface RunAsked {
+  readonly planHash: string;
+  /** Left out when this worker has made the plan before. */
+  readonly workflow: Workflow | undefined;
+  readonly timeoutMs: number;
+  readonly budgets: Partial<Budgets>;
+  readonly onError: 'stop' | 'continue';
+  readonly tellsProgress: boolean;
+  /** Whose cache to use; `undefined` for none. */
+  readonly caller: string | undefined;
+}
+
+export type FromWorker =
+  | { readonly kind: 'ask'; readonly run: number; readonly ask: number; readonly effect: EffectAsked }
+  | { readonly kind: 'progress'; readonly run: number; readonly progress: Progress }
+  | { readonly kind: 'end'; readonly run: number; readonly result: PoolResult };
+
+export type EffectAsked =
+  | { readonly name: 'call'; readonly key: string; readonly request: PortedRequest; readonly digest: string }
+  | { readonly name: 'store'; readonly key: string; readonly write: StoreWrite; readonly digest: string }
+  | { readonly name: 'wait'; readonly key: string; readonly milliseconds: number; readonly digest: string }
+  | { readonly name: 'now'; readonly key: string; readonly digest: string }
+  | { readonly name: 'stored'; readonly key: string; readonly of: string };
+
+/** A request whose places for secrets are told apart from data: no class survives the way between threads. */
+export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'body'> {
+  readonly query: readonly (readonly [name: string, value: PortedValue])[];
+  readonly headers: readonly (readonly [name: string, value: PortedValue])[];
+  readonly body:
+    | { readonly bytes: Uint8Array }
+    | { readonly json: Uint8Array; readonly credentials: readonly (readonly [member: string, id: string])[] }
+    | undefined;
+}
+
+export type PortedValue = string | { readonly credential: string };
+
+/** As `RunResult`, with the results as the JSON text of one object. */
+export interface PoolResult extends Omit<RunResult, 'results'> {
+  readonly results: Uint8Array;
+}
+
+/** Keeps a plan and lets the oldest go. Both sides do it in the same order, so each knows what the other has. */
+export function remember<T>(plans: Map<string, T>, hash: string, plan: T): void {
+  plans.set(hash, plan);
+  const [oldest] = plans.keys();
+  if (plans.size > MOST_PLANS && oldest !== undefined) plans.delete(oldest);
+}
+
+const MOST_PLANS = 256;

@@ -1,0 +1,162 @@
+import { failure } from '@dragoman/protocols';
+import { afterAll, describe, expect, test } from 'vitest';
+import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { planOf } from '../../test-support/workflow-plan.ts';
+import { CredentialUse } from '../gate/gate.ts';
+import type { Clock } from '../ports.ts';
+import { Refused } from '../refused.ts';
+import { loadCatalog } from './catalog.ts';
+import { WorkflowPool } from './pool.ts';
+import type { PoolResult } from './pool-messages.ts';
+
+// Real threads, so the time is real too.
+const clock: Clock = {
+  now: () => new Date(),
+  elapsed: () => performance.now(),
+  wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  after: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+const operations = [new URL('./fixtures/own-operations.mjs', import.meta.url).href];
+const catalog = await loadCatalog(operations);
+const options = { clock, log: new SilentLog(), size: 1, memoryMb: 64, graceMs: 100, operations };
+const pool = new WorkflowPool(options);
+afterAll(() => pool[Symbol.asyncDispose]());
+
+const fetched = { ApiCall: { method: 'GET', url: 'https://api.example.com/n', outputPath: '/workflow/n' } };
+const double = planOf(
+  { fetch: fetched, double: { Double: { inputPath: '/workflow/n', outputPath: '/workflow/twice' } } },
+  { catalog },
+);
+const spin = planOf(
+  { fetch: fetched, spin: { Spin: { inputPath: '/workflow/n', outputPath: '/workflow/x' } } },
+  { catalog },
+);
+const hoard = planOf(
+  { fetch: fetched, hoard: { Hoard: { inputPath: '/workflow/n', outputPath: '/workflow/x' } } },
+  { catalog },
+);
+
+describe('executions in threads', () => {
+  test("run with the operator's own operations and ask the main thread for effects", async () => {
+    const effects = new RecordedEffects(() => answered(21));
+    const told: string[] = [];
+    const onProgress = ({ event, operationId }: { event: string; operationId: string }) =>
+      told.push(`${event} ${operationId}`);
+    const result = await pool.run(double, { effects, timeoutMs: 20_000, onProgress });
+    expect(textOf(result)).toBe('{"fetch":21,"double":42}');
+    expect(result.status).toBe('success');
+    expect(effects.calls.map(({ key }) => key)).toEqual(['fetch']);
+    expect(told).toEqual([
+      'operation-started fetch',
+      'operation-finished fetch',
+      'operation-started double',
+      'operation-finished double',
+    ]);
+  });
+
+  test('hand the places of secrets over as such, and data that looks like one as data', async () => {
+    const effects = new RecordedEffects(() => answered({ credential: 'x', id: 'x' }));
+    const plan = planOf({
+      first: { ApiCall: { method: 'GET', url: 'https://api.example.com/a', outputPath: '/workflow/a' } },
+      call: {
+        ApiCall: {
+          method: 'POST',
+          url: 'https://api.example.com/b',
+          headers: { Authorization: { credentialRef: { id: 'key' } } },
+          body: { token: { credentialRef: { id: 'token' } }, data: { path: '/workflow/a' } },
+          outputPath: '/workflow/b',
+        },
+      },
+    });
+    await pool.run(plan, { effects, timeoutMs: 20_000 });
+    const { request } = effects.calls[1] ?? {};
+    expect(request?.headers['Authorization']).toEqual(new CredentialUse('key'));
+    const body = request?.body;
+    if (body === undefined || !('json' in body)) return expect.unreachable('the body is JSON with a secret in it');
+    expect(body.json).toEqual({ token: new CredentialUse('token'), data: { credential: 'x', id: 'x' } });
+    expect((body.json as { data: unknown }).data).not.toBeInstanceOf(CredentialUse);
+  });
+
+  test('a failed effect is the error of its operation', async () => {
+    const effects = new RecordedEffects(() => {
+      throw new Refused(failure('forbidden', { suggestions: ['ask for it'] }, 'not there for you'));
+    });
+    const result = await pool.run(double, { effects, timeoutMs: 20_000 });
+    expect(result).toMatchObject({
+      status: 'error',
+      skipped: ['double'],
+      errors: [
+        { type: 'PermissionError', message: 'not there for you', operationId: 'fetch', suggestions: ['ask for it'] },
+      ],
+    });
+  });
+
+  test('one that computes for ever is ended in time, and those beside it are done again without asking twice', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const beside = new RecordedEffects(async () => {
+      release();
+      await clock.wait(600);
+      return answered(4);
+    });
+    const neighbour = pool.run(double, { effects: beside, timeoutMs: 20_000 });
+    await released;
+    const stuck = await pool.run(spin, { effects: new RecordedEffects(() => answered(60_000)), timeoutMs: 300 });
+    expect(stuck.status).toBe('timeout');
+    expect(stuck.errors).toMatchObject([{ type: 'TimeoutError' }]);
+    expect(textOf(await neighbour)).toBe('{"fetch":4,"double":8}');
+    expect(beside.calls).toHaveLength(1);
+  });
+
+  test('one that takes all memory ends alone, and those beside it do not notice', async () => {
+    let answer = (_: ReturnType<typeof answered>) => {};
+    const beside = new RecordedEffects(() => new Promise((resolve) => (answer = resolve)));
+    const neighbour = pool.run(double, { effects: beside, timeoutMs: 30_000 });
+    const bomb = await pool.run(hoard, { effects: new RecordedEffects(() => answered(1)), timeoutMs: 30_000 });
+    expect(bomb).toMatchObject({
+      status: 'error',
+      errors: [{ type: 'ExecutionError', details: { budget: 'memory' } }],
+    });
+    answer(answered(5));
+    expect(textOf(await neighbour)).toBe('{"fetch":5,"double":10}');
+    expect(beside.calls).toHaveLength(1);
+  });
+
+  test('one that is cancelled says so, also while it computes', async () => {
+    const cancelled = new Refused(failure('cancelled'));
+    const waiting = new AbortController();
+    const effects = new RecordedEffects(() => {
+      waiting.abort(cancelled);
+      return new Promise(() => {});
+    });
+    expect(await pool.run(double, { effects, timeoutMs: 20_000, signal: waiting.signal })).toMatchObject({
+      status: 'cancelled',
+      errors: [{ operationId: 'fetch' }],
+      skipped: ['double'],
+    });
+    const computing = new AbortController();
+    const spinning = new RecordedEffects(() => {
+      setTimeout(() => computing.abort(cancelled), 100);
+      return answered(60_000);
+    });
+    const result = await pool.run(spin, { effects: spinning, timeoutMs: 20_000, signal: computing.signal });
+    expect(result.status).toBe('cancelled');
+  });
+
+  test('a pool that is closed ends what runs in it', async () => {
+    const short = new WorkflowPool(options);
+    const pending = short.run(double, { effects: new RecordedEffects(() => new Promise(() => {})), timeoutMs: 20_000 });
+    await short[Symbol.asyncDispose]();
+    expect((await pending).status).toBe('error');
+  });
+});
+
+function textOf({ results }: PoolResult): string {
+  return new TextDecoder().decode(results);
+}

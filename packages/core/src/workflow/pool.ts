@@ -1,0 +1,350 @@
+import { availableParallelism } from 'node:os';
+import { FAILURES, type Failure, failure } from '@dragoman/protocols';
+import type { Cancel, Clock, Log } from '../ports.ts';
+import { failureOf } from '../refused.ts';
+import type { Effects, Progress } from './effects.ts';
+import type { Plan } from './plan.ts';
+import type { EffectAsked, FromWorker, PoolResult } from './pool-messages.ts';
+import { PoolWorker } from './pool-worker.ts';
+import { unportRequest } from './ported-request.ts';
+import { MemoryResultCache } from './result-cache.ts';
+import { resultsText } from './results-text.ts';
+import { type RunOptions, runPlan } from './run.ts';
+import { workflowError } from './step-error.ts';
+import { Turns } from './turns.ts';
+
+export interface PoolOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Threads at most; all cores but one unless told. They start when they are needed. */
+  readonly size?: number;
+  /** What one thread may take before it is ended. */
+  readonly memoryMb?: number;
+  /** Executions whose data stays below this, and whose operations are light, need no thread; 0 puts all into threads. */
+  readonly lightBytes?: number;
+  /** Executions in one thread at a time. */
+  readonly perWorker?: number;
+  /** For results of operations on data, in each thread. */
+  readonly cacheBytes?: number;
+  /** Modules with operations of the operator's own, as URLs. */
+  readonly operations?: readonly string[];
+  /** How long a thread has to end an execution that is over before it counts as stuck. */
+  readonly graceMs?: number;
+}
+
+export interface PoolRunOptions extends Omit<RunOptions, 'clock' | 'cache' | 'breathe'> {
+  /** Whose cached results may be used; `undefined` for nobody's. */
+  readonly caller?: string;
+}
+
+/**
+ * Runs plans, contained: small ones at once, all others in threads, where one that computes for ever or takes too much
+ * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
+ * they had asked of the world is answered from what was answered before.
+ */
+export class WorkflowPool {
+  readonly #options: Required<PoolOptions>;
+  readonly #workers = new Set<PoolWorker>();
+  readonly #waiting: Job[] = [];
+  readonly #cache: MemoryResultCache;
+  readonly #turns: Turns;
+  readonly #jobs = new Map<number, Job>();
+  /** Those that run here. */
+  readonly #light = new Set<Job>();
+  #lastRun = 0;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = { ...DEFAULTS, size: Math.max(1, availableParallelism() - 1), ...options };
+    const { clock, cacheBytes } = this.#options;
+    this.#cache = new MemoryResultCache({ clock, maxBytes: cacheBytes });
+    this.#turns = new Turns(clock, TURN_MS);
+  }
+
+  run(plan: Plan, options: PoolRunOptions): Promise<PoolResult> {
+    return new Promise((settle) => {
+      const { clock, graceMs } = this.#options;
+      const job: Job = {
+        plan,
+        options,
+        settle,
+        startedAt: clock.elapsed(),
+        answers: new Map(),
+        told: 0,
+        alone: false,
+        losses: 0,
+        run: 0,
+        worker: undefined,
+        timers: [],
+      };
+      const reason = () => failureOf(options.signal?.reason) ?? failure('cancelled');
+      if (this.#closed) return settle(endedWith(plan, failure('interrupted')));
+      if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
+      const abort = () => this.#end(job, reason());
+      const queue = () => {
+        this.#light.delete(job);
+        if (this.#closed) return;
+        if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
+        options.signal?.addEventListener('abort', abort, { once: true });
+        job.timers.push(() => options.signal?.removeEventListener('abort', abort));
+        job.timers.push(clock.after(options.timeoutMs + graceMs, () => this.#force(job, OUT_OF_TIME)));
+        this.#waiting.push(job);
+        this.#assign();
+      };
+      if (plan.isLight && this.#options.lightBytes > 0) this.#runLight(job).catch(queue);
+      else queue();
+    });
+  }
+
+  /** Small data and light work are done here, before a thread could be woken; what grows is begun again in a thread. */
+  async #runLight(job: Job): Promise<void> {
+    const { clock, lightBytes } = this.#options;
+    const { plan, options } = job;
+    this.#light.add(job);
+    const { results, ...rest } = await runPlan(plan, {
+      ...options,
+      effects: this.#recorded(job),
+      clock,
+      ...(options.onProgress !== undefined && { onProgress: (progress) => this.#tell(job, progress) }),
+      ...(options.caller !== undefined && { cache: this.#cache.of(options.caller) }),
+      within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
+      breathe: () => this.#turns.breathe(),
+    });
+    this.#light.delete(job);
+    job.settle({ ...rest, results: resultsText(results) });
+  }
+
+  #recorded(job: Job): Effects {
+    const ask = <T>(effect: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<T>) =>
+      this.#once(job, effect, perform) as Promise<T>;
+    const { effects } = job.options;
+    return {
+      call: (key, request, digest) => ask({ name: 'call', key }, () => effects.call(key, request, digest)),
+      store: (key, write, digest) => ask({ name: 'store', key }, () => effects.store(key, write, digest)),
+      wait: (key, milliseconds, digest) => ask({ name: 'wait', key }, () => effects.wait(key, milliseconds, digest)),
+      now: (key, digest) => ask({ name: 'now', key }, () => effects.now(key, digest)),
+      stored: (key, name) => ask({ name: 'stored', key }, () => effects.stored(key, name)),
+    };
+  }
+
+  /** Lets go of cached results: one caller's, or all. */
+  forget(caller?: string): void {
+    this.#cache.forget(caller);
+    for (const worker of this.#workers) worker.say({ kind: 'forget', caller });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light]) {
+      this.#settle(job, endedWith(job.plan, failure('interrupted')));
+    }
+    await Promise.all([...this.#workers].map((worker) => worker.end()));
+  }
+
+  /** Gives waiting executions to threads that have room. One that must be alone waits for a thread with nobody in it. */
+  #assign(): void {
+    while (this.#waiting.length > 0 && !this.#closed) {
+      const [job] = this.#waiting;
+      const worker = job === undefined ? undefined : this.#workerFor(job);
+      if (job === undefined || worker === undefined) return;
+      this.#waiting.shift();
+      this.#start(job, worker);
+    }
+  }
+
+  #workerFor(job: Job): PoolWorker | undefined {
+    const { size, perWorker } = this.#options;
+    const most = job.alone ? 1 : perWorker;
+    let best: PoolWorker | undefined;
+    for (const worker of this.#workers) {
+      if (worker.isClosed || worker.count >= most) continue;
+      if (best === undefined || worker.count < best.count) best = worker;
+    }
+    const mayStart = this.#workers.size < size;
+    if (best !== undefined && (best.count === 0 || !mayStart)) return best;
+    return mayStart ? this.#startWorker() : best;
+  }
+
+  #startWorker(): PoolWorker {
+    const { memoryMb, operations, cacheBytes } = this.#options;
+    const worker = new PoolWorker({
+      setup: { operations, cacheBytes },
+      memoryMb,
+      onMessage: (message) => this.#receive(message),
+      onExit: (why) => this.#lost(worker, why),
+    });
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  #start(job: Job, worker: PoolWorker): void {
+    const { clock } = this.#options;
+    const { plan, options } = job;
+    this.#lastRun += 1;
+    job.run = this.#lastRun;
+    job.worker = worker;
+    job.skip = job.told;
+    this.#jobs.set(job.run, job);
+    worker.start(job.run, job.alone, plan, {
+      timeoutMs: Math.max(0, job.startedAt + options.timeoutMs - clock.elapsed()),
+      budgets: options.budgets ?? {},
+      onError: options.onError ?? 'stop',
+      tellsProgress: options.onProgress !== undefined,
+      caller: options.caller,
+    });
+  }
+
+  #receive(message: FromWorker): void {
+    const job = this.#jobs.get(message.run);
+    if (job === undefined) return;
+    if (message.kind === 'end') this.#settle(job, message.result);
+    else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
+    else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
+    else this.#tell(job, message.progress);
+  }
+
+  #tell(job: Job, progress: Progress): void {
+    job.told += 1;
+    job.options.onProgress?.(progress);
+  }
+
+  /** Asks the world, once for each key: a run that is done again gets what the first one got. */
+  async #answer(job: Job, ask: number, effect: EffectAsked): Promise<void> {
+    const { run, worker } = job;
+    try {
+      const value = await this.#once(job, effect, () => this.#perform(job, effect));
+      worker?.say({ kind: 'answer', run, ask, value });
+    } catch (error) {
+      worker?.say({ kind: 'refusal', run, ask, failure: failureOf(error) ?? failure('internal') });
+      if (failureOf(error) === undefined) this.#options.log.error({ error: String(error) }, 'an effect broke');
+    }
+  }
+
+  #once(job: Job, { name, key }: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<unknown>): Promise<unknown> {
+    const place = `${name} ${key}`;
+    let answer = job.answers.get(place);
+    if (answer === undefined) {
+      answer = perform();
+      job.answers.set(place, answer);
+    }
+    return answer;
+  }
+
+  async #perform({ options: { effects } }: Job, asked: EffectAsked): Promise<unknown> {
+    if (asked.name === 'call') return effects.call(asked.key, unportRequest(asked.request), asked.digest);
+    if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
+    if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
+    if (asked.name === 'now') return effects.now(asked.key, asked.digest);
+    return effects.stored(asked.key, asked.of);
+  }
+
+  /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
+  #end(job: Job, reason: Failure): void {
+    if (job.worker === undefined) {
+      this.#force(job, reason);
+      return;
+    }
+    job.worker.say({ kind: 'abort', run: job.run, failure: reason });
+    job.timers.push(this.#options.clock.after(this.#options.graceMs, () => this.#force(job, reason)));
+  }
+
+  /** The execution ends here, whatever its thread does; and the thread, which hears nothing, ends with it. */
+  #force(job: Job, reason: Failure): void {
+    const { worker } = job;
+    if (worker === undefined) {
+      const at = this.#waiting.indexOf(job);
+      if (at >= 0) this.#waiting.splice(at, 1);
+    }
+    if (worker !== undefined) {
+      this.#options.log.warn({ reason: reason.code }, 'an execution held up its thread, which is ended');
+      void worker.end();
+    }
+    this.#settle(job, endedWith(job.plan, reason));
+  }
+
+  /**
+   * A thread ended: those in it are run again. The one that computed last, and one that has lost two threads, goes alone;
+   * and one that was alone has only itself to blame.
+   */
+  #lost(worker: PoolWorker, why: 'memory' | 'ended' | 'broken'): void {
+    this.#workers.delete(worker);
+    if (why !== 'ended') this.#options.log.warn({ why }, 'a thread of executions failed');
+    for (const job of [...this.#jobs.values()].filter((each) => each.worker === worker)) {
+      this.#jobs.delete(job.run);
+      job.worker = undefined;
+      job.losses += 1;
+      if (job.alone && why !== 'ended') this.#settle(job, why === 'memory' ? this.#tooLarge(job) : broken(job.plan));
+      else {
+        job.alone = worker.computing === job.run || job.losses > 1;
+        this.#waiting.unshift(job);
+      }
+    }
+    this.#assign();
+  }
+
+  #settle(job: Job, result: PoolResult): void {
+    this.#jobs.delete(job.run);
+    job.worker?.finish(job.run);
+    job.worker = undefined;
+    for (const cancel of job.timers.splice(0)) cancel();
+    job.settle(result);
+    this.#assign();
+  }
+
+  #tooLarge({ plan }: Job): PoolResult {
+    const message = `The execution took more than ${this.#options.memoryMb} MB of memory.`;
+    const suggestions = ['select the fields that are needed, or filter earlier'];
+    const error = { type: 'ExecutionError' as const, message, details: { budget: 'memory' }, suggestions };
+    return { ...endedWith(plan, failure('internal')), status: 'error', errors: [error] };
+  }
+}
+
+/** One execution, from the moment it was asked for. */
+interface Job {
+  readonly plan: Plan;
+  readonly options: PoolRunOptions;
+  readonly settle: (result: PoolResult) => void;
+  readonly startedAt: number;
+  /** What the world answered, by effect. */
+  readonly answers: Map<string, Promise<unknown>>;
+  readonly timers: Cancel[];
+  /** How much progress was told, and how much of it comes again now. */
+  told: number;
+  skip?: number;
+  alone: boolean;
+  losses: number;
+  run: number;
+  worker: PoolWorker | undefined;
+}
+
+/** An execution of which nothing more is known than why it ended. */
+function endedWith({ hash, reached }: Plan, reason: Failure): PoolResult {
+  const { operationId: _, ...error } = workflowError({ failure: reason }, '');
+  const status = reason.code === 'timeout' ? 'timeout' : reason.code === 'cancelled' ? 'cancelled' : 'error';
+  return {
+    status,
+    results: new TextEncoder().encode('{}'),
+    skipped: [...reached],
+    errors: [error],
+    used: { steps: 0, apiCalls: 0, dataBytes: 0 },
+    digest: hash,
+  };
+}
+
+function broken(plan: Plan): PoolResult {
+  return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
+}
+
+/** More steps than these are not light any more. */
+const LIGHT_STEPS = 64;
+/** What light work may take of the main thread at a time. */
+const TURN_MS = 4;
+const OUT_OF_TIME = failure('timeout', {}, 'The execution ran out of time.');
+const DEFAULTS = {
+  memoryMb: 256,
+  lightBytes: 65_536,
+  perWorker: 32,
+  cacheBytes: 33_554_432,
+  operations: [] as readonly string[],
+  graceMs: 250,
+};

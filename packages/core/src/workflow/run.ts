@@ -1,0 +1,218 @@
+import { failure, type Json } from '@dragoman/protocols';
+import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import type { Clock } from '../ports.ts';
+import { failureOf, Refused } from '../refused.ts';
+import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } from './budget.ts';
+import { DataModel } from './data-model.ts';
+import { Digest } from './digest.ts';
+import type { Effects, Progress } from './effects.ts';
+import type { Plan, Step } from './plan.ts';
+import type { ResultCache } from './result-cache.ts';
+import { OverBudget, workflowError } from './step-error.ts';
+import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
+
+export interface RunOptions {
+  readonly effects: Effects;
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+  /** For the whole execution: everything it waits for is cut to what is left of it. */
+  readonly timeoutMs: number;
+  /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
+  readonly signal?: AbortSignal;
+  readonly budgets?: Partial<Budgets>;
+  /** `stop`, unless told otherwise: what follows a failed operation is skipped. */
+  readonly onError?: 'stop' | 'continue';
+  readonly onProgress?: (progress: Progress) => void;
+  readonly cache?: ResultCache;
+  /** How large it may be here; what is larger rejects with `TooLargeHere` and is to be run elsewhere, from the beginning. */
+  readonly within?: Within;
+  /** Called between operations: what it gives is waited for, so that others have their turn. */
+  readonly breathe?: () => Promise<void> | undefined;
+}
+
+export interface RunResult {
+  readonly status: 'success' | 'partial_success' | 'error' | 'cancelled' | 'timeout';
+  /** By operation, what it produced; inside a loop, for the last item. */
+  readonly results: ReadonlyMap<string, Json>;
+  /** Operations that could have run and did not. */
+  readonly skipped: readonly string[];
+  readonly errors: readonly WorkflowError[];
+  readonly used: Account['used'];
+  /** Names everything that was computed: a run that is done again comes to the same one. */
+  readonly digest: string;
+}
+
+/** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
+export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
+  return new Run(plan, options).toEnd();
+}
+
+/** One execution while it runs. */
+export class Run {
+  readonly options: RunOptions;
+  readonly account: Account;
+  readonly signal: AbortSignal;
+  readonly #plan: Plan;
+  readonly #ends: number;
+  readonly #timer = new AbortController();
+  readonly #started = new Set<string>();
+  /** How often an operation ran in the same place, so that each time has a key of its own. */
+  readonly #times = new Map<string, number>();
+  /** What was looked up below `/store`. */
+  readonly #lookups = new Map<string, Promise<Stored | undefined>>();
+  #stopped = false;
+
+  constructor(plan: Plan, options: RunOptions) {
+    this.#plan = plan;
+    this.options = options;
+    this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets }, options.within);
+    this.#ends = options.clock.elapsed() + options.timeoutMs;
+    this.signal =
+      options.signal === undefined ? this.#timer.signal : AbortSignal.any([this.#timer.signal, options.signal]);
+  }
+
+  async toEnd(): Promise<RunResult> {
+    const { clock, timeoutMs } = this.options;
+    const disarm = clock.after(timeoutMs, () => this.#timer.abort(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const frame: Frame = {
+      model: new DataModel(),
+      suffix: '',
+      digest: new Digest(this.#plan.hash),
+      results: new Map(),
+      errors: [],
+    };
+    let fatal: unknown;
+    try {
+      await this.sequence(this.#plan.workflow.order, frame);
+    } catch (error) {
+      if (error !== STOP) fatal = error;
+    } finally {
+      disarm();
+    }
+    if (fatal instanceof TooLargeHere) throw fatal;
+    return this.#result(frame, fatal);
+  }
+
+  /** Runs operations one after another and gives what the last one produced. */
+  async sequence(ids: readonly string[], frame: Frame): Promise<Produced> {
+    let last = NOTHING;
+    for (const id of ids) {
+      const step = this.#plan.steps.get(id);
+      if (step === undefined) throw new Error(`${id} is in no plan`);
+      const pause = this.options.breathe?.();
+      if (pause !== undefined) await pause;
+      const produced = this.#step(step, frame);
+      last = produced instanceof Promise ? await produced : produced;
+    }
+    return last;
+  }
+
+  /** Milliseconds the execution may still take. */
+  remaining(): number {
+    return Math.max(0, this.#ends - this.options.clock.elapsed());
+  }
+
+  /** Looks a name below `/store` up, once. */
+  lookup(name: string, look: () => Promise<Stored | undefined>): Promise<Stored | undefined> {
+    let found = this.#lookups.get(name);
+    if (found === undefined) {
+      found = look();
+      this.#lookups.set(name, found);
+    }
+    return found;
+  }
+
+  #step(step: Step, frame: Frame): Produced | Promise<Produced> {
+    this.#checkAlive();
+    const { onProgress, clock } = this.options;
+    try {
+      this.account.step();
+      if (step.operation.callsApi === true) this.account.apiCall();
+    } catch (error) {
+      return this.#failed(error, step, frame);
+    }
+    this.#started.add(step.id);
+    const key = this.#keyOf(step.id + frame.suffix);
+    const from = onProgress === undefined ? 0 : clock.elapsed();
+    const finished = (status: 'success' | 'error') =>
+      onProgress?.({
+        event: 'operation-finished',
+        operationId: step.id,
+        key,
+        status,
+        milliseconds: clock.elapsed() - from,
+      });
+    onProgress?.({ event: 'operation-started', operationId: step.id, key });
+    const succeed = (produced: Produced): Produced => {
+      finished('success');
+      return produced;
+    };
+    const fail = (error: unknown): Produced => {
+      finished('error');
+      return this.#failed(error, step, frame);
+    };
+    try {
+      const produced = new StepRun({ run: this, step, frame, key }).produce();
+      return produced instanceof Promise ? produced.then(succeed, fail) : succeed(produced);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** Records the error of an operation and decides whether the execution goes on. */
+  #failed(error: unknown, step: Step, frame: Frame): Produced {
+    // An operation inside this one failed and is recorded already.
+    if (error === STOP) throw error;
+    if (error instanceof TooLargeHere) {
+      this.#stopped = true;
+      throw error;
+    }
+    const ended = this.signal.aborted;
+    const told = ended ? this.signal.reason : error;
+    if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));
+    this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
+    if (this.#stopped) throw STOP;
+    return NOTHING;
+  }
+
+  #checkAlive(): void {
+    if (this.signal.aborted) throw this.signal.reason;
+    if (this.#stopped) throw STOP;
+  }
+
+  #keyOf(place: string): string {
+    const times = (this.#times.get(place) ?? 0) + 1;
+    this.#times.set(place, times);
+    return times === 1 ? place : `${place}#${times}`;
+  }
+
+  #result(frame: Frame, fatal: unknown): RunResult {
+    const { results, errors } = frame;
+    if (fatal !== undefined && errors.length === 0) errors.push(withoutOperation(fatal));
+    return {
+      status: this.#status(results.size, errors.length),
+      results,
+      skipped: this.#plan.reached.filter((id) => !this.#started.has(id)),
+      errors,
+      used: this.account.used,
+      digest: frame.digest.name(),
+    };
+  }
+
+  #status(succeeded: number, failed: number): RunResult['status'] {
+    if (this.signal.aborted && failed > 0) {
+      return failureOf(this.signal.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
+    }
+    if (failed === 0) return 'success';
+    return succeeded > 0 ? 'partial_success' : 'error';
+  }
+}
+
+function withoutOperation(error: unknown): WorkflowError {
+  const { operationId: _, ...told } = workflowError(error, '');
+  return told;
+}
+
+/** Thrown to leave every level at once; what went wrong is recorded. */
+const STOP = new Error('the execution stops here');
+const MOST_ERRORS = 100;
+const OUT_OF_TIME = 'The execution ran out of time.';

@@ -1,0 +1,59 @@
+import { FAILURES, type Failure, type JsonObject } from '@dragoman/protocols';
+import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { failureOf } from '../refused.ts';
+
+/** Thrown by an operation that cannot go on. Told to the caller in the spec's form (A2E, Error Response Format). */
+export class StepError extends Error {
+  readonly type: WorkflowError['type'];
+  readonly details: JsonObject;
+  readonly suggestions: readonly string[];
+
+  constructor(type: WorkflowError['type'], message: string, { details = {}, suggestions = [] }: Told = {}) {
+    super(message);
+    this.name = 'StepError';
+    this.type = type;
+    this.details = details;
+    this.suggestions = suggestions;
+  }
+}
+
+interface Told {
+  readonly details?: JsonObject;
+  readonly suggestions?: readonly string[];
+}
+
+/** The data is not there, or not what the operation needs. */
+export function dataError(message: string, told?: Told): StepError {
+  return new StepError('DataError', message, told);
+}
+
+/** One of the execution's budgets is used up: nothing more runs, whatever `onError` says. */
+export class OverBudget extends StepError {
+  constructor(message: string, told: Told) {
+    super('ExecutionError', message, told);
+  }
+}
+
+/** Any error of an operation in the spec's form. What only we can get wrong is told without its words. */
+export function workflowError(error: unknown, operationId: string): WorkflowError {
+  if (error instanceof StepError) {
+    const { type, message, details, suggestions } = error;
+    return { type, message, operationId, details, suggestions: [...suggestions] };
+  }
+  const failure = failureOf(error);
+  if (failure !== undefined) return fromFailure(failure, operationId);
+  return { type: 'ExecutionError', message: FAILURES.internal.text, operationId, details: { code: 'internal' } };
+}
+
+function fromFailure({ code, message, retryable, details }: Failure, operationId: string): WorkflowError {
+  const { suggestions = [], issues, ...rest } = details;
+  // Whoever refuses puts only JSON into the details; the round trip drops what is not.
+  const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
+  return {
+    type: FAILURES[code].workflow as WorkflowError['type'],
+    message,
+    operationId,
+    details: plain,
+    suggestions: [...suggestions],
+  };
+}

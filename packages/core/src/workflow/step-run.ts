@@ -1,0 +1,302 @@
+import { hash } from 'node:crypto';
+import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
+import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { unlessAborted } from '../runs/until-aborted.ts';
+import type { Account } from './budget.ts';
+import type { DataModel, Write } from './data-model.ts';
+import { Digest } from './digest.ts';
+import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
+import { jsonSize } from './json-size.ts';
+import type { ItemResult, ItemRun, StepContext } from './operation.ts';
+import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
+import type { Step } from './plan.ts';
+import type { Run } from './run.ts';
+import { dataError, type StepError } from './step-error.ts';
+
+/** Where an operation runs: the data it sees and the place its results and errors go. */
+export interface Frame {
+  readonly model: DataModel;
+  /** The index of each loop around it: `[3][0]`. */
+  readonly suffix: string;
+  readonly digest: Digest;
+  readonly results: Map<string, Json>;
+  readonly errors: WorkflowError[];
+}
+
+/** What an operation produced, and what it takes. */
+export interface Produced {
+  readonly value: Json;
+  readonly bytes: number;
+}
+
+/** What an earlier execution left. */
+export interface Stored {
+  readonly value: Json;
+  readonly origin: Origin;
+}
+
+export const NOTHING: Produced = { value: null, bytes: 4 };
+
+/** One run of one operation. */
+export class StepRun implements StepContext {
+  readonly #run: Run;
+  readonly #step: Step;
+  readonly #frame: Frame;
+  readonly #key: string;
+  #bound: number | undefined;
+  #lineage: string | (() => string) | undefined;
+  #origin: Origin | undefined;
+  #credentials: readonly string[] = [];
+  /** What the last operation it ran itself produced: that is what a loop around it collects. */
+  #inner: Produced | undefined;
+
+  constructor({ run, step, frame, key }: { run: Run; step: Step; frame: Frame; key: string }) {
+    this.#run = run;
+    this.#step = step;
+    this.#frame = frame;
+    this.#key = key;
+  }
+
+  produce(): Produced | Promise<Produced> {
+    const lookups = this.#lookups();
+    if (lookups !== undefined) return lookups.then(() => this.#work());
+    return this.#work();
+  }
+
+  get operationId(): string {
+    return this.#step.id;
+  }
+
+  get account(): Account {
+    return this.#run.account;
+  }
+
+  read(path: Path): Json {
+    const value = this.#frame.model.find(path);
+    if (value === undefined) throw missing(path, this.#frame.model, this.#frame.errors);
+    return value;
+  }
+
+  find(path: Path): Json | undefined {
+    return this.#frame.model.find(path);
+  }
+
+  bytesAt(path: Path): number {
+    return bytesOf(this.#frame.model.origin(path));
+  }
+
+  boundedBy(bytes: number): void {
+    this.#bound = bytes;
+  }
+
+  cameFrom(lineage: string | (() => string)): void {
+    this.#lineage = lineage;
+  }
+
+  usedCredentials(ids: readonly string[]): void {
+    this.#credentials = ids;
+  }
+
+  call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
+    const timeoutMs = Math.min(request.timeoutMs, this.#run.remaining());
+    const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#inputs().credentials };
+    return this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+  }
+
+  store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {
+    const whole = { ...write, operationId: this.operationId, carries: this.#inputs().credentials };
+    return this.#asked(this.#effects.store(this.#key, whole, this.#digest()));
+  }
+
+  wait(milliseconds: number): Promise<void> {
+    return this.#asked(this.#effects.wait(this.#key, milliseconds, this.#digest()));
+  }
+
+  now(): Promise<number> {
+    return this.#asked(this.#effects.now(this.#key, this.#digest()));
+  }
+
+  write(path: Path, value: Json): void {
+    const inputs = this.#inputs();
+    this.#frame.model.write(path, value, { ...inputs, by: this.operationId });
+  }
+
+  async run(operations: readonly string[]): Promise<Json> {
+    this.#inner = await this.#run.sequence(operations, this.#frame);
+    return this.#inner.value;
+  }
+
+  async runFor({ index, scope, operations, apart }: ItemRun): Promise<ItemResult> {
+    const suffix = `${this.#frame.suffix}[${index}]`;
+    if (apart) return this.#runApart(suffix, scope, operations);
+    const { model } = this.#frame;
+    const before = scope.map(([path]) => ({ path, value: model.find(path), origin: model.origin(path) }));
+    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(index));
+    try {
+      const produced = await this.#run.sequence(operations, { ...this.#frame, suffix });
+      return { ...produced, adopt: () => {} };
+    } finally {
+      for (const { path, value, origin } of before) {
+        if (value === undefined) model.remove(path);
+        else model.write(path, value, origin);
+      }
+    }
+  }
+
+  /** On a copy of the data. Results, errors and digests are put together in the order of the items, not of their ends. */
+  async #runApart(suffix: string, scope: ItemRun['scope'], operations: readonly string[]): Promise<ItemResult> {
+    const { model, writes } = this.#frame.model.fork();
+    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(suffix));
+    const bound = writes.length;
+    const frame: Frame = {
+      model,
+      suffix,
+      digest: new Digest(chain(this.#digest(), suffix)),
+      results: new Map(),
+      errors: [],
+    };
+    const adopt = () => {
+      for (const { path, value, origin } of writes.slice(bound).filter((write) => !isIn(scope, write))) {
+        this.#frame.model.write(path, value, origin);
+      }
+      for (const [id, value] of frame.results) this.#frame.results.set(id, value);
+      this.#frame.errors.push(...frame.errors);
+      this.#frame.digest.add(suffix, frame.digest.name());
+    };
+    try {
+      return { ...(await this.#run.sequence(operations, frame)), adopt };
+    } catch (error) {
+      adopt();
+      throw error;
+    }
+  }
+
+  #itemOrigin(place: string | number): Origin {
+    const inputs = this.#inputs();
+    return { ...inputs, lineage: chain(inputs.lineage, String(place)), by: this.operationId };
+  }
+
+  get #effects() {
+    return this.#run.options.effects;
+  }
+
+  #digest(): string {
+    return this.#frame.digest.name();
+  }
+
+  #asked<T>(answer: Promise<T>): Promise<T> {
+    // What the world answered has no name but the one that `cameFrom` gives it.
+    this.#lineage ??= '';
+    return unlessAborted(answer, this.#run.signal);
+  }
+
+  /** Where everything it reads came from. */
+  #inputs(): Origin {
+    this.#origin ??= originOfParts(this.#step.uses.reads.map(({ path }) => this.#frame.model.origin(path)));
+    return this.#origin;
+  }
+
+  #work(): Produced | Promise<Produced> {
+    const { cache } = this.#run.options;
+    const { cacheFor } = this.#step.operation;
+    if (cache !== undefined && cacheFor !== undefined) {
+      const lineage = this.#lineageOfResult();
+      const found = lineage === '' ? undefined : cache.get(lineage);
+      if (found !== undefined) return this.#finish(found);
+    }
+    const value = this.#step.work(this);
+    return value instanceof Promise ? value.then((later) => this.#finish(later)) : this.#finish(value);
+  }
+
+  #finish(value: Json): Produced {
+    const { id, output, operation } = this.#step;
+    const { model, results, digest } = this.#frame;
+    const exact = this.#bound === undefined;
+    const sized = this.account.hold(id, value, this.#bound ?? jsonSize(value), exact);
+    if (output !== undefined || operation.cacheFor !== undefined) {
+      const lineage = this.#lineageOfResult();
+      const { credentials } = this.#inputs();
+      const all = this.#credentials.length === 0 ? credentials : [...new Set([...credentials, ...this.#credentials])];
+      if (output !== undefined) model.write(output, value, { lineage, sizes: [sized], credentials: all, by: id });
+      if (operation.cacheFor !== undefined && lineage !== '') {
+        this.#run.options.cache?.put(lineage, value, { bytes: sized.bytes, seconds: operation.cacheFor });
+      }
+    }
+    results.set(id, value);
+    digest.add(this.#key, value);
+    return this.#inner ?? { value, bytes: sized.bytes };
+  }
+
+  #lineageOfResult(): string {
+    if (this.#run.options.cache === undefined) return '';
+    if (typeof this.#lineage === 'function') return this.#lineage();
+    return this.#lineage ?? chain(this.#step.lineage, this.#inputs().lineage);
+  }
+
+  /** What earlier executions stored is fetched before it is read. */
+  #lookups(): Promise<unknown> | undefined {
+    const asked = this.#step.uses.reads.filter(({ path }) => path.root === 'store');
+    if (asked.length === 0) return undefined;
+    return Promise.all(asked.map(({ path }) => this.#lookUp(path)));
+  }
+
+  /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
+  async #lookUp(path: Path): Promise<void> {
+    for (const name of namesOf(path)) {
+      const place = placeOf(name);
+      if (place === undefined || this.#frame.model.find(place) !== undefined) return;
+      const stored = await this.#run.lookup(name, () => this.#fetch(name));
+      if (stored !== undefined) {
+        this.#frame.model.write(place, stored.value, stored.origin);
+        return;
+      }
+    }
+  }
+
+  async #fetch(name: string): Promise<Stored | undefined> {
+    const bytes = await this.#asked(this.#effects.stored(`stored:${name}`, name));
+    this.#lineage = undefined;
+    if (bytes === undefined) return undefined;
+    const parsed = parseJsonBytes(bytes);
+    if (!parsed.ok) throw new Error(`what is stored as ${name} is not JSON`);
+    const lineage = this.#run.options.cache === undefined ? '' : hash('sha256', bytes, 'base64url');
+    const sized = this.account.hold(`stored:${name}`, parsed.value, bytes.length, true);
+    return { value: parsed.value, origin: { lineage, sizes: [sized], credentials: [], by: '' } };
+  }
+}
+
+/** Nothing is at the path: what is there instead, and what was probably meant. */
+function missing(path: Path, model: DataModel, errors: readonly WorkflowError[]): StepError {
+  const place = formatPath(path);
+  const written = model.written();
+  const close = nearest(place, written.keys());
+  const by = close === undefined ? undefined : written.get(close);
+  const suggestions: string[] = [];
+  if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
+  else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
+  const [first] = errors;
+  if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; mend that first`);
+  return dataError(`${place} is not there`, { details: { path: place }, suggestions });
+}
+
+function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
+  return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
+}
+
+/** `/store/a/b[0]` may be in what is kept as `a/b[0]`, `a/b` or `a`. */
+function namesOf({ segments }: Path): readonly string[] {
+  const names: string[] = [];
+  for (let count = segments.length; count > 0; count--) {
+    const before = segments.slice(0, count - 1).map(({ literal }) => `${literal}/`);
+    const last = segments[count - 1];
+    if (last === undefined) continue;
+    names.push(before.join('') + last.literal);
+    if (last.parts.length > 1) names.push(before.join('') + String(last.parts[0]));
+  }
+  return names;
+}
+
+function placeOf(name: string): Path | undefined {
+  const parsed = parsePath(`/store/${name}`);
+  return parsed.ok ? parsed.path : undefined;
+}

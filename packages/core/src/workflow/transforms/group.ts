@@ -1,0 +1,45 @@
+import type { Json } from '@dragoman/protocols';
+import { fieldReader, isPlainName, type Members } from '../field.ts';
+import { arrayAt } from '../input.ts';
+import { asText } from '../template.ts';
+import type { Transform } from './transform.ts';
+
+/** An object of arrays, by the text of each item's value, in the order the values first came; `unknown` without one. */
+export const compileGroup: Transform = ({ field = '' }, input) => {
+  const isPlain = isPlainName(field);
+  const read = fieldReader(field);
+  return (step) => {
+    const items = arrayAt(step, input);
+    // Each group's name is also in an item.
+    step.boundedBy(step.bytesAt(input) * 2 + 16);
+    const groups = new Map<Json | undefined, Json[]>();
+    for (let at = 0; at < items.length; at++) {
+      const item = items[at] as Json;
+      const isDirect = isPlain && typeof item === 'object' && item !== null;
+      const value = isDirect ? (item as Members)[field] : read(item);
+      const key = typeof value === 'object' && value !== null ? asText(value) : value;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [item]);
+      else group.push(item);
+    }
+    return byName(groups, items, read);
+  };
+};
+
+function byName(
+  groups: ReadonlyMap<Json | undefined, Json[]>,
+  items: readonly Json[],
+  read: (item: Json) => Json | undefined,
+) {
+  const named = new Map<string, Json[]>();
+  for (const [value, group] of groups) named.set(nameOf(value), group);
+  if (named.size === groups.size) return Object.fromEntries(named);
+  // Values that differ had the same text, as 1 and "1": their items belong together in the order they came.
+  const joined = new Map<string, Json[]>([...named.keys()].map((name) => [name, []]));
+  for (const item of items) joined.get(nameOf(read(item)))?.push(item);
+  return Object.fromEntries(joined);
+}
+
+function nameOf(value: Json | undefined): string {
+  return value === undefined ? 'unknown' : asText(value);
+}

@@ -1,0 +1,37 @@
+import type { Json } from '@dragoman/protocols';
+import { columnOf } from '../field.ts';
+import { arrayAt } from '../input.ts';
+import { sortedPlaces } from './sorted-places.ts';
+import type { Settings, Transform } from './transform.ts';
+
+/**
+ * Stable, by one field or several. Numbers come before texts, texts before true and false, and what is missing or null comes
+ * last, whichever the order.
+ */
+export const compileSort: Transform = (settings, input) => {
+  const keys = keysOf(settings);
+  return (step) => {
+    const items = arrayAt(step, input);
+    step.boundedBy(step.bytesAt(input));
+    let places = Uint32Array.from({ length: items.length }, (_, at) => at);
+    // Sorts that keep the order of equals, by the least key first, together sort by all keys.
+    for (const { field, descending } of keys.toReversed()) {
+      places = sortedPlaces(columnOf(items, field), places, descending);
+    }
+    const sorted = new Array<Json>(items.length);
+    for (let at = 0; at < places.length; at++) sorted[at] = items[places[at] as number] as Json;
+    return sorted;
+  };
+};
+
+interface Key {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
+function keysOf({ field = '', fields, order = 'asc' }: Settings): readonly Key[] {
+  const key = (name: string, direction: unknown): Key => ({ field: name, descending: direction === 'desc' });
+  if (fields === undefined) return [key(field, order)];
+  if (Array.isArray(fields)) return fields.map((name) => key(name, order));
+  return Object.entries(fields).map(([name, direction]) => key(name, direction));
+}

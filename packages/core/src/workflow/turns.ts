@@ -1,0 +1,29 @@
+import type { Clock } from '../ports.ts';
+
+/** Shares one thread between those that compute in it: whoever has had his turn lets the others, and the thread's own work, go first. */
+export class Turns {
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  readonly #milliseconds: number;
+  #ends = 0;
+
+  constructor(clock: Pick<Clock, 'elapsed'>, milliseconds: number) {
+    this.#clock = clock;
+    this.#milliseconds = milliseconds;
+  }
+
+  /** A turn begins now. */
+  begin(): void {
+    this.#ends = this.#clock.elapsed() + this.#milliseconds;
+  }
+
+  /** `undefined` while the turn lasts, else what to wait for. */
+  breathe(): Promise<void> | undefined {
+    if (this.#clock.elapsed() < this.#ends) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.begin();
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,143 @@
+import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import { Refused } from '../refused.ts';
+import { loadCatalog } from './catalog.ts';
+import type { ApiAnswer, Effects } from './effects.ts';
+import { compileChecked, type Plan } from './plan.ts';
+import {
+  type EffectAsked,
+  type FromWorker,
+  type RunAsked,
+  remember,
+  type ToWorker,
+  type WorkerSetup,
+} from './pool-messages.ts';
+import { portRequest } from './ported-request.ts';
+import { MemoryResultCache } from './result-cache.ts';
+import { resultsText } from './results-text.ts';
+import { runPlan } from './run.ts';
+import { Turns } from './turns.ts';
+
+// A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
+// thread; whatever they compute holds up nobody but each other.
+
+if (parentPort === null) throw new Error('worker.ts runs in a worker only');
+const port = parentPort;
+const setup: WorkerSetup = workerData;
+
+const clock = {
+  elapsed: () => performance.now(),
+  after: (milliseconds: number, callback: () => void) => {
+    const timer = setTimeout(callback, Math.min(milliseconds, LONGEST_TIMER));
+    return () => clearTimeout(timer);
+  },
+};
+
+const busy = new Int32Array(setup.busy);
+const turns = new Turns(clock, 8);
+const plans = new Map<string, Plan>();
+const runs = new Map<number, LiveRun>();
+const outgoing: FromWorker[] = [];
+const transfers: Transferable[] = [];
+
+interface LiveRun {
+  readonly controller: AbortController;
+  readonly asks: Map<number, { resolve(value: unknown): void; reject(error: Error): void }>;
+}
+
+async function serve(): Promise<void> {
+  const catalog = await loadCatalog(setup.operations);
+  const cache = new MemoryResultCache({ clock, maxBytes: setup.cacheBytes });
+
+  const planOf = ({ planHash, workflow }: RunAsked): Plan => {
+    let plan = plans.get(planHash);
+    if (plan === undefined) {
+      if (workflow === undefined) throw new Error('the plan is not here');
+      plan = compileChecked(workflow, catalog, planHash);
+      remember(plans, planHash, plan);
+    }
+    return plan;
+  };
+
+  const start = async (run: number, asked: RunAsked): Promise<void> => {
+    const live: LiveRun = { controller: new AbortController(), asks: new Map() };
+    runs.set(run, live);
+    const { status, results, skipped, errors, used, digest } = await runPlan(planOf(asked), {
+      effects: effectsOf(run, live),
+      clock,
+      timeoutMs: asked.timeoutMs,
+      signal: live.controller.signal,
+      budgets: asked.budgets,
+      onError: asked.onError,
+      ...(asked.tellsProgress && { onProgress: (progress) => say({ kind: 'progress', run, progress }) }),
+      ...(asked.caller !== undefined && { cache: cache.of(asked.caller) }),
+      breathe: () => {
+        busy[0] = run;
+        return turns.breathe()?.then(() => {
+          busy[0] = run;
+        });
+      },
+    });
+    runs.delete(run);
+    const text = resultsText(results);
+    say({ kind: 'end', run, result: { status, results: text, skipped, errors, used, digest } }, text);
+  };
+
+  const take = (message: ToWorker): void => {
+    if (message.kind === 'forget') cache.forget(message.caller);
+    else if (message.kind === 'run') void start(message.run, message.asked);
+    else if (message.kind === 'abort') runs.get(message.run)?.controller.abort(new Refused(message.failure));
+    else {
+      const asks = runs.get(message.run)?.asks;
+      const ask = asks?.get(message.ask);
+      asks?.delete(message.ask);
+      if (message.kind === 'answer') ask?.resolve(message.value);
+      else ask?.reject(new Refused(message.failure));
+    }
+  };
+
+  port.on('message', (messages: readonly ToWorker[]) => {
+    turns.begin();
+    for (const message of messages) take(message);
+  });
+}
+
+/** The world, as far away as the main thread. */
+function effectsOf(run: number, live: LiveRun): Effects {
+  let last = 0;
+  const ask = (effect: EffectAsked, ...large: readonly (Uint8Array | undefined)[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      last += 1;
+      const answered = (value: unknown) => {
+        busy[0] = run;
+        resolve(value);
+      };
+      live.asks.set(last, { resolve: answered, reject });
+      say({ kind: 'ask', run, ask: last, effect }, ...large);
+    });
+  return {
+    call: (key, request, digest) => {
+      const ported = portRequest(request);
+      const body =
+        ported.body === undefined ? undefined : 'bytes' in ported.body ? ported.body.bytes : ported.body.json;
+      return ask({ name: 'call', key, request: ported, digest }, body) as Promise<ApiAnswer>;
+    },
+    store: (key, write, digest) => ask({ name: 'store', key, write, digest }, write.json) as Promise<void>,
+    wait: (key, milliseconds, digest) => ask({ name: 'wait', key, milliseconds, digest }) as Promise<void>,
+    now: (key, digest) => ask({ name: 'now', key, digest }) as Promise<number>,
+    stored: (key, of) => ask({ name: 'stored', key, of }) as Promise<Uint8Array | undefined>,
+  };
+}
+
+/** Everything said in one turn goes in one message. */
+function say(message: FromWorker, ...large: readonly (Uint8Array | undefined)[]): void {
+  for (const bytes of large) if (bytes !== undefined) transfers.push(bytes.buffer as ArrayBuffer);
+  if (outgoing.push(message) === 1) process.nextTick(flush);
+}
+
+function flush(): void {
+  port.postMessage(outgoing.splice(0), transfers.splice(0));
+}
+
+const LONGEST_TIMER = 2_147_483_647;
+
+await serve();

@@ -1,0 +1,51 @@
+import { failure } from '@dragoman/protocols';
+import { Refused } from '../src/refused.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoreWrite } from '../src/workflow/effects.ts';
+
+/** A world for workflows: answers calls from a table and remembers what was asked of it. */
+export class RecordedEffects implements Effects {
+  readonly calls: { key: string; request: ApiRequest; digest: string }[] = [];
+  readonly writes: { key: string; write: StoreWrite }[] = [];
+  readonly waits: { key: string; milliseconds: number }[] = [];
+  readonly asked: string[] = [];
+  readonly kept = new Map<string, string>();
+  time = Date.parse('2026-03-28T12:00:00Z');
+  readonly #answer: (request: ApiRequest, key: string) => ApiAnswer | Promise<ApiAnswer>;
+
+  constructor(answer: (request: ApiRequest, key: string) => ApiAnswer | Promise<ApiAnswer> = noSuchHost) {
+    this.#answer = answer;
+  }
+
+  async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
+    this.calls.push({ key, request, digest });
+    return this.#answer(request, key);
+  }
+
+  async store(key: string, write: StoreWrite): Promise<void> {
+    this.writes.push({ key, write });
+  }
+
+  async wait(key: string, milliseconds: number): Promise<void> {
+    this.waits.push({ key, milliseconds });
+  }
+
+  async now(key: string): Promise<number> {
+    this.asked.push(key);
+    return this.time;
+  }
+
+  async stored(key: string, name: string): Promise<Uint8Array | undefined> {
+    this.asked.push(key);
+    const text = this.kept.get(name);
+    return text === undefined ? undefined : new TextEncoder().encode(text);
+  }
+}
+
+/** An answer of 200 with JSON. */
+export function answered(json: unknown, status = 200): ApiAnswer {
+  return { status, contentType: 'application/json', bytes: new TextEncoder().encode(JSON.stringify(json)) };
+}
+
+function noSuchHost({ url }: ApiRequest): never {
+  throw new Refused(failure('agent_failed', {}, `nothing answers at ${url}`));
+}

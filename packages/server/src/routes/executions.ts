@@ -1,0 +1,119 @@
+import type { Clock, ExecutionEvent, ExecutionSummary, Workflows } from '@dragoman/core';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
+import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
+import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
+import { afterOf, callerOf } from '../inbound-fields.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+
+export interface ExecutionContext {
+  readonly workflows: Workflows;
+  readonly clock: Clock;
+}
+
+/** What became of executions: one, all of them, what they tell while they run; and ending one. */
+export function executionRoutes(context: ExecutionContext): Route[] {
+  const { executions } = context.workflows;
+  const common = { access: 'agent', wordFailure: workflowFailure } as const;
+  return [
+    {
+      ...common,
+      method: 'GET',
+      path: '/api/v1/executions',
+      counts: true,
+      summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
+      handle: (request) => list(request, context),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/api/v1/executions/:execution_id',
+      owned: true,
+      counts: true,
+      summary: 'How an execution stands, or how it ended.',
+      handle: async (request) => {
+        const text = await executions.find(keyOf(request));
+        return text === undefined ? NO_EXECUTION : { status: 200, headers: JSON_TYPE, text };
+      },
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/api/v1/executions/:execution_id/events',
+      owned: true,
+      counts: false,
+      summary: 'What an execution tells while it runs, as SSE, from after an event (Last-Event-ID or ?after=N).',
+      handle: (request) => events(request, context),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path: '/api/v1/executions/:execution_id/cancel',
+      owned: true,
+      counts: true,
+      summary: 'End a running execution.',
+      handle: async (request) => {
+        const ended = await executions.cancel(keyOf(request));
+        if (ended === undefined) return NO_EXECUTION;
+        return { status: 200, json: { execution_id: keyOf(request).executionId, ...ended } };
+      },
+    },
+  ];
+}
+
+/** Events as records of a stream. */
+export async function* eventRecords(events: AsyncIterable<ExecutionEvent>): AsyncGenerator<StreamRecord> {
+  for await (const { sequence, event, data } of events) yield { id: sequence, event, data };
+}
+
+async function events(request: InboundRequest, { workflows, clock }: ExecutionContext): Promise<Answer | Failure> {
+  if (negotiate(request.headers.accept, STREAM) === undefined) return notAcceptable(STREAM);
+  const after = afterOf(request);
+  if (typeof after === 'object') return after;
+  const told = await workflows.executions.events(keyOf(request), after);
+  return told === undefined ? NO_EXECUTION : sseAnswer(eventRecords(told), { clock });
+}
+
+async function list(request: InboundRequest, { workflows }: ExecutionContext): Promise<Answer | Failure> {
+  const { query } = request;
+  const limit = query.get('limit') ?? '100';
+  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_LISTED) {
+    return wrong('/limit', `limit must be a whole number from 1 to ${MOST_LISTED}; got ${JSON.stringify(limit)}`);
+  }
+  const status = query.get('status') ?? undefined;
+  if (status !== undefined && !EXECUTION_STATUSES.some((known) => known === status)) {
+    return wrong('/status', `status must be one of ${EXECUTION_STATUSES.join(', ')}; got ${JSON.stringify(status)}`);
+  }
+  const cursor = query.get('cursor') ?? undefined;
+  const { rows, next } = await workflows.executions.list(callerOf(request).id, {
+    limit: Number(limit),
+    status,
+    cursor,
+  });
+  const json = { executions: rows.map(summaryJson), count: rows.length, next_cursor: next ?? null };
+  return { status: 200, json };
+}
+
+function summaryJson({ executionId, status, acceptedAt, endedAt }: ExecutionSummary): JsonObject {
+  return {
+    execution_id: executionId,
+    status,
+    started_at: new Date(acceptedAt).toISOString(),
+    completed_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+    ...(endedAt !== null && { duration_ms: Math.max(0, endedAt - acceptedAt) }),
+  };
+}
+
+function keyOf(request: InboundRequest): { owner: string; executionId: string } {
+  return { owner: callerOf(request).id, executionId: request.params['execution_id'] ?? '' };
+}
+
+function wrong(pointer: string, message: string): Failure {
+  return failure('invalid_message', { issues: [{ pointer, code: 'query', message }] }, `${message}.`);
+}
+
+const NO_EXECUTION = failure('not_found', {}, 'There is no such execution.');
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const STREAM = ['text/event-stream'] as const;
+const MOST_LISTED = 1000;

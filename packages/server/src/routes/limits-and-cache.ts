@@ -1,0 +1,62 @@
+import type { Limiter, Principal, Workflows } from '@dragoman/core';
+import type { JsonObject } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
+import type { Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+
+export interface LimitsContext {
+  readonly limiter: Limiter;
+  readonly workflows: Workflows;
+}
+
+/** Where a caller stands with its limits, and forgetting what is kept of API answers. */
+export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/rate-limit/status',
+      access: 'agent',
+      // Who has used everything up must still be able to ask for how long.
+      counts: false,
+      summary: 'How much of each limit you have used, and have left.',
+      wordFailure: workflowFailure,
+      handle: (request) => ({ status: 200, json: statusJson(callerOf(request), limiter) }),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/cache',
+      access: 'agent',
+      counts: true,
+      summary: 'Forget the answers of APIs that are kept for you.',
+      wordFailure: workflowFailure,
+      handle: (request) => ({ status: 200, json: { cleared: workflows.forget(callerOf(request).id) } }),
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/cache',
+      access: 'admin',
+      counts: false,
+      summary: 'Forget every answer of an API that is kept for anybody.',
+      handle: () => ({ status: 200, json: { cleared: workflows.forget() } }),
+    },
+  ];
+}
+
+function statusJson(principal: Principal, limiter: Limiter): JsonObject {
+  const states = limiter.allStates(principal);
+  const by = (name: (window: string) => string, value: (state: (typeof states)[number]) => number) =>
+    Object.fromEntries(states.map((state) => [name(state.window.name), value(state)]));
+  return {
+    agent_id: principal.id,
+    limits: by(same, ({ window }) => window.limit),
+    usage: by(
+      (name) => name.replace('_per_', '_last_'),
+      ({ window, remaining }) => window.limit - remaining,
+    ),
+    remaining: by(same, ({ remaining }) => remaining),
+  };
+}
+
+function same(name: string): string {
+  return name;
+}

@@ -1,0 +1,114 @@
+import { type AskedOutcome, type Clock, decodeAsked, explainPlan, refusalOf, type Workflows } from '@dragoman/core';
+import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
+import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { sseAnswer } from '../edges/sse.ts';
+import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+import { eventRecords } from './executions.ts';
+
+export interface WorkflowContext {
+  readonly workflows: Workflows;
+  readonly clock: Clock;
+}
+
+/** A2E workflows: check one, plan it, run it. */
+export function workflowRoutes(context: WorkflowContext): Route[] {
+  const common = {
+    method: 'POST',
+    access: 'agent',
+    counts: true,
+    wordFailure: workflowFailure,
+    body: {
+      contentTypes: ['application/json', 'application/jsonl', 'application/x-ndjson'],
+      maxBytes: 256 * 1024,
+      schema: WorkflowRequest,
+    },
+  } as const;
+  return [
+    {
+      ...common,
+      path: '/api/v1/workflows/validate',
+      summary: 'Say whether a workflow could run, and everything that is wrong with it.',
+      handle: (request) => validate(request, context),
+    },
+    {
+      ...common,
+      path: '/api/v1/workflows/plan',
+      summary: 'Say what a workflow would do, without doing it.',
+      handle: (request) => plan(request, context),
+    },
+    {
+      ...common,
+      path: '/api/v1/workflows/execute',
+      summary: 'Run a workflow; the answer is its result, an SSE stream of its progress (Accept), or 202 (Prefer).',
+      handle: (request) => execute(request, context),
+    },
+  ];
+}
+
+async function validate(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
+  const read = readAsked(request, clock);
+  if ('failure' in read) return read.failure;
+  return { status: 200, json: (await workflows.planner.report(read, callerOf(request))) as JsonObject };
+}
+
+async function plan(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
+  const read = readAsked(request, clock);
+  if ('failure' in read) return read.failure;
+  if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
+  const outcome = await workflows.planner.compile(read.asked, callerOf(request));
+  if (!outcome.ok) return refusalOf(outcome.findings);
+  const warnings = [...read.asked.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
+  return { status: 200, json: { ...explainPlan(outcome.plan), warnings } as unknown as JsonObject };
+}
+
+async function execute(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
+  const framing = negotiate(request.headers.accept, FRAMINGS);
+  if (framing === undefined) return notAcceptable(FRAMINGS);
+  const idempotencyKey = idempotencyKeyOf(request);
+  if (typeof idempotencyKey === 'object') return idempotencyKey;
+  const read = readAsked(request, clock);
+  if ('failure' in read) return read.failure;
+  if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
+  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey });
+  const { executionId } = begun;
+  const location = { Location: `/api/v1/executions/${executionId}` };
+  // RFC 7240 §4.1.
+  if (/(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''))) {
+    const headers = { ...location, 'Preference-Applied': 'respond-async' };
+    return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
+  }
+  if (framing === 'text/event-stream') {
+    const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
+    return { ...answer, headers: { ...answer.headers, ...location } };
+  }
+  return { status: 200, headers: { ...location, 'Content-Type': 'application/json' }, text: await begun.result() };
+}
+
+/** The JSON body of the spec, or the lines themselves with everything else in the query. */
+function readAsked({ headers, body, query }: InboundRequest, clock: Clock): AskedOutcome {
+  if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
+    const json = parseJsonBytes(body);
+    if (!json.ok) return { ok: false, failure: failure(unreadable(json.issues[0]?.code), { issues: json.issues }) };
+    return decodeAsked(json.value, clock.now());
+  }
+  let workflow: string;
+  try {
+    workflow = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return { ok: false, failure: failure('not_utf8') };
+  }
+  const told: Record<string, Json> = { workflow };
+  for (const name of ['onError', 'level']) if (query.has(name)) told[name] = query.get(name);
+  const timeout = query.get('timeout_ms');
+  if (timeout !== null) told['timeout_ms'] = /^\d{1,9}$/.test(timeout) ? Number(timeout) : timeout;
+  return decodeAsked(told, clock.now());
+}
+
+function unreadable(code: string | undefined): 'not_utf8' | 'not_json' {
+  return code === 'not_utf8' ? 'not_utf8' : 'not_json';
+}
+
+const FRAMINGS = ['application/json', 'text/event-stream'] as const;

@@ -1,0 +1,72 @@
+import {
+  type ApiCatalogue,
+  type Clock,
+  type Engine,
+  type Gate,
+  type Ids,
+  type Log,
+  openWorkflows,
+  type Store,
+  type Vault,
+  type Workflows,
+} from '@dragoman/core';
+import type { Config } from './config-schema.ts';
+import type { Route } from './route.ts';
+import { executionRoutes } from './routes/executions.ts';
+import { limitsAndCacheRoutes } from './routes/limits-and-cache.ts';
+import { workflowRoutes } from './routes/workflows.ts';
+
+export interface WorkflowServiceOptions {
+  readonly config: Config;
+  readonly folder: string;
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly gate: Gate;
+  readonly vault: Vault;
+  readonly apis: ApiCatalogue;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** Workflows and everything that belongs to them. */
+export interface WorkflowService {
+  readonly workflows: Workflows;
+  readonly routes: readonly Route[];
+  /** Takes up what an earlier process left. Call it when the engine has started. */
+  start(): Promise<void>;
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Puts the execution of workflows together as configured. */
+export function openWorkflowService(options: WorkflowServiceOptions): WorkflowService {
+  const { config, folder, engine, store, gate, vault, apis, clock, ids, log } = options;
+  const workflows = openWorkflows({
+    store,
+    folder,
+    gate,
+    apis,
+    credentials: vault,
+    limiter: engine.limiter,
+    principalNamed: (id) => engine.principalNamed(id),
+    clock,
+    ids,
+    log,
+    ...(config.workflows !== undefined && { limits: config.workflows }),
+    ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+  });
+  let stopped: Promise<void> | undefined;
+  return {
+    workflows,
+    routes: [
+      ...workflowRoutes({ workflows, clock }),
+      ...executionRoutes({ workflows, clock }),
+      ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
+    ],
+    start: () => workflows.executions.start(),
+    stop: (drainMs) => {
+      stopped ??= workflows.stop(drainMs);
+      return stopped;
+    },
+  };
+}
