@@ -7,7 +7,8 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const names = readdirSync(folder)
   .filter(
     (file) =>
-      file.endsWith('.ts') && !['run.ts', 'measure.ts', 'protocols-messages.ts', 'workflow-data.ts'].includes(file),
+      file.endsWith('.ts') &&
+      !['run.ts', 'measure.ts', 'protocols-messages.ts', 'workflow-data.ts', 'workflow-start.ts'].includes(file),
   )
   .map((file) => file.slice(0, -'.ts'.length));
 const name = process.argv[2] ?? '';

@@ -170,7 +170,8 @@ const COUNTS = [10_000, 100_000, 1_000_000];
 const MOST_RATIO = 1.5;
 const MOST_GROWTH = 1.5;
 const MOST_HELD_MS = 15;
-const NO_EFFECTS: Effects = {
+/** Nothing here asks anything of the world. */
+export const NO_EFFECTS: Effects = {
   call: () => Promise.reject(new Error('nothing is asked here')),
   store: () => Promise.reject(new Error('nothing is asked here')),
   wait: () => Promise.reject(new Error('nothing is asked here')),

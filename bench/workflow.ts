@@ -1,6 +1,9 @@
 import { benchData } from './workflow-data.ts';
+import { benchStart } from './workflow-start.ts';
 
-/** Workflows: operations on data in a thread, against the same by hand. */
+/** Workflows: what an execution costs by itself, and operations on data in a thread against the same by hand. */
 export async function run(): Promise<readonly string[]> {
-  return benchData();
+  const start = await benchStart();
+  console.log('');
+  return [...start, ...(await benchData())];
 }
