@@ -40,6 +40,8 @@ export interface Write {
   readonly pointer: string;
   readonly path: Path;
   readonly gives: readonly Shape[] | undefined;
+  /** It can leave an empty array of one that was not. */
+  readonly empties: boolean;
 }
 
 export interface Target {
@@ -93,6 +95,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
             pointer,
             path: parsed.path,
             gives: member.is === 'output' ? shapes(member.gives, config) : undefined,
+            empties: member.is === 'output' && member.empties?.(config) === true,
           });
       }
       if (member.is === 'target') targets.push({ pointer, id: value, runs: member.runs, list });

@@ -10,6 +10,8 @@ export interface Known {
   readonly shapes: readonly Shape[] | undefined;
   /** Written on every way that leads here. */
   readonly certain: boolean;
+  /** An array that may have no item, although what it was made of had some. */
+  readonly mayBeEmpty: boolean;
 }
 
 /** The data model as far as it is known without running anything. */
@@ -32,15 +34,15 @@ export class DataState {
     return this.#known.get(canonicalPath(path));
   }
 
-  write(path: Path, by: string, shapes: readonly Shape[] | undefined): void {
+  write(path: Path, by: string, written: Pick<Known, 'shapes' | 'mayBeEmpty'>): void {
     for (const [key, known] of this.#known) if (covers(path, known.path)) this.#known.delete(key);
-    this.#known.set(canonicalPath(path), { path, by: [by], shapes, certain: true });
+    this.#known.set(canonicalPath(path), { path, by: [by], ...written, certain: true });
   }
 
-  /** Somebody looked, and it is there. */
+  /** Somebody looked: it is there, and has something in it. */
   assume(path: Path, by: string): void {
     const known = this.find(path) ?? { path, by: [by], shapes: undefined };
-    this.#known.set(canonicalPath(known.path), { ...known, certain: true });
+    this.#known.set(canonicalPath(known.path), { ...known, certain: true, mayBeEmpty: false });
   }
 
   /** What a read of `path` finds: the place itself, one it lies in, or the parts written below it. */
@@ -68,7 +70,9 @@ export class DataState {
       if (a === b && a !== undefined) this.#known.set(key, a);
       else if (a !== undefined && b !== undefined) {
         const by = [...new Set([...a.by, ...b.by])];
-        this.#known.set(key, { path: a.path, by, shapes: either(a.shapes, b.shapes), certain: a.certain && b.certain });
+        const mayBeEmpty = a.mayBeEmpty || b.mayBeEmpty;
+        const shapes = either(a.shapes, b.shapes);
+        this.#known.set(key, { path: a.path, by, shapes, certain: a.certain && b.certain, mayBeEmpty });
       } else {
         const only = a ?? b;
         if (only !== undefined) this.#known.set(key, { ...only, certain: false });
@@ -80,12 +84,16 @@ export class DataState {
 /** What holds a written part is an object, or an array when the part's key is an index. */
 function asContainer(part: Known, path: Path): Known {
   const step = part.path.keys[path.keys.length] ?? '';
-  return { ...part, shapes: /^\d+$/.test(step) ? undefined : ['object'] };
+  return { ...part, shapes: isIndex(step) ? undefined : ['object'], mayBeEmpty: false };
 }
 
 function joined(a: Known, b: Known): Known {
   const by = [...new Set([...a.by, ...b.by])];
-  return { path: a.path, by, shapes: either(a.shapes, b.shapes), certain: a.certain || b.certain };
+  return { path: a.path, by, shapes: either(a.shapes, b.shapes), certain: a.certain || b.certain, mayBeEmpty: false };
+}
+
+export function isIndex(step: string): boolean {
+  return /^\d+$/.test(step);
 }
 
 function either(a: readonly Shape[] | undefined, b: readonly Shape[] | undefined): readonly Shape[] | undefined {

@@ -2,7 +2,7 @@ import { MOST_PROBLEMS, show } from '../../validation.ts';
 import { nameOf, type Read } from '../member.ts';
 import type { Shape } from '../operations/description.ts';
 import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
-import { DataState, type Known } from './data-state.ts';
+import { DataState, isIndex, type Known } from './data-state.ts';
 import { missingRead } from './missing.ts';
 import { about, type Draft, type Examined, type Rule, type Subject } from './rule.ts';
 import { severityOf } from './severity.ts';
@@ -51,9 +51,10 @@ class Walk {
   #step(operation: Examined, state: DataState, scope: Scope): void {
     for (const read of operation.uses.reads) this.#read(operation, read, state, scope);
     this.#control(operation, state, scope);
-    for (const { path, pointer, gives } of operation.uses.writes) {
+    for (const { path, pointer, gives, empties } of operation.uses.writes) {
       this.#write(operation, path, pointer, state, scope);
-      state.write(path, operation.id, gives);
+      const mayBeEmpty = gives?.includes('array') === true && (empties || takesEmpty(operation, state));
+      state.write(path, operation.id, { shapes: gives, mayBeEmpty });
     }
   }
 
@@ -68,6 +69,7 @@ class Walk {
     const inside = [...scope.inside, operation.id];
     const each = targets.filter(({ runs }) => runs === 'each');
     if (each.length > 0) {
+      this.#loopSize(operation, each.length, state);
       const after = state.copy();
       this.run(idsOf(each), after, { inside, loops: [...scope.loops, operation] });
       state.becomeEither(state.copy(), after);
@@ -100,6 +102,12 @@ class Walk {
       const suggestion = 'write it on every way, or ask with a Conditional and exists first';
       this.drafts.push(about(operation, read.pointer, { code: 'maybe_missing', message, suggestion }));
     }
+    const step = read.path.keys[known.path.keys.length];
+    if (known.mayBeEmpty && step !== undefined && isIndex(step) && read.presentIn === undefined) {
+      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may leave no item`;
+      const suggestion = 'ask with a Conditional and exists first';
+      this.drafts.push(about(operation, read.pointer, { code: 'empty_input', message, suggestion }));
+    }
     const mismatch = typeMismatch(read, known);
     if (mismatch !== undefined) this.drafts.push(about(operation, read.pointer, { code: 'wrong_type', ...mismatch }));
   }
@@ -119,6 +127,18 @@ class Walk {
     const suggestion = loops.length > 0 ? 'read below /loop/item' : `name ${operation.id} in the operations of a Loop`;
     this.drafts.push(about(operation, pointer, { code: 'loop_scope', message, suggestion }));
     return true;
+  }
+
+  /** What an API answers is as long as the API likes; an execution is not. */
+  #loopSize(loop: Examined, each: number, state: DataState): void {
+    const { operations, limits } = this.#subject;
+    const [input] = loop.uses.reads;
+    const writers = input === undefined ? [] : (state.find(input.path)?.by ?? []);
+    if (input === undefined || !writers.some((id) => operations.get(id)?.description?.category === 'api')) return;
+    const items = Math.floor(limits.steps / each);
+    const message = `${nameOf(input.pointer)} is as long as ${list(writers)} answers; from ${items + 1} items on, the loop runs more than ${limits.steps} steps`;
+    const suggestion = 'filter the array before the loop';
+    this.drafts.push(about(loop, input.pointer, { code: 'loop_size', message, suggestion }));
   }
 
   #write(operation: Examined, path: Path, pointer: string, state: DataState, scope: Scope): void {
@@ -150,6 +170,12 @@ class Walk {
   }
 }
 
+/** Whether all arrays an operation works on may be empty: what it makes of them may be, too. */
+function takesEmpty({ uses }: Examined, state: DataState): boolean {
+  const arrays = uses.reads.filter(({ needs }) => needs?.includes('array'));
+  return arrays.length > 0 && arrays.every(({ path }) => state.exactly(path)?.mayBeEmpty === true);
+}
+
 /** Whether what is there can be what is needed, as far as both are known. */
 function typeMismatch(
   { path, pointer, needs }: Read,
@@ -169,7 +195,7 @@ function typeMismatch(
   if (shapes.includes('object')) return undefined;
   const writer = `${list(known.by)} writes ${words(shapes)} to ${canonicalPath(known.path)}`;
   if (!shapes.includes('array')) return { message: `${what} has no ${show(step)}: ${writer}` };
-  if (/^\d+$/.test(step)) return undefined;
+  if (isIndex(step)) return undefined;
   const first = `${canonicalPath(known.path)}/0/${path.keys.slice(known.path.keys.length).join('/')}`;
   return { message: `${what} has no ${show(step)}: ${writer}`, suggestion: `read one item, ${first}, or use a Loop` };
 }

@@ -34,6 +34,7 @@ export const FINDINGS = {
   wrong_type: 'fatal',
   maybe_missing: 'doubtful',
   maybe_stored: 'doubtful',
+  empty_input: 'doubtful',
   loop_overwrites_input: 'doubtful',
   overwritten_path: 'note',
 
@@ -54,6 +55,7 @@ export const FINDINGS = {
   too_many_operations: 'fatal',
   too_many_steps: 'fatal',
   too_many_api_calls: 'doubtful',
+  loop_size: 'note',
   nested_loop: 'note',
   api_call_in_loop: 'note',
   wait_exceeds_deadline: 'wrong',

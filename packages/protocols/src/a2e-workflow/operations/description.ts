@@ -29,7 +29,12 @@ export type Member = { readonly at: string } & (
       /** It asks whether there is something: the list of operations that run when there is. */
       readonly presentIn?: (config: JsonObject) => string | undefined;
     }
-  | { readonly is: 'output'; readonly gives?: ShapeRule }
+  | {
+      readonly is: 'output';
+      readonly gives?: ShapeRule;
+      /** Whether it can leave an empty array of one that was not. */
+      readonly empties?: (config: JsonObject) => boolean;
+    }
   /** Where a Loop puts the current item. */
   | { readonly is: 'item' }
   /** The id of an operation it runs: in one of its branches, or once for each item. */

@@ -26,6 +26,7 @@ export const ExtractText: OperationDescription = {
       at: '/outputPath',
       is: 'output',
       gives: ({ extractAll }) => (extractAll === true ? ['array'] : ['string', 'null']),
+      empties: ({ extractAll }) => extractAll === true,
     },
   ],
 };

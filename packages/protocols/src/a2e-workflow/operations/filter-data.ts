@@ -24,7 +24,7 @@ export const FilterData: OperationDescription = {
     { at: '/inputPath', is: 'input', needs: ['array'] },
     { at: '/conditions/*/field', is: 'field' },
     { at: '/conditions/*/value', is: 'comparand' },
-    { at: '/outputPath', is: 'output', gives: ['array'] },
+    { at: '/outputPath', is: 'output', gives: ['array'], empties: () => true },
   ],
   aliases: [operatorAliases('/conditions/*/operator')],
   inspect: ({ conditions }) => {

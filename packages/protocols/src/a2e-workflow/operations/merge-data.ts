@@ -24,7 +24,12 @@ export const MergeData: OperationDescription = {
   schema: MergeDataConfig,
   members: [
     { at: '/sources/*', is: 'input', needs: (config) => (concats(config) ? ['array'] : ['array', 'object']) },
-    { at: '/outputPath', is: 'output', gives: (config) => (concats(config) ? ['array'] : ['array', 'object']) },
+    {
+      at: '/outputPath',
+      is: 'output',
+      gives: (config) => (concats(config) ? ['array'] : ['array', 'object']),
+      empties: ({ strategy }) => strategy === 'intersect',
+    },
   ],
 };
 
