@@ -40,6 +40,17 @@ const hoard = planOf(
   { catalog },
 );
 
+const filter = planOf({
+  fetch: fetched,
+  filter: {
+    FilterData: {
+      inputPath: '/workflow/n',
+      conditions: [{ field: 'id', operator: '==', value: 2 }],
+      outputPath: '/workflow/x',
+    },
+  },
+});
+
 describe('executions in threads', () => {
   test("run with the operator's own operations and ask the main thread for effects", async () => {
     const effects = new RecordedEffects(() => answered(21));
@@ -147,6 +158,29 @@ describe('executions in threads', () => {
     });
     const result = await pool.run(spin, { effects: spinning, timeoutMs: 20_000, signal: computing.signal });
     expect(result.status).toBe('cancelled');
+  });
+
+  test('a small one needs no thread', async () => {
+    // Any thread of this pool fails as it starts.
+    await using threadless = new WorkflowPool({ ...options, operations: ['data:text/javascript,throw 1'] });
+    const effects = new RecordedEffects(() => answered([{ id: 1 }, { id: 2 }]));
+    const result = await threadless.run(filter, { effects, timeoutMs: 20_000 });
+    expect(textOf(result)).toBe('{"fetch":[{"id":1},{"id":2}],"filter":[{"id":2}]}');
+  });
+
+  test('a small one that grows goes on in a thread, and nothing is asked or told twice', async () => {
+    const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: 'x'.repeat(20) }));
+    const effects = new RecordedEffects(() => answered(rows));
+    const told: string[] = [];
+    const result = await pool.run(filter, {
+      effects,
+      timeoutMs: 20_000,
+      onProgress: ({ event, operationId }) => told.push(`${event} ${operationId}`),
+    });
+    expect(JSON.parse(textOf(result))).toMatchObject({ filter: [rows[2]] });
+    expect(effects.calls).toHaveLength(1);
+    expect(told.filter((line) => line === 'operation-started fetch')).toHaveLength(1);
+    expect(told.at(-1)).toBe('operation-finished filter');
   });
 
   test('a pool that is closed ends what runs in it', async () => {

@@ -231,11 +231,15 @@ export class WorkflowPool {
   }
 
   async #perform({ options: { effects } }: Job, asked: EffectAsked): Promise<unknown> {
-    if (asked.name === 'call') return effects.call(asked.key, unportRequest(asked.request), asked.digest);
+    if (asked.name === 'call') {
+      const answer = await effects.call(asked.key, unportRequest(asked.request), asked.digest);
+      return { ...answer, bytes: alone(answer.bytes) };
+    }
     if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
     if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
     if (asked.name === 'now') return effects.now(asked.key, asked.digest);
-    return effects.stored(asked.key, asked.of);
+    const stored = await effects.stored(asked.key, asked.of);
+    return stored === undefined ? undefined : alone(stored);
   }
 
   /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
@@ -329,6 +333,11 @@ function endedWith({ hash, reached }: Plan, reason: Failure): PoolResult {
     used: { steps: 0, apiCalls: 0, dataBytes: 0 },
     digest: hash,
   };
+}
+
+/** Bytes that lie in a larger buffer would take all of it along to the thread. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function broken(plan: Plan): PoolResult {

@@ -35,44 +35,58 @@ function askedFor({ field, operation = 'count', operations }: Settings): readonl
   }));
 }
 
-interface Tally {
+interface Texts {
+  /** The first and the last in order; `undefined` when there is none. */
+  firstText: string | undefined;
+  lastText: string | undefined;
+}
+
+interface Tally extends Readonly<Texts> {
   readonly count: number;
   readonly numbers: number;
   readonly sum: number;
   readonly least: number;
   readonly most: number;
-  /** The first and the last in order; `undefined` when there is none. */
-  readonly firstText: string | undefined;
-  readonly lastText: string | undefined;
 }
 
 function tally(items: readonly Json[], field: string | undefined): Tally {
-  let [count, numbers, sum] = [0, 0, 0];
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
-  let firstText: string | undefined;
-  let lastText: string | undefined;
-  const name = field ?? '';
-  const isPlain = isPlainName(name);
+  const { least, most, sum, at: numbersFirst } = tallyNumbers(items, field);
+  const tally = { count: numbersFirst, numbers: numbersFirst, sum, least, most, ...NO_TEXTS };
   const read = field === undefined ? (item: Json | undefined) => item : fieldReader(field);
-  for (let at = 0; at < items.length; at++) {
-    const item = items[at];
-    const isDirect = isPlain && typeof item === 'object' && item !== null;
-    const value = isDirect ? (item as Members)[name] : read(item);
+  for (let at = numbersFirst; at < items.length; at++) {
+    const value = read(items[at]);
+    if (value === undefined || value === null) continue;
+    tally.count++;
     if (typeof value === 'number') {
-      numbers++;
-      sum += value;
-      if (value < least) least = value;
-      if (value > most) most = value;
-    } else if (value !== undefined && value !== null) {
-      count++;
-      if (typeof value === 'string') {
-        if (firstText === undefined || value < firstText) firstText = value;
-        if (lastText === undefined || value > lastText) lastText = value;
-      }
+      tally.numbers++;
+      tally.sum += value;
+      if (value < tally.least) tally.least = value;
+      if (value > tally.most) tally.most = value;
+    } else if (typeof value === 'string') {
+      if (tally.firstText === undefined || value < tally.firstText) tally.firstText = value;
+      if (tally.lastText === undefined || value > tally.lastText) tally.lastText = value;
     }
   }
-  return { count: count + numbers, numbers, sum, least, most, firstText, lastText };
+  return tally;
+}
+
+/** As far as every item has a number under a plain name, which is mostly to the end: nothing else is asked on the way. */
+function tallyNumbers(items: readonly Json[], field = '') {
+  let sum = 0;
+  let least = Number.POSITIVE_INFINITY;
+  let most = Number.NEGATIVE_INFINITY;
+  let at = 0;
+  if (!isPlainName(field)) return { sum, least, most, at };
+  for (; at < items.length; at++) {
+    const item = items[at];
+    if (typeof item !== 'object' || item === null) break;
+    const value = (item as Members)[field];
+    if (typeof value !== 'number') break;
+    sum += value;
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return { sum, least, most, at };
 }
 
 function resultOf(operation: string, { count, numbers, sum, least, most, firstText, lastText }: Tally): Json {
@@ -83,4 +97,5 @@ function resultOf(operation: string, { count, numbers, sum, least, most, firstTe
   return numbers > 0 ? most : (lastText ?? null);
 }
 
+const NO_TEXTS: Texts = { firstText: undefined, lastText: undefined };
 const NOTHING: Tally = tally([], undefined);

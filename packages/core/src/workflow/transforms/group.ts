@@ -13,18 +13,34 @@ export const compileGroup: Transform = ({ field = '' }, input) => {
     // Each group's name is also in an item.
     step.boundedBy(step.bytesAt(input) * 2 + 16);
     const groups = new Map<Json | undefined, Json[]>();
-    for (let at = 0; at < items.length; at++) {
+    for (let at = isPlain ? groupTexts(items, field, groups) : 0; at < items.length; at++) {
       const item = items[at] as Json;
-      const isDirect = isPlain && typeof item === 'object' && item !== null;
-      const value = isDirect ? (item as Members)[field] : read(item);
-      const key = typeof value === 'object' && value !== null ? asText(value) : value;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [item]);
-      else group.push(item);
+      const value = read(item);
+      put(groups, typeof value === 'object' && value !== null ? asText(value) : value, item);
     }
     return byName(groups, items, read);
   };
 };
+
+/** As far as every item has a text under a plain name, which is mostly to the end. Gives the place it got to. */
+function groupTexts(items: readonly Json[], field: string, groups: Map<Json | undefined, Json[]>): number {
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at] as Json;
+    if (typeof item !== 'object' || item === null) return at;
+    const value = (item as Members)[field];
+    if (typeof value !== 'string') return at;
+    const group = groups.get(value);
+    if (group === undefined) groups.set(value, [item]);
+    else group.push(item);
+  }
+  return items.length;
+}
+
+function put(groups: Map<Json | undefined, Json[]>, value: Json | undefined, item: Json): void {
+  const group = groups.get(value);
+  if (group === undefined) groups.set(value, [item]);
+  else group.push(item);
+}
 
 function byName(
   groups: ReadonlyMap<Json | undefined, Json[]>,
