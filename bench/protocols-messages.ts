@@ -4,6 +4,8 @@ import type { Json } from '../packages/protocols/src/json.ts';
 
 export interface Sample {
   readonly dialect: string;
+  /** Its name in the table, where a dialect has several. */
+  readonly title?: string;
   readonly message: Json;
   /** The compiled validator that reads it, by its name in the dialect's `schemas.ts`. */
   readonly validator: string;
@@ -23,6 +25,57 @@ const open = z.record(z.string(), z.unknown());
 const PROSE =
   'Please look through the order book of last week, group the open positions by customer and tell me which of them ' +
   'need a call before Friday. Leave out everything below fifty euros, and name the three largest first.';
+
+const line = text
+  .min(1)
+  .max(500)
+  .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/);
+const agentId = text.regex(/^eip155:\d+:0x[a-fA-F0-9]{40}:\d+$/).nullable();
+const time = z.iso.datetime({ offset: true }).nullable();
+
+const mailbox = z.strictObject({
+  version: text.min(1).max(32).optional(),
+  messageId: line.nullable().optional(),
+  timestamp: time.optional(),
+  from: z.union([
+    line,
+    z.strictObject({
+      name: line,
+      agentId: agentId.optional(),
+      callbackUrl: z
+        .url({ protocol: /^https$/ })
+        .max(2048)
+        .nullable()
+        .optional(),
+      erc8004AgentId: line.nullable().optional(),
+      agentWallet: text
+        .regex(/^0x[a-fA-F0-9]{40}$/)
+        .nullable()
+        .optional(),
+    }),
+  ]),
+  to: z
+    .union([line, z.null(), z.strictObject({ name: line.nullable().optional(), agentId: agentId.optional() })])
+    .optional(),
+  message: z.union([
+    text.min(1),
+    z.strictObject({
+      contentType: z.enum(['text/plain', 'application/json', 'text/markdown']).optional(),
+      content: z.unknown(),
+    }),
+  ]),
+  metadata: z
+    .looseObject({
+      messageId: line.nullable().optional(),
+      timestamp: time.optional(),
+      replyTo: line.nullable().optional(),
+      threadId: line.nullable().optional(),
+      taskType: line.optional(),
+      priority: z.enum(['urgent', 'normal', 'low']).optional(),
+      expiresAt: time.optional(),
+    })
+    .optional(),
+});
 
 export const MESSAGES: readonly Sample[] = [
   {
@@ -176,44 +229,35 @@ export const MESSAGES: readonly Sample[] = [
         expiresAt: '2026-03-28T13:00:00.000Z',
       },
     },
-    zod: z.object({
-      version: text.optional(),
-      from: z.union([
-        text.min(1),
-        z.object({
-          name: text.min(1).max(500),
-          agentId: text
-            .regex(/^eip155:\d+:0x[a-fA-F0-9]{40}:\d+$/)
-            .nullable()
-            .optional(),
-          callbackUrl: z
-            .url({ protocol: /^https$/ })
-            .nullable()
-            .optional(),
-        }),
-      ]),
-      to: z
-        .union([text, z.object({ name: textOrNull.optional(), agentId: textOrNull.optional() }), z.null()])
-        .optional(),
-      message: z.union([
-        text.min(1),
-        z.object({
-          contentType: z.enum(['text/plain', 'application/json', 'text/markdown']).optional(),
-          content: z.union([text.min(1), open, z.array(z.unknown()), z.number(), z.boolean()]),
-        }),
-      ]),
-      metadata: z
-        .looseObject({
-          messageId: textOrNull.optional(),
-          timestamp: z.iso.datetime({ offset: true }).nullable().optional(),
-          replyTo: textOrNull.optional(),
-          threadId: textOrNull.optional(),
-          taskType: textOrNull.optional(),
-          priority: z.enum(['urgent', 'normal', 'low']).nullable().optional(),
-          expiresAt: z.iso.datetime({ offset: true }).nullable().optional(),
-        })
-        .optional(),
-    }),
+    zod: mailbox,
+  },
+  {
+    dialect: 'a2a-mailbox',
+    title: 'a2a-mailbox, all fields',
+    validator: 'Input',
+    schemaId: `${base}/a2a-mailbox/input.json`,
+    validated: whole,
+    message: {
+      version: '0.3.0',
+      from: {
+        name: 'OrderDesk',
+        agentId: 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12345',
+        callbackUrl: 'https://orders.example/a2a/responses',
+      },
+      to: { name: 'Mr. Tee', agentId: 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:14482' },
+      message: { contentType: 'text/plain', content: `${PROSE} ${PROSE}` },
+      metadata: {
+        messageId: 'msg_orderdesk_20260328_0007',
+        timestamp: '2026-03-28T12:00:00.000Z',
+        replyTo: 'msg_orderdesk_20260327_0112',
+        threadId: 'thread_analysis_1',
+        taskType: 'analysis',
+        priority: 'urgent',
+        expiresAt: '2026-03-28T13:00:00.000Z',
+        region: 'emea',
+      },
+    },
+    zod: mailbox,
   },
   {
     dialect: 'a2e-wire',

@@ -6,7 +6,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { _, Ajv, type AnySchema } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { RegExpEngine } from 'ajv/dist/types/index.js';
 import { build, type Plugin } from 'esbuild';
 import { formats, UTC_DATE_TIME } from '../packages/protocols/src/formats.ts';
 import { pattern } from '../packages/protocols/src/pattern.ts';
@@ -38,8 +37,7 @@ function compile(set: SchemaSet): string {
       source: true,
       lines: true,
       formats: _`require(${`${PACKAGES}protocols/src/formats.ts`}).formats`,
-      // Ajv takes anything with `test` for a regular expression; its type asks for all of one.
-      regExp: Object.assign(pattern as RegExpEngine, {
+      regExp: Object.assign((source: string, flags: string) => pattern(source, flags), {
         code: `require(${JSON.stringify(`${PACKAGES}protocols/src/pattern.ts`)}).pattern`,
       }),
     },

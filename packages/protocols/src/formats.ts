@@ -13,10 +13,11 @@ export const UTC_DATE_TIME = { format: 'date-time', pattern: UTC_TIMESTAMP, toge
 
 /**
  * The URLs nearly everybody sends, which no parser refuses: parsing one costs as much as reading the rest of its message.
- * The last label starts with a letter, so it is no IP address in disguise, and no label is in punycode.
+ * The last label starts with a letter, so it is no IP address in disguise, and with no two hyphens in a row no label is
+ * in punycode.
  */
 const PLAIN_URL =
-  /^https?:\/\/(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}[a-z][a-z0-9]{1,20}(?::\d{1,4})?(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*)?$/;
+  /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z][a-z0-9]+(?::\d{1,4})?(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*)?$/;
 
 /** RFC 3986: a scheme, and only characters a URI may hold. */
 const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;

@@ -40,7 +40,8 @@ function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<J
 
 /** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
 function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
-  const members = countMembers(text, limits);
+  const escapes = text.includes('\\');
+  const members = countMembers(text, escapes, limits);
   if (members === SUSPECT) return undefined;
   let value: Json;
   try {
@@ -51,23 +52,28 @@ function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
   // A repeated key is written twice and kept once, so the counts differ. Keys that every object inherits would hide it.
   if (countKeys(value) !== members || countKeys(EMPTY) !== 0) return undefined;
   // Half a surrogate pair can still come out of an escape.
-  return text.includes('\\') && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
+  return escapes && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
 }
 
 /** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
-function countMembers(text: string, limits: JsonLimits): number {
+function countMembers(text: string, escapes: boolean, limits: JsonLimits): number {
   const deepest = limits.depth ?? DEPTH;
   let members = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      at = endOfString(text, at);
+      // Without a backslash anywhere, the next quote is the end.
+      at = escapes ? endOfString(text, at) : text.indexOf('"', at + 1);
       if (at === -1) return SUSPECT;
-      // Half of all strings are keys, and nearly always their colon follows at once.
+      // Half of all strings are keys: nearly always their colon follows at once, and most often a string follows that.
       if (text.charCodeAt(at + 1) === COLON) {
         members++;
         at++;
+        if (text.charCodeAt(at + 1) === QUOTE) {
+          at = escapes ? endOfString(text, at + 1) : text.indexOf('"', at + 2);
+          if (at === -1) return SUSPECT;
+        }
       }
     } else if (code <= COMMA) {
       // A space or a comma, most often; whatever else it is, JSON.parse will say.

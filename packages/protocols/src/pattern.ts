@@ -1,23 +1,14 @@
-/** What a validator asks of a pattern. */
-export interface Pattern {
-  test(text: string): boolean;
-  toString(): string;
-}
-
 /**
- * The pattern of a schema, ready to be asked. "So many characters of this class" is asked the other way round, by length
- * and by looking for one that is not: that takes two thirds of the time, on fields that every signed message has.
+ * The pattern of a schema as a regular expression. "So many of this class" is written out, one class for each: an engine
+ * that counts takes twice as long, on ids and signatures that every message has.
  */
-export function pattern(source: string, flags = ''): Pattern {
-  const [, characters, count] = RUN_OF_CLASS.exec(source) ?? [];
-  if (characters === undefined) return new RegExp(source, flags);
-  const length = Number(count);
-  const stranger = new RegExp(`[^${characters}]`, flags);
-  return {
-    test: (text) => text.length === length && !stranger.test(text),
-    // Ajv tells patterns apart by this.
-    toString: () => `/${source}/${flags}`,
-  };
+export function pattern(source: string, flags = ''): RegExp {
+  const written = source.replaceAll(COUNTED_CLASS, (counted, characters: string, count: string) =>
+    Number(count) <= MOST_WRITTEN_OUT ? characters.repeat(Number(count)) : counted,
+  );
+  return new RegExp(written, flags);
 }
 
-const RUN_OF_CLASS = /^\^\[([A-Za-z0-9-]+)\]\{(\d{1,4})\}\$$/;
+/** A class of characters without escapes, and how many of it. */
+const COUNTED_CLASS = /(?<!\\)(\[[^\]\\]+\])\{(\d{1,4})\}/g;
+const MOST_WRITTEN_OUT = 128;

@@ -3,7 +3,11 @@
  * February 30th, 24:00 and the string "9".
  */
 export function parseTimestamp(text: string): number | undefined {
-  if (!isTimestamp(text)) return undefined;
+  return isTimestamp(text) ? instantOf(text) : undefined;
+}
+
+/** The same of a text that is known to be one. */
+export function instantOf(text: string): number {
   const day = daysSinceEpoch(digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2));
   const seconds = (digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
   return day * 86_400_000 + seconds * 1000 + millisecondsAfter(text) - zoneOffset(text);
@@ -24,8 +28,11 @@ export const UTC_TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\
 
 /** Whether the month has as many days. */
 function hasItsDay(text: string): boolean {
+  // Every month has its first 28, so nearly always two looks are enough.
+  const tens = text.charCodeAt(8);
+  if (tens < TWO || (tens === TWO && text.charCodeAt(9) !== NINE)) return true;
   const day = digits(text, 8, 2);
-  return day <= 28 || day <= daysInMonth(digits(text, 0, 4), digits(text, 5, 2));
+  return day <= daysInMonth(digits(text, 0, 4), digits(text, 5, 2));
 }
 
 /** The number written in `count` digits at `at`. */
@@ -75,6 +82,8 @@ const UTC_IN_RANGE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d
 const DAYS_TO_1970 = 719_468;
 const WITH_MILLISECONDS = '2026-03-28T12:00:00.000Z'.length;
 const ZERO = 0x30;
+const TWO = 0x32;
+const NINE = 0x39;
 const MINUS = 0x2d;
 const PLUS = 0x2b;
 const POINT = 0x2e;

@@ -1,7 +1,7 @@
 import { hasForbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { parseTimestamp } from '../time.ts';
+import { instantOf } from '../time.ts';
 import { excessiveSize } from './content-size.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
@@ -24,7 +24,7 @@ export function isFlawless(input: JsonObject, now: Date): boolean {
 
 /** The schema has seen to the rest: neither a password nor a fragment can be in it. */
 function isPlainUrl(url: string): boolean {
-  return !url.includes('@') && !url.includes('#');
+  return !/[@#]/.test(url);
 }
 
 function hasContent(message: MailboxInput['message']): boolean {
@@ -37,7 +37,7 @@ function hasContent(message: MailboxInput['message']): boolean {
 function isFlawlessMetadata(metadata: JsonObject, now: Date): boolean {
   if (hasForbiddenKey(metadata)) return false;
   const { expiresAt } = metadata;
-  return typeof expiresAt !== 'string' || (parseTimestamp(expiresAt) ?? 0) > now.getTime();
+  return typeof expiresAt !== 'string' || instantOf(expiresAt) > now.getTime();
 }
 
 function isInput(json: Json): json is MailboxInput {

@@ -115,12 +115,13 @@ export const MailboxInput = {
   required: ['from', 'message'],
   properties: {
     ...MailboxMessage.properties,
-    from: { anyOf: [line, { ...Sender, required: ['name'] }] },
-    to: { anyOf: [line, { type: 'null' }, { ...Party, required: [] }] },
+    // The long form first: a validator takes note of every form it has tried in vain.
+    from: { anyOf: [{ ...Sender, required: ['name'] }, line] },
+    to: { anyOf: [{ ...Party, required: [] }, line, { type: 'null' }] },
     message: {
       anyOf: [
-        { type: 'string', minLength: 1 },
         { ...Content, required: ['content'] },
+        { type: 'string', minLength: 1 },
       ],
     },
     metadata: { ...MetadataFields, type: ['object', 'null'], required: [] },
