@@ -28,13 +28,22 @@ export class FrameWriter {
       this.#echoed = frame;
       this.#echo = echoOf(frame);
     }
-    return (
+    return inOnePiece(
       `{"protocol_version":${json(frame.protocol_version)},"response_id":${json(frame.response_id)}` +
-      `,"request_id":${json(frame.request_id)},"sequence":${frame.sequence},"is_final":${frame.is_final}` +
-      `,"status":"${frame.status}","response_kind":${json(frame.response_kind)},"timestamp":${json(frame.timestamp)}` +
-      `,"provenance":${JSON.stringify(frame.provenance)},"body":${JSON.stringify(frame.body)}${this.#echo}`
+        `,"request_id":${json(frame.request_id)},"sequence":${frame.sequence},"is_final":${frame.is_final}` +
+        `,"status":"${frame.status}","response_kind":${json(frame.response_kind)},"timestamp":${json(frame.timestamp)}` +
+        `,"provenance":${JSON.stringify(frame.provenance)},"body":${JSON.stringify(frame.body)}${this.#echo}`,
     );
   }
+}
+
+/**
+ * The engine keeps what was put together as its pieces until somebody looks inside. Twenty pieces a frame, kept until the
+ * frame is durable, cost the garbage collector more than writing them did.
+ */
+function inOnePiece(text: string): string {
+  if (text.includes('\n')) throw new Error('the text of a frame has more than one line');
+  return text;
 }
 
 /** Nothing after the body but echoes: no word of an agent's own beside it. */
