@@ -374,7 +374,8 @@ function over({ message }: HttpAnswer): Promise<void> {
 /** A session of the owner's on the wire; with a handshake that is rejected, one that has ended. */
 async function wireSession(handshake?: JsonObject): Promise<string> {
   const { api_key: key } = owner;
-  const { session_id } = await (await call(system.url, { method: 'POST', path: '/a2e/session', key })).json();
+  const opened = await call(system.url, { method: 'POST', path: '/a2e/session', key });
+  const { session_id } = (await opened.json()) as { session_id: string };
   const headers = { 'x-session-id': session_id };
   const json = { a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1, ...handshake };
   await (await call(system.url, { method: 'POST', path: '/a2e/send', key, headers, json })).text();
