@@ -7,6 +7,7 @@ import { unlessAborted } from '../../agents/unless-aborted.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
+import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
@@ -42,6 +43,7 @@ export class McpServer implements AsyncDisposable {
   readonly #options: McpServerOptions;
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
+  readonly #deadlines: Deadlines;
   readonly #calls = new Set<ToolCall>();
   readonly #listeners = new Set<(method: string, params: JsonObject) => void>();
   #tools = new Map<string, Tool>();
@@ -60,6 +62,7 @@ export class McpServer implements AsyncDisposable {
   constructor(options: McpServerOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#deadlines = new Deadlines(options.clock);
     this.#connection = this.#connect(0);
     this.ready = this.#connection.then(() => {});
   }
@@ -282,7 +285,7 @@ export class McpServer implements AsyncDisposable {
 
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
     const { ending } = call;
-    const cancel = this.#options.clock.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
+    const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
     this.#calls.add(call);
     try {
       if (this.#client === undefined) await unlessAborted(this.#available(), call.signal);
