@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { main } from './main.ts';
 
-const COMMANDS = ['serve', 'dev', 'send', 'watch', 'agents', 'keys', 'check', 'convert', 'doctor'];
+const COMMANDS = ['serve', 'dev', 'send', 'watch', 'wire', 'tools', 'agents', 'keys', 'check', 'convert', 'doctor'];
 const NESTED = ['agents list', 'agents add', 'agents remove', 'keys create', 'keys list', 'keys revoke'];
 
 test('the help lists the commands there are, and no other', async () => {
