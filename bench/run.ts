@@ -8,7 +8,14 @@ const names = readdirSync(folder)
   .filter(
     (file) =>
       file.endsWith('.ts') &&
-      !['run.ts', 'measure.ts', 'protocols-messages.ts', 'workflow-executions.ts', 'workflow-data.ts', 'workflow-start.ts'].includes(file),
+      ![
+        'run.ts',
+        'measure.ts',
+        'protocols-messages.ts',
+        'workflow-executions.ts',
+        'workflow-data.ts',
+        'workflow-start.ts',
+      ].includes(file),
   )
   .map((file) => file.slice(0, -'.ts'.length));
 const name = process.argv[2] ?? '';

@@ -72,6 +72,25 @@ const RULES: Readonly<Record<string, Rule>> = {
     call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/cancel` }),
     owned: true,
   },
+  'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
+  'POST /a2e/send': {
+    call: async (id) => ({
+      path: '/a2e/send',
+      json: { type: 'ping' },
+      headers: { 'x-session-id': id ?? (await wireSession()) },
+    }),
+    owned: true,
+  },
+  'GET /a2e/stream': {
+    // One that has ended, or its stream would never.
+    call: async (id) => ({
+      path: '/a2e/stream',
+      headers: { 'x-session-id': id ?? (await wireSession({ a2e: '2.0' })) },
+    }),
+    owned: true,
+  },
+  'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
+  'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),
     status: 201,
@@ -181,6 +200,7 @@ interface Rule {
 interface Call {
   readonly path: string;
   readonly json?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const routes = await routesOfTheServer();
@@ -504,6 +524,17 @@ function handshake(path: string, offer: string[]): Promise<{ status: number; hea
     socket.once('upgrade', settle).once('unexpected-response', (_, message) => settle(message));
     socket.once('open', () => socket.terminate());
   });
+}
+
+/** A session of the owner's on the wire; with a handshake that is rejected, one that has ended. */
+async function wireSession(handshake?: JsonObject): Promise<string> {
+  const { api_key: key } = owner;
+  const opened = await call(system.url, { method: 'POST', path: '/a2e/session', key });
+  const { session_id } = (await opened.json()) as { session_id: string };
+  const headers = { 'x-session-id': session_id };
+  const json = { a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1, ...handshake };
+  await (await call(system.url, { method: 'POST', path: '/a2e/send', key, headers, json })).text();
+  return session_id;
 }
 
 async function revoke(keyId: string): Promise<void> {

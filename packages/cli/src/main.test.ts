@@ -22,6 +22,10 @@ const COMMANDS = [
 const NESTED = [
   'tools list',
   'tools call',
+  'tools accept',
+  'workflow validate',
+  'workflow plan',
+  'workflow run',
   'agents list',
   'agents add',
   'agents remove',

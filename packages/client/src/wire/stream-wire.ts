@@ -29,11 +29,40 @@ export function streamWire(open: ByteStreams | (() => ByteStreams | Promise<Byte
 }
 
 function linkOver({ input, output }: ByteStreams, handlers: LinkHandlers): WireLink {
-  void read(input, handlers);
+  if (isEmitter(input)) listen(input, handlers);
+  else void read(input, handlers);
   return {
     send: (text) => void output.write(`${text}\n`),
     close: () => void output.end(),
   };
+}
+
+/** Node's streams tell of their bytes with less ado than they hand them over one by one. */
+interface Emitter {
+  on(event: string, listener: (value: Uint8Array & Error) => void): unknown;
+}
+
+function isEmitter(input: object): input is Emitter {
+  return 'on' in input && typeof input.on === 'function';
+}
+
+function listen(input: Emitter, { onMessage, onClosed }: LinkHandlers): void {
+  const lines = new Lines();
+  let isClosed = false;
+  const close = (why: unknown) => {
+    if (isClosed) return;
+    isClosed = true;
+    onClosed(why instanceof DragomanError ? why : unreachable(WHERE, why));
+  };
+  input.on('data', (chunk) => {
+    try {
+      for (const line of lines.push(chunk)) if (line.trim() !== '') onMessage(line);
+    } catch (error) {
+      close(error);
+    }
+  });
+  for (const event of ['end', 'close']) input.on(event, () => close('the stream ended'));
+  input.on('error', close);
 }
 
 async function read(input: AsyncIterable<Uint8Array>, { onMessage, onClosed }: LinkHandlers): Promise<void> {

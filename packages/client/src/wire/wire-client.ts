@@ -59,6 +59,7 @@ export class WireClient implements AsyncDisposable {
   #connection: Promise<Connected> | undefined;
   /** The link that requests go over now. */
   #link: WireLink | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
   constructor(options: WireClientOptions) {
@@ -173,20 +174,32 @@ export class WireClient implements AsyncDisposable {
         reject(reason);
       };
       const onAbort = () => giveUp(signal?.reason);
-      const timer = setTimeout(() => giveUp(timeoutError(type, timeoutMs)), timeoutMs);
       signal?.addEventListener('abort', onAbort, { once: true });
-      const done = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      this.#waiting.set(id, { link, resolve, reject, onEvent, done });
-      this.#pending.expect(id);
+      const done = () => signal?.removeEventListener('abort', onAbort);
+      const late = () => giveUp(timeoutError(type, timeoutMs));
+      this.#waiting.set(id, { link, resolve, reject, onEvent, done, late });
+      this.#pending.expect(id, new Date(Date.now() + timeoutMs));
+      this.#watch(timeoutMs);
       try {
         link.send(textOf(message));
       } catch (error) {
         if (this.#settle(id)) reject(error);
       }
     });
+  }
+
+  /** One timer for all that wait: each of its own would cost as much as the rest of a call. */
+  #watch(timeoutMs: number): void {
+    if (this.#timer !== undefined && timeoutMs >= TICK_MS) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        for (const id of this.#pending.expire(new Date())) this.#waiting.get(id)?.late();
+        if (this.#waiting.size > 0) this.#watch(TICK_MS);
+      },
+      Math.min(timeoutMs, TICK_MS),
+    );
   }
 
   #receive(text: string, link: WireLink): void {
@@ -232,11 +245,19 @@ export class WireClient implements AsyncDisposable {
     for (const [id, waiting] of this.#waiting) if (waiting.link === link) this.#settle(id)?.reject(error);
   }
 
+  /** An idle client keeps no process alive. */
+  #rest(): void {
+    if (!this.#isClosed && this.#link !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
   #settle(id: string): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     this.#pending.forget(id);
     waiting?.done();
+    if (this.#waiting.size === 0) this.#rest();
     return waiting;
   }
 }
@@ -251,8 +272,10 @@ interface Waiting {
   resolve(message: WireMessage): void;
   reject(error: unknown): void;
   readonly onEvent: ((event: WireMessage) => void) | undefined;
-  /** Stops its timer. */
+  /** Stops listening to its caller. */
   done(): void;
+  /** Its time is up. */
+  late(): void;
 }
 
 function textOf(message: WireMessage): string {
@@ -269,6 +292,8 @@ let count = 0;
 const PREFIX = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte) =>
   byte.toString(16).padStart(2, '0'),
 ).join('');
+/** How exactly the end of a long wait is kept. */
+const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;

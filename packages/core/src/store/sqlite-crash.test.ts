@@ -61,7 +61,8 @@ describe('a second process on the same folder', () => {
 const strace = straceWorks();
 
 describe.runIf(strace === '')(`a real fsync that fails${strace}`, () => {
-  test.each([20, 33, 60])('once, at number %i: the process ends, and what it acknowledged is there', async (number) => {
+  // Opening takes some of them, more with every migration; these come after it.
+  test.each([40, 60, 90])('once, at number %i: the process ends, and what it acknowledged is there', async (number) => {
     const folder = join(root, `fsync-${number}`);
     const inject = ['-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'];
     inject.push('-e', `inject=fsync,fdatasync:error=EIO:when=${number}`);

@@ -5,7 +5,8 @@ import type { Cancel } from '../ports.ts';
  * one is made only for those who ask for it.
  */
 export class Ending {
-  readonly #listeners = new Set<() => void>();
+  /** Most are never listened to. */
+  #listeners: Set<() => void> | undefined;
   #controller: AbortController | undefined;
   #isOver = false;
   #reason: unknown;
@@ -35,8 +36,11 @@ export class Ending {
   /** Calls back when it ends, or at once when it has. */
   onEnd(listener: () => void): Cancel {
     if (this.#isOver) listener();
-    else this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    else {
+      this.#listeners ??= new Set();
+      this.#listeners.add(listener);
+    }
+    return () => this.#listeners?.delete(listener);
   }
 
   /** The first reason is the one that counts. */
@@ -45,7 +49,7 @@ export class Ending {
     this.#isOver = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    for (const listener of this.#listeners) listener();
-    this.#listeners.clear();
+    for (const listener of this.#listeners ?? []) listener();
+    this.#listeners = undefined;
   }
 }

@@ -8,8 +8,8 @@ import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from
 /** One call of a tool while it runs. What it tells after its end is told to nobody. */
 export class RunningTool implements ToolCall {
   readonly principal: Principal;
+  readonly ending = new Ending();
   readonly #onEvent: (event: ToolEvent) => void;
-  readonly #ending = new Ending();
   #log: Log | undefined;
   #isOver = false;
 
@@ -19,7 +19,7 @@ export class RunningTool implements ToolCall {
   }
 
   get signal(): AbortSignal {
-    return this.#ending.signal;
+    return this.ending.signal;
   }
 
   get log(): Log {
@@ -48,7 +48,7 @@ export class RunningTool implements ToolCall {
 
   /** Tells the tool to stop. */
   end(reason: unknown): void {
-    this.#ending.end(reason);
+    this.ending.end(reason);
   }
 
   /** Its answer is there: nothing more is heard of it. */

@@ -3,6 +3,7 @@ import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
+import { Deadlines } from './deadlines.ts';
 import type { Ending } from './ending.ts';
 import { isLargerThan } from './plain-json.ts';
 import { RunningTool } from './running-tool.ts';
@@ -44,11 +45,13 @@ export interface ToolRequest {
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
   constructor({ clock, maxTimeoutMs = TEN_MINUTES, maxResult = MAX_RESULT }: ToolRegistryOptions) {
     this.#clock = clock;
+    this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
     this.#maxResult = maxResult;
   }
@@ -112,7 +115,7 @@ export class ToolRegistry {
         running.end(reason);
         settle(() => reject(reason));
       };
-      const cancel = this.#clock.after(limit, () => end(tooLate(limit)));
+      const cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
       const forget = ending.isOver ? () => {} : ending.onEnd(() => end(ending.reason));
       const settle = (how: () => void) => {
         cancel();

@@ -2,6 +2,7 @@ import type { Issue, Json, JsonObject } from '@dragoman/protocols';
 import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import type { Ending } from './ending.ts';
 
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {
@@ -35,6 +36,8 @@ export interface ToolCall {
   readonly principal: Principal;
   /** Aborts when the call is cancelled, runs out of time, or its caller is gone. */
   readonly signal: AbortSignal;
+  /** The same, for those who can do without a signal. */
+  readonly ending: Ending;
   /** Lines for the caller, told as events. */
   readonly log: Log;
   /** How far it is, from 0 to 100. */

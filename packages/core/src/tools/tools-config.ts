@@ -20,7 +20,6 @@ export const WireShape = {
   },
   additionalProperties: false,
 } as const;
-export type WireConfig = Static<typeof WireShape>;
 
 /** Something a header may hold: a text, or the name of a secret that is put in at the last moment. */
 const headerValue = {

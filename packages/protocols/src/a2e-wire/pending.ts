@@ -19,7 +19,7 @@ export class PendingCalls {
 
   /** A request goes out. It is given up at `deadline`, when there is one. */
   expect(id: string, deadline?: Date): void {
-    this.#calls.set(id, { deadline, seen: new Set() });
+    this.#calls.set(id, { deadline, seen: undefined });
   }
 
   get size(): number {
@@ -61,16 +61,18 @@ export class PendingCalls {
 
 interface Call {
   readonly deadline: Date | undefined;
-  /** Ids of the latest events. */
-  readonly seen: Set<string>;
+  /** Ids of the latest events; most calls have none. */
+  seen: Set<string> | undefined;
 }
 
 /**
  * An event is the same one again when its id is. Not by `seq`: hosts are about that always send 0, and a gap means
  * nothing.
  */
-function isRepeated({ seen }: Call, { id }: WireMessage): boolean {
+function isRepeated(call: Call, { id }: WireMessage): boolean {
   if (id === undefined) return false;
+  call.seen ??= new Set();
+  const { seen } = call;
   if (seen.has(id)) return true;
   seen.add(id);
   const [oldest] = seen;

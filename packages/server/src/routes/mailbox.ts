@@ -16,11 +16,11 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { addressGroup } from '../edges/address.ts';
+import { idempotencyKeyOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { idempotencyKeyOf } from '../inbound-fields.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;

@@ -1,16 +1,18 @@
-import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Backoff } from '../../agents/backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Clock, Log } from '../../ports.ts';
+import { Refused } from '../../refused.ts';
 import { unlessAborted } from '../../runs/until-aborted.ts';
+import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { ChildTransport } from './child-transport.ts';
+import { DirectTransport } from './direct-transport.ts';
 import { gateFetch } from './gate-fetch.ts';
 import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
 import { refusedBy } from './mcp-failure.ts';
@@ -41,12 +43,13 @@ export class McpServer implements AsyncDisposable {
   readonly #options: McpServerOptions;
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
+  readonly #deadlines: Deadlines;
   readonly #calls = new Set<ToolCall>();
   readonly #listeners = new Set<(method: string, params: JsonObject) => void>();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
   #client: Client | undefined;
-  #resultSchema: typeof CallToolResultSchema | undefined;
+  #direct: DirectTransport | undefined;
   #state: 'connecting' | 'ready' | 'error' | 'disconnected' = 'connecting';
   #fault = '';
   #retryAt = 0;
@@ -59,6 +62,7 @@ export class McpServer implements AsyncDisposable {
   constructor(options: McpServerOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#deadlines = new Deadlines(options.clock);
     this.#connection = this.#connect(0);
     this.ready = this.#connection.then(() => {});
   }
@@ -171,11 +175,13 @@ export class McpServer implements AsyncDisposable {
       this.#state = 'connecting';
       // Only who has an MCP server pays for loading its library.
       const sdk = await import('@modelcontextprotocol/sdk/client/index.js');
-      this.#resultSchema ??= (await import('@modelcontextprotocol/sdk/types.js')).CallToolResultSchema;
       // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
       client = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
       this.#attend(client);
-      await client.connect(await this.#transport(), { timeout: CONNECT_MS });
+      const direct = new DirectTransport(await this.#transport());
+      // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
+      await client.connect(direct as Transport, { timeout: CONNECT_MS });
+      this.#direct = direct;
       await this.#readTools(client);
       if (client.getServerCapabilities()?.logging !== undefined) await client.setLoggingLevel('info').catch(() => {});
       this.#client = client;
@@ -273,32 +279,38 @@ export class McpServer implements AsyncDisposable {
     return this.#options.config.tools?.includes(tool) ?? true;
   }
 
-  #results(): typeof CallToolResultSchema {
-    if (this.#resultSchema === undefined) throw new Error('a tool was called before its server was connected');
-    return this.#resultSchema;
-  }
-
   #toolOf(definition: McpDefinition): Tool {
     return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
   }
 
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
-    const { signal } = call;
-    return this.ask(signal, async (client) => {
-      this.#calls.add(call);
-      try {
-        const request = { method: 'tools/call' as const, params: { name, arguments: args } };
-        return await client.request(request, this.#results(), {
-          signal,
-          timeout: this.timeoutMs,
-          onprogress: ({ progress, total, message }) =>
-            call.progress(total ? (100 * progress) / total : progress, message),
-        });
-      } finally {
-        this.#calls.delete(call);
-      }
-    });
+    const { ending } = call;
+    const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
+    this.#calls.add(call);
+    try {
+      if (this.#client === undefined) await unlessAborted(this.#available(), call.signal);
+      if (this.#direct === undefined) throw this.#unavailable(1);
+      return await this.#direct.ask({
+        method: 'tools/call',
+        params: { name, arguments: args },
+        ending,
+        onProgress: ({ progress, total, message }) => {
+          const done = Number(progress);
+          call.progress(typeof total === 'number' && total > 0 ? (100 * done) / total : done, String(message ?? ''));
+        },
+      });
+    } catch (error) {
+      if (ending.isOver) throw ending.reason;
+      throw refusedBy(this.name, error);
+    } finally {
+      cancel();
+      this.#calls.delete(call);
+    }
   }
+}
+
+function tooLate(server: string): Refused {
+  return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
 /** MCP, Logging: the levels of RFC 5424. */

@@ -3,6 +3,7 @@ import { ArgumentCheck } from '../argument-check.ts';
 import { plainJson } from '../plain-json.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
 import { toolDefinition } from '../tool-definition.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 
 /** What an MCP server answers to `tools/call`. */
@@ -19,14 +20,21 @@ export function mcpTool(
   ask: (tool: string, args: JsonObject, call: ToolCall) => Promise<McpResult>,
 ): Tool {
   const check = new ArgumentCheck(definition.input);
+  let isUnusable = false;
+  const giveUp = () => {
+    isUnusable = true;
+    return [];
+  };
   return {
     definition: toolDefinition({ ...definition, tags: ['mcp', server], toolkit: server }),
     // A schema that cannot be compiled here is still the server's to judge by.
-    issuesOf: async (args) => {
+    issuesOf: (args) => {
+      if (isUnusable) return [];
       try {
-        return await check.issuesOf(args);
+        const issues = check.issuesOf(args);
+        return issues instanceof Promise ? issues.catch(giveUp) : issues;
       } catch {
-        return [];
+        return giveUp();
       }
     },
     run: async (args, call) => outcomeOf(await ask(definition.tool, args, call)),
@@ -35,6 +43,9 @@ export function mcpTool(
 
 /** Structured content where there is some; text as text; anything else as the list of its parts. */
 export function outcomeOf({ content, structuredContent, isError }: McpResult): ToolOutcome {
+  if (!Array.isArray(content) && structuredContent === undefined) {
+    throw new WireRefused('mcp_protocol_error', 'The MCP server answered without any content.');
+  }
   const parts = Array.isArray(content) ? (plainJson(content) as Json[]) : [];
   const texts = parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
   const text = texts.join('\n');

@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { DragomanProcess, dragoman } from '../../test-support/dragoman-process.ts';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+
+const TOOLS = `
+  console.log('a tool file that prints');
+  export const shout = {
+    name: 'shout', description: 'Says it loud.', input: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
+    run: ({ text }, call) => { console.log('and prints again'); call.progress(50, 'half'); return { loud: text.toUpperCase() }; },
+  };`;
+
+function folderWith(config: string): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'tools.mjs'), TOOLS);
+  writeFileSync(join(folder, 'dragoman.yaml'), config);
+  return folder;
+}
+
+const line = (type: string, id: string, fields: object = {}) =>
+  `${JSON.stringify({ a2e: '1.0', type, id, ts: 1, ...fields })}\n`;
+const HELLO = line('handshake/req', 'hello');
+
+test('stdout carries the protocol and nothing else, and the end of stdin is the end', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const stdin = `${HELLO}${line('tool/call/req', 'call', { tool_name: 'shout', arguments: { text: 'hi' } })}`;
+  const { code, stdout, stderr } = await dragoman(['wire'], { folder, stdin });
+  const heard = stdout
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text));
+  expect(heard.map(({ type }) => type)).toEqual(['handshake/resp', 'tool/call/resp']);
+  expect(heard[1].data).toMatchObject({ success: true, data: { loud: 'HI' } });
+  expect(heard[0].accepted_caps.map(({ capability }: { capability: string }) => capability)).toEqual([
+    'tools',
+    'chains',
+    'mcp',
+    'memory',
+    'skill',
+  ]);
+  expect(stderr).toContain('a tool file that prints\n');
+  expect(stderr).toContain('and prints again\n');
+  expect(code).toBe(0);
+  expect(existsSync(join(folder, '.dragoman'))).toBe(false);
+});
+
+test('with --data it remembers, and leaves a line for each request', async () => {
+  const folder = folderWith('{}\n');
+  const entries = [{ key: { k: 1 }, content: 'kept', tier: 'episodic' }];
+  const first = await dragoman(['wire', '--data', 'data'], {
+    folder,
+    stdin: `${HELLO}${line('memory/init/req', 'i')}`,
+  });
+  const { memory_id } = JSON.parse(first.stdout.trim().split('\n')[1] ?? '{}');
+  const stdin = `${HELLO}${line('memory/store/req', 's', { memory_id, entries })}`;
+  await dragoman(['wire', '--data', 'data'], { folder, stdin });
+  const { stdout } = await dragoman(['wire', '--data', 'data'], {
+    folder,
+    stdin: `${HELLO}${line('memory/retrieve/req', 'r', { memory_id })}`,
+  });
+  expect(JSON.parse(stdout.trim().split('\n')[1] ?? '{}')).toMatchObject({ total: 1, entries: [{ content: 'kept' }] });
+  const audit = readFileSync(join(folder, 'data', 'audit', 'wire.ndjson'), 'utf8')
+    .trim()
+    .split('\n');
+  expect(audit.map((text) => JSON.parse(text).type)).toEqual([
+    'memory/init/req',
+    'memory/store/req',
+    'memory/retrieve/req',
+  ]);
+});
+
+test('a tool file that cannot be loaded is told in words', async () => {
+  const folder = folderWith('tools: [./tools.mjs, { name: x }]\n');
+  const { code, stdout, stderr } = await dragoman(['wire'], { folder });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('tool x: it needs one of http, agent, workflow; got none');
+});
+
+test('tools are listed and called, from a configuration and on a server', async () => {
+  const folder = folderWith('port: 0\nstore: memory\nwire: { port: 0 }\ntools: [./tools.mjs]\n');
+  const local = await dragoman(
+    ['tools', 'call', 'shout', '--args', '{"text":"hi"}', '--config', 'dragoman.yaml', '--json'],
+    { folder },
+  );
+  expect(local.code).toBe(0);
+  expect(JSON.parse(local.stdout.split('\n').findLast((text) => text !== '') ?? '')).toMatchObject({
+    success: true,
+    data: { loud: 'HI' },
+  });
+
+  const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+  await using server = new DragomanProcess(['serve', '--json'], { folder, environment });
+  await server.until(/"event":"listening".*\n/);
+  const { url, wire } = JSON.parse(server.stdout.split('\n').find((text) => text.includes('listening')) ?? '{}');
+  expect(wire).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
+  const made = await fetch(`${url}/admin/v1/agents`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer dgm_brought_along', 'content-type': 'application/json' },
+    body: JSON.stringify({ agent_id: 'desk', permissions: { tools: ['shout'] } }),
+  });
+  const { api_key } = (await made.json()) as { api_key: string };
+  const options = { folder, environment: { DRAGOMAN_KEY: api_key } };
+  const list = await dragoman(['tools', 'list', '--url', url], options);
+  expect(list.stdout).toBe('TOOL   ARGUMENTS  DESCRIPTION\nshout  text       Says it loud.\n');
+  const call = await dragoman(['tools', 'call', 'shout', '--args', '{"text":"hi"}', '--url', url], options);
+  expect(call).toMatchObject({
+    code: 0,
+    stdout: '{\n  "loud": "HI"\n}\n',
+    stderr: expect.stringContaining('50 % half\n'),
+  });
+  const bad = await dragoman(['tools', 'call', 'shout', '--args', '{"text":1}', '--url', url], options);
+  expect(bad).toMatchObject({ code: 1, stderr: expect.stringContaining('text must be a string; got 1') });
+  const usage = await dragoman(['tools', 'call', 'shout', '--args', 'nonsense', '--url', url], options);
+  expect(usage.code).toBe(2);
+  const held = await dragoman(['tools', 'accept', 'files__read', '--url', url], { folder, environment });
+  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no tool named files__read is held') });
+});
+
+test('a host that is killed takes its MCP servers with it, or the next one does', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'data'));
+  const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
+  const note = join(folder, 'pid');
+  writeFileSync(
+    join(folder, 'dragoman.yaml'),
+    JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
+  );
+  const entry = fileURLToPath(new URL('../main-entry.ts', import.meta.url));
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  const host = spawn(
+    process.execPath,
+    ['--import', loader, '--conditions=dragoman:source', entry, 'wire', '--data', 'data'],
+    { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  const lines = createInterface({ input: host.stdout });
+  host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
+  for await (const text of lines) if (text.includes('stubborn__noop')) break;
+  const pid = Number(readFileSync(note, 'utf8'));
+  host.kill('SIGKILL');
+  await once(host, 'exit');
+  expect(isAlive(pid)).toBe(true);
+  // The stubborn one is ended by the next host on the same data, which starts its own and ends that too.
+  const { stdout } = await dragoman(['wire', '--data', 'data'], {
+    folder,
+    stdin: `${HELLO}${line('tool/list/req', 'list')}`,
+  });
+  expect(stdout).toContain('stubborn__noop');
+  expect(isAlive(pid)).toBe(false);
+  expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
+}, 120_000);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that has ended and was not waited for is a name in a list.
+    return !/^\S+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

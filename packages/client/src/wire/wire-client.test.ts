@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WireMessage } from '@dragoman/protocols/a2e-wire';
+import { afterAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { type Server, startServer, systemClock, systemIds } from '../../../server/src/index.ts';
+import type { WebSocketLike } from '../web-socket.ts';
+import { httpWire } from './http-wire.ts';
+import { streamWire } from './stream-wire.ts';
+import { webSocketWire } from './web-socket-wire.ts';
+import { connectWire, type WireClientOptions } from './wire-client.ts';
+import type { WireTransport } from './wire-transport.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
+const tools = fileURLToPath(new URL('../../../server/src/edges/fixtures/tools.mjs', import.meta.url));
+
+async function startAt(port: number): Promise<Server> {
+  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+  const limits = { requests_per_minute: 1e6, requests_per_hour: 1e6, requests_per_day: 1e6 };
+  const config = { port: 0, store: 'memory' as const, wire: { port }, tools: [tools], limits };
+  const started = await startServer({ config, folder, clock: systemClock, ids: systemIds, log: quiet });
+  await started.engine.callers.put({ agent_id: 'ada-agent', permissions: { tools: ['*'] } });
+  await started.engine.keys.create({ agentId: 'ada-agent', role: 'agent', secret: KEY });
+  return started;
+}
+
+const KEY = 'dgm_key_of_the_tests';
+let server = await startAt(0);
+afterAll(async () => {
+  await server.stop({ drainMs: 0 });
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const portOf = (started: Server) => Number(new URL(started.wire.url ?? '').port);
+const tcp = (port = portOf(server)) =>
+  streamWire(async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return { input: socket, output: socket };
+  });
+
+const TRANSPORTS: Readonly<Record<string, () => WireTransport>> = {
+  tcp,
+  websocket: () =>
+    webSocketWire({ url: server.url, WebSocket: WebSocket as unknown as new (url: string) => WebSocketLike }),
+  http: () => httpWire({ url: server.url, key: KEY }),
+};
+
+describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
+  const open = (options: Partial<WireClientOptions> = {}) =>
+    connectWire({ transport: transport(), key: KEY, ...options });
+
+  test('a tool is called, and its events come in order', async () => {
+    await using wire = await open();
+    expect((await wire.call('sum', { of: [1, 2] })).data).toEqual({ sum: 3 });
+    const events: WireMessage[] = [];
+    const result = await wire.call('steps', { count: 3 }, { onEvent: (event) => events.push(event) });
+    expect(result.data).toEqual({ count: 3 });
+    expect(events.map((event) => event['seq'])).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  test('many calls at once each get their own answer', async () => {
+    await using wire = await open();
+    const all = await Promise.all(Array.from({ length: 60 }, (_, n) => wire.call('echo', { n })));
+    expect(all.map(({ data }) => data)).toEqual(Array.from({ length: 60 }, (_, n) => ({ n })));
+  });
+
+  test('what goes wrong is an error with the code of the wire', async () => {
+    await using wire = await open();
+    await expect(wire.call('summ')).rejects.toMatchObject({ code: 'not_found', suggestions: ['did you mean sum?'] });
+    await expect(wire.call('sum', { of: 1 })).rejects.toMatchObject({
+      code: 'schema_violation',
+      retryable: false,
+      issues: [{ pointer: '/arguments/of' }],
+    });
+    await expect(wire.call('fails')).rejects.toMatchObject({ code: 'tool_error', retryable: true });
+    expect(await wire.call('refuses')).toMatchObject({ success: false, error_code: 'NO_CITY' });
+  });
+
+  test('a call is given up in time, or when its caller has had enough, and the connection goes on', async () => {
+    await using wire = await open();
+    await expect(wire.call('stuck', {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'timeout' });
+    const enough = new AbortController();
+    const stuck = wire.call('stuck', {}, { signal: enough.signal });
+    enough.abort(new Error('enough'));
+    await expect(stuck).rejects.toThrow('enough');
+    expect(await wire.ping()).toBeGreaterThanOrEqual(0);
+  });
+
+  test('tools are listed, and other requests asked by type', async () => {
+    await using wire = await open();
+    expect((await wire.tools({ query: 'numbers' })).map(({ name }) => name)).toEqual(['sum']);
+    const nodes = [
+      { node_id: 'a', kind: 'tool' as const, name: 'sum', input: { of: [2, 3] }, next_node: 'b' },
+      { node_id: 'b', kind: 'tool' as const, name: 'echo', input_map: { got: '$.a.sum' } },
+    ];
+    expect(await wire.request('chain/req', { nodes, entry_node: 'a' })).toMatchObject({
+      success: true,
+      final_output: { got: 5 },
+    });
+    const { memory_id } = await wire.request('memory/init/req', {});
+    const entries = [{ key: { k: 1 }, content: 'Bern is in Switzerland', tier: 'episodic' as const }];
+    await wire.request('memory/store/req', { memory_id: String(memory_id), entries });
+    expect(
+      await wire.request('memory/retrieve/req', { memory_id: String(memory_id), query: 'switzerland' }),
+    ).toMatchObject({ total: 1 });
+  });
+
+  test('a host that does not want us says why, once', async () => {
+    await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({ code: 'no_caps' });
+  });
+});
+
+test('a connection that breaks ends what was under way, and the next call opens another', async () => {
+  const port = portOf(server);
+  await using wire = await connectWire({ transport: tcp(port), key: KEY, retry: { firstMs: 5, mostMs: 50 } });
+  const stuck = wire.call('stuck');
+  const lost = expect(stuck).rejects.toMatchObject({
+    code: expect.stringMatching(/^(?:unreachable|timeout)$/),
+    retryable: true,
+  });
+  await wire.ping();
+  await server.stop({ drainMs: 0 });
+  await lost;
+  server = await startAt(port);
+  expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
+});
+
+test('streams that have ended are told so', async () => {
+  const socket = connect(portOf(server), '127.0.0.1');
+  const wire = await connectWire({ transport: streamWire({ input: socket, output: socket }), key: KEY });
+  socket.destroy();
+  await once(socket, 'close');
+  await expect(wire.call('echo')).rejects.toMatchObject({ code: 'unreachable' });
+});

@@ -1,0 +1,164 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { ChainNode } from '@dragoman/protocols/a2e-wire';
+import { describe, expect, test } from 'vitest';
+import { type NodeEvent, runChain, type Step } from './chain-run.ts';
+
+function node(fields: Partial<ChainNode> & { node_id: string }): ChainNode {
+  return {
+    kind: 'tool',
+    name: fields.node_id,
+    input: {},
+    input_map: {},
+    condition: '',
+    true_node: '',
+    false_node: '',
+    items_path: '',
+    map_node: '',
+    next_node: '',
+    on_error: 'abort',
+    ...fields,
+  };
+}
+
+/** Tools of the tests: they say what they were given, or fail when it says so. */
+async function say({ name, input }: Step): Promise<Json> {
+  if (name === 'fails' || input['item'] === 'bad') throw new Error('it broke');
+  return { said: input };
+}
+
+async function run(
+  nodes: ChainNode[],
+  given: { input?: JsonObject; entry?: string; runStep?: (step: Step) => Promise<Json>; signal?: AbortSignal } = {},
+) {
+  const events: NodeEvent[] = [];
+  const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = say, signal = new AbortController().signal } = given;
+  const outcome = await runChain({ nodes, entry, input, signal, runStep, tell: (event) => events.push(event) });
+  return { ...outcome, told: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
+}
+
+describe('a walk', () => {
+  test('goes from node to node, and each finds what those before it gave', async () => {
+    const { success, outputs, finalOutput, nodesRun, told } = await run(
+      [
+        node({ node_id: 'a', input: { x: 1, y: 1 }, input_map: { y: '$.start', z: '$.input.start' }, next_node: 'b' }),
+        node({ node_id: 'b', input_map: { from: '$.a.said.y', price: '$5' } }),
+      ],
+      { input: { start: 7 } },
+    );
+    expect(outputs).toEqual({ a: { said: { x: 1, y: 7, z: 7 } }, b: { said: { from: 7, price: '$5' } } });
+    expect(finalOutput).toEqual({ said: { from: 7, price: '$5' } });
+    expect({ success, nodesRun }).toEqual({ success: true, nodesRun: 2 });
+    expect(told).toEqual(['a start', 'a done', 'b start', 'b done']);
+  });
+
+  test.each([
+    [5, ['big']],
+    [1, ['small']],
+  ])('takes the branch whose condition holds: %i', async (n, run_) => {
+    const { outputs } = await run(
+      [
+        node({ node_id: 'if', kind: 'branch', condition: '$.n > 3', true_node: 'big', false_node: 'small' }),
+        node({ node_id: 'big' }),
+        node({ node_id: 'small' }),
+      ],
+      { input: { n } },
+    );
+    expect(Object.keys(outputs)).toEqual(run_);
+  });
+
+  test('passes over a node whose condition does not hold', async () => {
+    const { told, success } = await run([
+      node({ node_id: 'a', condition: '$.n', next_node: 'b' }),
+      node({ node_id: 'b' }),
+    ]);
+    expect(told).toEqual(['a skip', 'b start', 'b done']);
+    expect(success).toBe(true);
+  });
+});
+
+describe('a map', () => {
+  const map = [
+    node({ node_id: 'each', kind: 'map', items_path: '$.list', map_node: 'one', next_node: 'after' }),
+    node({ node_id: 'one' }),
+    node({ node_id: 'after', input_map: { all: '$.each' } }),
+  ];
+
+  test('runs its node for each item and keeps their order; a failed one is null and makes it unsuccessful', async () => {
+    const { outputs, success, error } = await run(map, { input: { list: [1, 'bad', 3] } });
+    expect(outputs['each']).toEqual([{ said: { item: 1 } }, null, { said: { item: 3 } }]);
+    expect(outputs['one']).toEqual({ said: { item: 3 } });
+    expect(outputs['after']).toEqual({ said: { all: outputs['each'] } });
+    expect(success).toBe(false);
+    expect(error).toEqual({ code: 'chain_node_error', message: 'item 1 of node "each": it broke' });
+  });
+
+  test('an item is there by name for a node that says what it wants', async () => {
+    const named = map.map((one) =>
+      one.node_id === 'one' ? { ...one, input_map: { it: '$.item.x', at: '$.index' } } : one,
+    );
+    const { outputs } = await run(named, { input: { list: [{ x: 'a' }] } });
+    expect(outputs['one']).toEqual({ said: { it: 'a', at: 0 } });
+  });
+
+  test('runs several at once, and no more than eight', async () => {
+    let running = 0;
+    let most = 0;
+    const runStep = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return null;
+    };
+    await run(map, { input: { list: Array.from({ length: 40 }, (_, index) => index) }, runStep });
+    expect(most).toBe(8);
+  });
+
+  test('wants a list', async () => {
+    const { error } = await run(map, { input: { list: 'no' } });
+    expect(error?.message).toContain('must give a list');
+  });
+});
+
+describe('a node that fails', () => {
+  const after = node({ node_id: 'after' });
+
+  test('ends the chain, unless told otherwise', async () => {
+    const { success, error, told } = await run([node({ node_id: 'fails', next_node: 'after' }), after]);
+    expect(error).toEqual({ code: 'chain_node_error', message: 'node "fails": it broke' });
+    expect(told).toEqual(['fails start', 'fails error']);
+    expect(success).toBe(false);
+  });
+
+  test('is passed over, or handed to another node; the chain has not succeeded all the same', async () => {
+    const skipped = await run([node({ node_id: 'fails', next_node: 'after', on_error: 'skip' }), after]);
+    expect(skipped.told).toEqual(['fails start', 'fails skip', 'after start', 'after done']);
+    const handled = await run([node({ node_id: 'fails', on_error: 'after' }), after]);
+    expect(handled.told).toEqual(['fails start', 'fails error', 'after start', 'after done']);
+    expect([skipped.success, handled.success]).toEqual([false, false]);
+  });
+});
+
+describe('a chain that cannot be run', () => {
+  test.each([
+    ['bad_entry', [node({ node_id: 'a' })], 'nowhere'],
+    ['chain_cycle', [node({ node_id: 'a', next_node: 'b' }), node({ node_id: 'b', next_node: 'a' })], 'a'],
+    ['chain_error', [node({ node_id: 'a', next_node: 'nowhere' })], 'a'],
+    ['chain_error', [node({ node_id: 'a' }), node({ node_id: 'a' })], 'a'],
+    ['chain_error', [node({ node_id: 'a', kind: 'proc' })], 'a'],
+    ['chain_error', [node({ node_id: 'a', condition: 'nonsense' })], 'a'],
+    ['chain_error', [node({ node_id: 'a', kind: 'map', map_node: 'a' })], 'a'],
+  ])('%s', async (code, nodes, entry) => {
+    const { success, error } = await run(nodes, { entry });
+    expect(success).toBe(false);
+    expect(error?.code).toBe(code);
+  });
+
+  test('one that is cancelled says no more', async () => {
+    const stop = new AbortController();
+    const runStep = async () => {
+      stop.abort(new Error('enough'));
+      throw new Error('it broke');
+    };
+    await expect(run([node({ node_id: 'a' })], { runStep, signal: stop.signal })).rejects.toThrow('enough');
+  });
+});

@@ -1,0 +1,234 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@dragoman/protocols';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import { moduleAgent } from '../agents/module-agent.ts';
+import { Engine } from '../engine.ts';
+import { CredentialUse, type OutboundRequest } from '../gate/gate.ts';
+import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { configuredTool, type ToolBackends } from './configured-tool.ts';
+import { directGate } from './direct-gate.contract.ts';
+import { Ending } from './ending.ts';
+import { FixedTools } from './fixed-tools.ts';
+import { openTools } from './open-tools.ts';
+import { Skills } from './skills.ts';
+import { ToolRegistry } from './tool-registry.ts';
+import type { ConfiguredTool } from './tools-config.ts';
+
+const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const clock = new TestClock();
+const ids = new TestIds();
+const engine = new Engine({ store: new MemoryStore(), clock, ids, log: new SilentLog() });
+engine.addAgent(
+  moduleAgent('greeter', async function* (envelope) {
+    yield 'Hello, ';
+    yield String(envelope.params['content']);
+    if (envelope.params['content'] === 'nobody') throw Object.assign(new Error('nobody is there'), { code: 'NOBODY' });
+    return { greeted: envelope.params['content'], skill: envelope.params['skill'] ?? null };
+  }),
+);
+engine.addAgent(
+  moduleAgent('helper', async function* (_, call) {
+    const tools = await call.tools?.list();
+    const { data } = (await call.tools?.call('greet', { content: 'Eve' })) ?? {};
+    return { tools: tools?.map(({ name }) => name), data };
+  }),
+);
+
+const sent: OutboundRequest[] = [];
+const backends: ToolBackends = {
+  engine,
+  ids,
+  gate: directGate(sent),
+  runWorkflow: async (file, args) => ({ success: true, data: { file, args } }),
+};
+
+function call(
+  entry: ConfiguredTool,
+  args: JsonObject,
+  more: { onEvent?: (event: object) => void; principal?: Principal } = {},
+) {
+  const registry = new ToolRegistry({ clock });
+  registry.add(new FixedTools([configuredTool(entry, backends)]));
+  return registry.call({ name: entry.name, args, principal: ADA, ending: new Ending(), ...more });
+}
+
+describe('a tool that an endpoint answers', () => {
+  let server: Server;
+  let url = '';
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      if (request.url?.startsWith('/broken'))
+        response.writeHead(404, { 'content-type': 'application/json' }).end('{"why":"gone"}');
+      else if (request.url?.startsWith('/text')) response.end('plain');
+      else {
+        const heard = { method: request.method, url: request.url, body, type: request.headers['content-type'] ?? null };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(heard));
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => server.close());
+
+  test('arguments go where the URL names them, and the rest in the body', async () => {
+    const { data } = await call(
+      { name: 'put', http: { url: `${url}/users/{id}`, method: 'PUT' } },
+      { id: 'a/b?c', name: 'Ada' },
+    );
+    expect(data).toEqual({ method: 'PUT', url: '/users/a%2Fb%3Fc', body: '{"name":"Ada"}', type: 'application/json' });
+  });
+
+  test('or in the query, for methods without a body', async () => {
+    const { data } = await call(
+      { name: 'get', http: { url: `${url}/users`, method: 'GET' } },
+      { tag: ['x', 'y'], n: 1 },
+    );
+    expect(data).toEqual({ method: 'GET', url: '/users?tag=x&tag=y&n=1', body: '', type: null });
+  });
+
+  test('a status from 400 up did not succeed', async () => {
+    expect(await call({ name: 'x', http: { url: `${url}/broken` } }, {})).toMatchObject({
+      success: false,
+      error: 'The endpoint answered 404.',
+      error_code: 'HTTP_404',
+      data: { why: 'gone' },
+    });
+    expect(await call({ name: 'x', http: { url: `${url}/text` } }, {})).toMatchObject({ success: true, data: 'plain' });
+  });
+
+  test('a secret is only named; whose call it is, the gate is told', async () => {
+    const headers = { authorization: { credential: 'crm' } };
+    await call({ name: 'x', http: { url: `${url}/text`, headers } as ConfiguredTool['http'] & object }, {});
+    expect(sent.at(-1)?.headers?.['authorization']).toEqual(new CredentialUse('crm'));
+    expect(sent.at(-1)?.caller).toBe('ada');
+  });
+
+  test('arguments are checked first', async () => {
+    const entry = {
+      name: 'x',
+      input: { type: 'object', required: ['id'] },
+      http: { url },
+    } as unknown as ConfiguredTool;
+    await expect(call(entry, {})).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+  });
+});
+
+describe('a tool that an agent answers', () => {
+  const greet: ConfiguredTool = { name: 'greet', agent: 'greeter' };
+
+  test('gives what the agent says last, and what it says before as events', async () => {
+    const events: object[] = [];
+    const { data } = await call(greet, { content: 'Bob' }, { onEvent: (event) => events.push(event) });
+    expect(data).toEqual({ greeted: 'Bob', skill: null });
+    const chunk = (text: string) => ({
+      kind: 'artifact',
+      data: { name: 'text', mime: 'text/plain', chunk: Buffer.from(text).toString('base64'), final: false },
+    });
+    expect(events).toEqual([chunk('Hello, '), chunk('Bob')]);
+  });
+
+  test('what the agent fails with is the error of the tool', async () => {
+    await expect(call(greet, { content: 'nobody' })).rejects.toMatchObject({
+      failure: { code: 'tool_failed', message: 'nobody is there', details: { tool_code: 'NOBODY' } },
+    });
+  });
+
+  test('the caller needs to be allowed to reach the agent too', async () => {
+    const principal: Principal = { id: 'eve', role: 'agent', permissions: { ...NO_PERMISSIONS, tools: ['greet'] } };
+    await expect(call(greet, { content: 'Bob' }, { principal })).rejects.toMatchObject({
+      failure: { code: 'forbidden' },
+    });
+  });
+});
+
+test('a workflow is run by whoever runs workflows, and refused where nobody does', async () => {
+  expect((await call({ name: 'flow', workflow: '/w.jsonl' }, { a: 1 })).data).toEqual({
+    file: '/w.jsonl',
+    args: { a: 1 },
+  });
+  const alone = { engine, ids };
+  expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
+    'nothing here that runs workflows',
+  );
+  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow('no way out to the network');
+});
+
+test('a tool has one thing that answers it', () => {
+  expect(() => configuredTool({ name: 'x' }, backends)).toThrow(
+    'tool x: it needs one of http, agent, workflow; got none',
+  );
+  expect(() => configuredTool({ name: 'x', agent: 'a', workflow: 'b' }, backends)).toThrow('got agent and workflow');
+});
+
+test('two tools of one name, and a file without any, are told at once', async () => {
+  const file = fileURLToPath(new URL('./fixtures/no-tools.mjs', import.meta.url));
+  await expect(openTools([file], backends)).rejects.toThrow('it exports no tool');
+  const tools = await openTools(
+    [
+      { name: 'a', agent: 'greeter' },
+      { name: 'a', agent: 'greeter' },
+    ],
+    backends,
+  );
+  expect(() => new FixedTools(tools)).toThrow('two tools named a');
+});
+
+describe('skills', () => {
+  const skills = new Skills({
+    engine,
+    ids,
+    clock,
+    agents: () => [{ id: 'greeter', name: 'Greeter', description: 'greets', skills: ['greeting'] }],
+  });
+
+  test('are those of the agents a caller may reach', () => {
+    expect(skills.list(ADA)).toMatchObject([{ name: 'greeting', description: 'greets', source: 'greeter' }]);
+    expect(skills.list(ADA, { tags: ['greeting', 'other'] })).toHaveLength(1);
+    expect(skills.list(ADA, { categories: ['other'] })).toHaveLength(0);
+    expect(skills.list({ ...ADA, permissions: NO_PERMISSIONS })).toEqual([]);
+  });
+
+  test('are called by name, and the agent is told which', async () => {
+    const asked = { principal: ADA, ending: new Ending(), args: { content: 'Bob' } };
+    expect((await skills.call({ ...asked, name: 'greeting' })).data).toEqual({ greeted: 'Bob', skill: 'greeting' });
+    expect((await skills.call({ ...asked, name: 'greeter__greeting' })).success).toBe(true);
+    await expect(skills.call({ ...asked, name: 'greetin' })).rejects.toMatchObject({
+      code: 'unknown_skill',
+      detail: { suggestions: ['did you mean greeting?'] },
+    });
+    const nobody = { ...asked, name: 'greeting', args: { content: 'nobody' } };
+    await expect(skills.call(nobody)).rejects.toMatchObject({ code: 'skill_error', message: 'nobody is there' });
+  });
+});
+
+test('an agent uses the tools its caller may use', async () => {
+  const registry = new ToolRegistry({ clock });
+  registry.add(
+    new FixedTools(
+      await openTools(
+        [
+          { name: 'greet', agent: 'greeter' },
+          { name: 'other', agent: 'greeter' },
+        ],
+        backends,
+      ),
+    ),
+  );
+  engine.tools = registry;
+  const helped = (principal: Principal) => call({ name: 'help', agent: 'helper' }, { content: 'x' }, { principal });
+  const permissions = { ...ALL_PERMISSIONS, tools: ['help', 'greet'] };
+  expect((await helped({ ...ADA, permissions })).data).toEqual({
+    tools: ['greet'],
+    data: { greeted: 'Eve', skill: null },
+  });
+  const few = { ...ALL_PERMISSIONS, tools: ['help'] };
+  await expect(helped({ ...ADA, permissions: few })).rejects.toMatchObject({ failure: { code: 'tool_failed' } });
+});

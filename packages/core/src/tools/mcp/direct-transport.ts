@@ -1,0 +1,126 @@
+import { isObject, type JsonObject } from '@dragoman/protocols';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Ending } from '../ending.ts';
+
+/** What a server answers with instead of a result (JSON-RPC 2.0 §5.1). */
+export class JsonRpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface DirectRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly ending: Ending;
+  readonly onProgress: (progress: JsonObject) => void;
+}
+
+/**
+ * A transport with a short cut for calls of tools. The SDK checks every message several times over, which costs more than all
+ * the rest of a call; what comes through here is looked into once, by whoever asked. Everything else is the SDK's as ever.
+ */
+export class DirectTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #inner: Transport;
+  readonly #calls = new Map<string, DirectCall>();
+  #count = 0;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    inner.onmessage = (message) => this.#receive(message);
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onclose = () => {
+      this.#lose();
+      this.onclose?.();
+    };
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  send(message: JSONRPCMessage, ...options: unknown[]): Promise<void> {
+    return this.#inner.send(message, ...(options as []));
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+    this.#lose();
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  /** The result; rejects with `JsonRpcError`, or with the ending's reason, which the server is told of too. */
+  ask({ method, params, ending, onProgress }: DirectRequest): Promise<JsonObject> {
+    this.#count += 1;
+    const id = `d${this.#count}`;
+    return new Promise((resolve, reject) => {
+      const forget = ending.onEnd(() => {
+        if (!this.#calls.delete(id)) return;
+        // MCP, Cancellation.
+        const cancelled = { requestId: id, reason: 'cancelled' };
+        this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled }).catch(() => {});
+        reject(ending.reason);
+      });
+      if (ending.isOver) {
+        reject(ending.reason);
+        return;
+      }
+      this.#calls.set(id, { resolve, reject, forget, onProgress });
+      const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { progressToken: id } } };
+      this.#tell(request).catch((error: unknown) => this.#settle(id)?.reject(error));
+    });
+  }
+
+  #tell(message: JsonObject): Promise<void> {
+    return this.#inner.send(message as unknown as JSONRPCMessage);
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    const { id, method, result, error, params } = message as unknown as JsonObject;
+    if (typeof id === 'string' && method === undefined && this.#calls.has(id)) {
+      const call = this.#settle(id);
+      if (isObject(result)) call?.resolve(result);
+      else if (isObject(error)) call?.reject(new JsonRpcError(Number(error['code']), String(error['message'] ?? '')));
+      else call?.reject(new JsonRpcError(INVALID, 'it answered with neither a result nor an error'));
+      return;
+    }
+    const token = method === 'notifications/progress' && isObject(params) ? params['progressToken'] : undefined;
+    const call = typeof token === 'string' ? this.#calls.get(token) : undefined;
+    if (call !== undefined && isObject(params)) call.onProgress(params);
+    else this.onmessage?.(message);
+  }
+
+  #settle(id: string): DirectCall | undefined {
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    call?.forget();
+    return call;
+  }
+
+  #lose(): void {
+    for (const id of [...this.#calls.keys()]) {
+      this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the connection closed'));
+    }
+  }
+}
+
+interface DirectCall {
+  resolve(result: JsonObject): void;
+  reject(error: unknown): void;
+  forget(): void;
+  readonly onProgress: (progress: JsonObject) => void;
+}
+
+const INVALID = -32600;
+/** As the SDK has it. */
+const CLOSED = -32000;

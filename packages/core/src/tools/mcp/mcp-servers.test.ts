@@ -1,0 +1,242 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@dragoman/protocols';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { eventually } from '../../agents/call.contract.ts';
+import type { Clock } from '../../ports.ts';
+import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import { MemoryStore } from '../../store/memory-store.ts';
+import { Ending } from '../ending.ts';
+import { ToolRegistry } from '../tool-registry.ts';
+import type { McpServerConfig } from '../tools-config.ts';
+import { McpServers } from './mcp-servers.ts';
+
+const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const clock: Clock = {
+  now: () => new Date(),
+  elapsed: () => performance.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      });
+    }),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+let folder = '';
+let store = new MemoryStore();
+let log = new SilentLog();
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dragoman-mcp-'));
+  store = new MemoryStore();
+  log = new SilentLog();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function open(configs: Record<string, McpServerConfig>) {
+  const children = join(folder, 'children');
+  const servers = new McpServers({
+    configs,
+    clock,
+    log,
+    folder: children,
+    pins: store.pins,
+    gate: undefined,
+    version: '0',
+  });
+  const tools = new ToolRegistry({ clock });
+  tools.add(servers);
+  const call = (name: string, args: JsonObject = {}, more: object = {}) =>
+    tools.call({ name, args, principal: ADA, ending: new Ending(), ...more });
+  return { servers, tools, call, children };
+}
+
+function moduleAt(name: string): string {
+  return fileURLToPath(
+    new URL(`../../../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url),
+  );
+}
+
+const everything = (): McpServerConfig => ({
+  command: process.execPath,
+  args: [moduleAt('server-everything'), 'stdio'],
+});
+const hostile = (): McpServerConfig => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes')],
+  timeout_ms: 20_000,
+});
+
+describe('the reference servers', () => {
+  test('everything: tools, progress, structured content, and an environment of PATH and HOME alone', async () => {
+    const { servers, tools, call, children } = open({ every: { ...everything(), env: { CITY: 'Bern' } } });
+    await using _ = servers;
+    const names = (await tools.list(ADA)).map(({ name }) => name);
+    expect(names).toContain('every__echo');
+    expect(names.every((name) => name.startsWith('every__'))).toBe(true);
+    expect(await call('every__echo', { message: 'hi' })).toMatchObject({ success: true, data: 'Echo: hi' });
+    await expect(call('every__get-sum', { a: 1, b: 'two' })).rejects.toMatchObject({
+      failure: { code: 'invalid_message', details: { issues: [{ pointer: '/arguments/b' }] } },
+    });
+    const env = JSON.parse(String((await call('every__get-env')).data));
+    expect(Object.keys(env).sort()).toEqual(['CITY', 'HOME', 'PATH'].filter((name) => name in env).sort());
+    expect(env).toMatchObject({ CITY: 'Bern', PATH: expect.any(String) });
+    const events: object[] = [];
+    const onEvent = (event: object) => events.push(event);
+    await call('every__trigger-long-running-operation', { duration: 0.1, steps: 3 }, { onEvent });
+    expect(events).toContainEqual({ kind: 'progress', data: { pct: expect.closeTo(33.3, 0), message: '' } });
+    expect((await call('every__get-structured-content', { location: 'Chicago' })).data).toHaveProperty('temperature');
+    expect(readdirSync(children)).toHaveLength(1);
+    await servers[Symbol.asyncDispose]();
+    expect(readdirSync(children)).toEqual([]);
+  });
+
+  test('filesystem: reads what it may, and that it may not is an answer, not an error', async () => {
+    const docs = join(folder, 'docs');
+    writeFileSync(join(folder, 'secret'), 's');
+    mkdirSync(docs);
+    writeFileSync(join(docs, 'a.txt'), 'hello');
+    const { servers, call } = open({
+      files: { command: process.execPath, args: [moduleAt('server-filesystem'), docs] },
+    });
+    await using _ = servers;
+    expect(await call('files__read_text_file', { path: join(docs, 'a.txt') })).toMatchObject({
+      success: true,
+      data: { content: 'hello' },
+    });
+    expect(await call('files__read_text_file', { path: join(folder, 'secret') })).toMatchObject({
+      success: false,
+      error: expect.stringContaining('Access denied'),
+    });
+  });
+
+  test('only the tools that the operator names are taken', async () => {
+    const { servers, tools } = open({ every: { ...everything(), tools: ['echo'] } });
+    await using _ = servers;
+    expect((await tools.list(ADA)).map(({ name }) => name)).toEqual(['every__echo']);
+  });
+});
+
+describe('a hostile server', () => {
+  test('what it hides in its descriptions is gone, and a tool without a proper name is left out', async () => {
+    const { servers, tools } = open({ bad: hostile() });
+    await using _ = servers;
+    const list = await tools.list(ADA);
+    expect(list.find(({ name }) => name === 'bad__echo')?.description).toBe('Says it back.nore the user');
+    expect(list.filter(({ name }) => name.includes('bad name'))).toEqual([]);
+  });
+
+  test('its patterns cost no more than their length', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const before = performance.now();
+    await expect(call('bad__echo', { say: `${'a'.repeat(50)}!` })).rejects.toMatchObject({
+      failure: { code: 'invalid_message' },
+    });
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+
+  test('a tool that changes is held until it is accepted, also after a restart', async () => {
+    {
+      const { servers, call } = open({ bad: hostile() });
+      await using _ = servers;
+      expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
+      await call('bad__change');
+      await eventually(() => servers.held()).toEqual(['bad__echo']);
+      await expect(call('bad__echo', { say: 'aa' })).rejects.toMatchObject({ failure: { code: 'not_found' } });
+      expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
+      expect(await servers.accept('bad__nothing')).toBe(false);
+      expect(await servers.accept('bad__echo')).toBe(true);
+      expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
+    }
+    // It starts as it was before: not what was accepted last.
+    const { servers } = open({ bad: hostile() });
+    await using _ = servers;
+    await servers.ready;
+    expect(servers.held()).toEqual(['bad__echo']);
+  });
+
+  test('one that never answers is given up in time, and is told so', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    await expect(call('bad__never', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code: 'timeout' } });
+    await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toMatch(
+      /^cancelled /m,
+    );
+    const ending = new Ending();
+    const cancelled = call('bad__never', {}, { ending });
+    setTimeout(() => ending.end(new Error('enough')), 50);
+    await expect(cancelled).rejects.toThrow('enough');
+    expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
+  });
+
+  test('one that dies ends its call, and is started again', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    await servers.ready;
+    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    await eventually(() =>
+      call('bad__echo', { say: 'a' }).then(
+        ({ data }) => data,
+        () => undefined,
+      ),
+    ).toBe('a');
+  });
+
+  test('what is no message is passed over; a flood and an endless line end it, and it alone', async () => {
+    const { servers, call } = open({ bad: hostile(), every: everything() });
+    await using _ = servers;
+    expect((await call('bad__garbage')).data).toBe('after garbage');
+    await expect(call('bad__flood')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
+    await eventually(() =>
+      call('bad__echo', { say: 'a' }).then(
+        ({ data }) => data,
+        () => undefined,
+      ),
+    ).toBe('a');
+    await expect(call('bad__line')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+  });
+
+  test('a huge result is cut, and nonsense is no result', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const huge = await call('bad__huge');
+    expect(huge.truncated).toBe(true);
+    expect(String(huge.data)).toHaveLength(1024 * 1024);
+    await expect(call('bad__wrong')).rejects.toMatchObject({ code: 'mcp_protocol_error' });
+  });
+
+  test("it may not ask for its caller's model, words or folders", async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    await call('bad__ask');
+    await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
+      'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
+    );
+  });
+});
+
+test('a server that is not there is told, and keeps nobody from the others', async () => {
+  const { servers, tools, call } = open({
+    gone: { command: '/no/such/program' },
+    every: { ...everything(), tools: ['echo'] },
+  });
+  await using _ = servers;
+  expect((await tools.list(ADA)).map(({ name }) => name)).toEqual(['every__echo']);
+  expect(servers.server('gone')?.info()).toMatchObject({ status: 'error', error: 'cannot be reached' });
+  await expect(call('gone__anything')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+});
+
+test('a name that could be taken for the beginning of another is refused', () => {
+  expect(() => open({ a__b: everything() })).toThrow('mcp_servers: "a__b" must be');
+});

@@ -1,0 +1,94 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
+import { expect, test } from 'vitest';
+import { TestClock } from '../../../test-support/test-clock.ts';
+import { ALL_PERMISSIONS } from '../../principal.ts';
+import { MemoryStore } from '../../store/memory-store.ts';
+import type { WireSession } from '../wire/plugin.ts';
+import { lexicalSearch } from './lexical-search.ts';
+import { Memories, type MemoryQuery } from './memories.ts';
+
+const clock = new TestClock();
+const store = new MemoryStore();
+const memories = new Memories({
+  store: store.memories,
+  search: lexicalSearch,
+  clock,
+  quota: { entries: 4, size: 10_000 },
+});
+
+function sessionOf(id: string): WireSession {
+  const principal = { id, role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  return { id: `session of ${id}`, principal, closed: new AbortController().signal, push: () => {} };
+}
+
+function entry(key: JsonObject, content: string, more: Partial<MemoryEntry> = {}): MemoryEntry {
+  return { key, content, tier: 'episodic', tags: [], source: '', score: 1, ttl: 0, ...more };
+}
+
+const ALL: MemoryQuery = { keys: [], query: '', tags: [], tier: '', limit: 10, minScore: 0 };
+const found = async (session: WireSession, id: string, wanted: Partial<MemoryQuery> = {}) =>
+  (await memories.retrieve(session, id, { ...ALL, ...wanted })).entries.map(({ content }) => content);
+
+test('a key is the same when its members are, whatever their order', async () => {
+  const ann = sessionOf('ann-keys');
+  const id = await memories.open(ann, 'default', {});
+  expect(await memories.open(ann, 'default', {})).toBe(id);
+  await memories.store(ann, id, [entry({ a: 1, b: { c: 2, d: 3 } }, 'old')]);
+  await memories.store(ann, id, [entry({ b: { d: 3, c: 2 }, a: 1 }, 'new')]);
+  expect(await found(ann, id)).toEqual(['new']);
+  expect(await found(ann, id, { keys: [{ a: 1, b: { c: 2, d: 3 } }] })).toEqual(['new']);
+  expect(await found(ann, id, { keys: [{ a: 1 }] })).toEqual([]);
+});
+
+test('what an agent remembers is its own; what is semantic is shared, and changed by who stored it alone', async () => {
+  const [ann, bob] = [sessionOf('ann-own'), sessionOf('bob-own')];
+  const [hers, his] = [await memories.open(ann, 'shared', {}), await memories.open(bob, 'shared', {})];
+  expect(hers).not.toBe(his);
+  await memories.store(ann, hers, [entry({ k: 1 }, 'mine'), entry({ k: 1 }, 'ours', { tier: 'semantic' })]);
+  expect(await found(bob, his)).toEqual(['ours']);
+  const { stored, errors } = await memories.store(bob, his, [entry({ k: 1 }, 'taken over', { tier: 'semantic' })]);
+  expect(stored).toEqual([]);
+  expect(errors).toEqual(['{"k":1}: another agent stored it, and it alone may change it']);
+  expect(await memories.forget(bob, his, { keys: [], tags: [], tier: 'semantic' })).toBe(0);
+  await expect(memories.retrieve(bob, hers, ALL)).rejects.toMatchObject({ code: 'memory_not_found' });
+});
+
+test('working memory ends with the connection', async () => {
+  const first = sessionOf('ann-working');
+  const id = await memories.open(first, 'default', {});
+  await memories.store(first, id, [entry({ k: 1 }, 'now', { tier: 'working' }), entry({ k: 1 }, 'kept')]);
+  expect(await found(first, id)).toEqual(['now', 'kept']);
+  expect(await found(sessionOf('ann-working'), id)).toEqual(['kept']);
+});
+
+test('words, tags and the least score narrow what is found', async () => {
+  const ann = sessionOf('ann-search');
+  const id = await memories.open(ann, 'default', { project: 'x' });
+  await memories.store(ann, id, [
+    entry({ k: 1 }, 'the cat sat on the mat', { tags: ['pets'] }),
+    entry({ k: 2 }, 'invoices are due on friday', { tags: ['work', 'money'] }),
+    entry({ k: 3 }, 'the cat owes an invoice', { tags: ['pets', 'money'] }),
+  ]);
+  expect((await found(ann, id, { query: 'cat invoice' }))[0]).toBe('the cat owes an invoice');
+  expect(await found(ann, id, { query: 'invoise' })).toEqual(['the cat owes an invoice']);
+  expect(await found(ann, id, { tags: ['work', 'nothing'] })).toEqual(['invoices are due on friday']);
+  const { entries, total } = await memories.retrieve(ann, id, { ...ALL, query: 'cat', limit: 1 });
+  expect([entries.length, total]).toEqual([1, 2]);
+  expect(await found(ann, id, { query: 'cat invoice', minScore: 0.99 })).toEqual(['the cat owes an invoice']);
+});
+
+test('what has a time to live is gone after it, and a full memory says so', async () => {
+  const ann = sessionOf('ann-full');
+  const id = await memories.open(ann, 'default', {});
+  const many = [1, 2, 3, 4].map((k) => entry({ k }, `entry ${k}`, { ttl: k === 1 ? 10 : 0 }));
+  expect((await memories.store(ann, id, many)).errors).toEqual([]);
+  const { errors } = await memories.store(ann, id, [entry({ k: 5 }, 'one too many')]);
+  expect(errors).toEqual([expect.stringContaining('memory_full')]);
+  clock.pass(10_000);
+  expect(await found(ann, id)).not.toContain('entry 1');
+  expect((await memories.store(ann, id, [entry({ k: 5 }, 'room again')])).errors).toEqual([]);
+  expect(await memories.forget(ann, id, { keys: [{ k: 5 }], tags: [], tier: 'episodic' })).toBe(1);
+  const large = entry({ k: 6 }, 'x'.repeat(70_000));
+  expect((await memories.store(ann, id, [large])).errors[0]).toContain('65536 characters');
+});

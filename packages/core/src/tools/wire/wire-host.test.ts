@@ -1,0 +1,174 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
+import { TestIds } from '../../../test-support/test-ids.ts';
+import { NO_PERMISSIONS, type Principal } from '../../principal.ts';
+import type { AuditEntry } from './audit.ts';
+import type { WirePlugin } from './plugin.ts';
+import { WireHost, type WireHostOptions } from './wire-host.ts';
+
+const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: NO_PERMISSIONS };
+
+/** A host with one connection, and everything that was said on it. */
+function connected(options: Partial<WireHostOptions> = {}, entrance: Parameters<WireHost['connect']>[1] = {}) {
+  const clock = new TestClock();
+  const audited: AuditEntry[] = [];
+  const host = new WireHost({
+    plugins: [echo],
+    clock,
+    ids: new TestIds(),
+    log: new SilentLog(),
+    authenticate: (key) => ({ ada: ADA, admin: ADMIN })[key],
+    count: () => {},
+    audit: (entry) => audited.push(entry),
+    ...options,
+  });
+  const heard: JsonObject[] = [];
+  const state = { isClosed: false };
+  const sink = {
+    send: (text: string) => void heard.push(JSON.parse(text)),
+    close: () => {
+      state.isClosed = true;
+    },
+  };
+  const connection = host.connect(sink, entrance);
+  const say = (type: string, fields: JsonObject = {}) =>
+    connection?.receiveText(JSON.stringify({ a2e: '1.0', type, id: `id of ${type}`, ts: 1, ...fields }));
+  return { host, clock, heard, state, say, audited, connection };
+}
+
+const echo: WirePlugin = {
+  name: 'echo',
+  capability: 'tools',
+  messages: ['tool/list/req', 'tool/call/req'],
+  handle: (message) => (message.type === 'tool/list/req' ? { tools: [] } : new Promise(() => {})),
+};
+
+test('a connection that says nothing is closed', () => {
+  const { clock, state } = connected();
+  clock.pass(4_999);
+  expect(state.isClosed).toBe(false);
+  clock.pass(1);
+  expect(state.isClosed).toBe(true);
+});
+
+test('an idle agent is asked whether it is there, and let go when it is not', () => {
+  const { clock, state, heard, say } = connected();
+  say('handshake/req', { auth_token: 'ada' });
+  clock.pass(150_000);
+  expect(heard.at(-1)?.['type']).toBe('ping');
+  say('pong', { req_id: String(heard.at(-1)?.['id']) });
+  clock.pass(150_000);
+  expect(state.isClosed).toBe(false);
+  clock.pass(150_000);
+  expect(state.isClosed).toBe(true);
+});
+
+test('an agent that waits for its answer is not idle', () => {
+  const { clock, state, say } = connected();
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { tool_name: 'x', arguments: {} });
+  clock.pass(150_000);
+  clock.pass(150_000);
+  clock.pass(150_000);
+  expect(state.isClosed).toBe(false);
+});
+
+test.each([
+  ['a key', { auth_token: 'ada' }, {}, true],
+  ['a wrong key', { auth_token: 'eve' }, {}, false],
+  ['an admin key', { auth_token: 'admin' }, {}, false],
+  ['nothing', {}, {}, false],
+  ['nothing, from who started the process', {}, { isLocal: true }, true],
+  ['a wrong key, from who started the process', { auth_token: 'eve' }, { isLocal: true }, false],
+  ['nothing, where the transport has proven who it is', {}, { principal: ADA }, true],
+  [
+    "another's key, where the transport has proven who it is",
+    { auth_token: 'ada' },
+    { principal: { ...ADA, id: 'bob' } },
+    false,
+  ],
+])('a handshake with %s: accepted %4$s', (_, fields, entrance, ok) => {
+  const { heard, say } = connected({}, entrance);
+  say('handshake/req', fields);
+  expect(heard.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
+});
+
+test('every request leaves a line, and what becomes of the line changes nothing', () => {
+  const { say, audited } = connected();
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/list/req');
+  say('tool/call/req', { tool_name: 'x', arguments: {}, correlation_id: 'c' });
+  say('tool/cancel/req', { target_id: 'id of tool/call/req' });
+  expect(audited).toMatchObject([
+    { agent_id: 'ada', type: 'tool/list/req', success: true, error_code: '', input_bytes: expect.any(Number) },
+    { type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false, error_code: 'runtime_error' },
+  ]);
+  const broken = connected({
+    audit: () => {
+      throw new Error('no disk');
+    },
+  });
+  broken.say('handshake/req', { auth_token: 'ada' });
+  broken.say('tool/list/req');
+  expect(broken.heard.at(-1)?.['type']).toBe('tool/list/resp');
+});
+
+test('a plugin of one\u2019s own takes messages of its own, and has its state back', async () => {
+  const states = new Map<string, Json>([['weather', { asked: 2 }]]);
+  let asked = 0;
+  const weather: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    handle: () => ({ sky: 'blue', asked: ++asked }),
+    save: () => ({ asked }),
+    restore: (state) => {
+      asked = Number((state as JsonObject)['asked']);
+    },
+  };
+  const { host, say, heard } = connected({
+    plugins: [echo, weather],
+    states: { load: (name) => states.get(name), save: (name, state) => void states.set(name, state) },
+  });
+  await host.start();
+  say('handshake/req', { auth_token: 'ada' });
+  say('weather/get/req');
+  expect(heard.at(-1)).toMatchObject({
+    type: 'weather/get/resp',
+    sky: 'blue',
+    asked: 3,
+    req_id: 'id of weather/get/req',
+  });
+  say('weather/set/req');
+  expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
+  await host.stop({ drainMs: 0 });
+  expect(states.get('weather')).toEqual({ asked: 3 });
+});
+
+test('of several plugins the one with the highest priority is asked first, and nobody after an exclusive one', () => {
+  const plugin = (name: string, more: Partial<WirePlugin>): WirePlugin => ({
+    ...echo,
+    name,
+    handle: () => ({ tools: [{ name }] }),
+    ...more,
+  });
+  const answerOf = (plugins: WirePlugin[]) => {
+    const { say, heard } = connected({ plugins });
+    say('handshake/req', { auth_token: 'ada' });
+    say('tool/list/req');
+    return heard;
+  };
+  expect(answerOf([plugin('low', {}), plugin('high', { priority: 1, exclusive: true })]).at(-1)).toMatchObject({
+    tools: [{ name: 'high' }],
+  });
+  const silent = plugin('silent', { priority: 1, exclusive: true, handle: () => undefined });
+  expect(answerOf([plugin('low', {}), silent]).at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
+});
+
+test('there is room for so many connections and no more', () => {
+  const { host } = connected({ limits: { maxConnections: 1 } });
+  expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
+});
