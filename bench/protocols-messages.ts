@@ -26,10 +26,9 @@ const PROSE =
   'Please look through the order book of last week, group the open positions by customer and tell me which of them ' +
   'need a call before Friday. Leave out everything below fifty euros, and name the three largest first.';
 
-const line = text
-  .min(1)
-  .max(500)
-  .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
+const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$/;
+const line = text.min(1).max(500).regex(ONE_LINE);
 const agentId = text.regex(/^eip155:\d+:0x[a-fA-F0-9]{40}:\d+$/).nullable();
 const time = z.iso.datetime({ offset: true }).nullable();
 

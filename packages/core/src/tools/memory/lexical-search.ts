@@ -1,16 +1,17 @@
+import { WordIndex } from '../../knowledge/word-index.ts';
 import type { Search } from './search.ts';
 
-/** Search by the words themselves, whole, begun or with a slip. Loaded when it is first used. */
+/** Search by words and their relatives, as the knowledge search counts them. */
 export const lexicalSearch: Search = {
   async rank(query, texts) {
-    const { default: MiniSearch } = await import('minisearch');
-    const index = new MiniSearch<{ id: string; text: string }>({ fields: ['text'] });
-    index.addAll(texts);
-    const found = index.search(query, {
-      prefix: (word) => word.length > 2,
-      fuzzy: (word) => (word.length > 4 ? 0.2 : false),
-    });
-    const best = found[0]?.score ?? 1;
-    return found.map(({ id, score }) => ({ id: String(id), score: score / best }));
+    const index = new WordIndex();
+    for (const { id, text } of texts) index.put(id, text);
+    const hits = index.search(query, new Set(texts.map(({ id }) => id)), RELATED);
+    const ranked = [...hits].map(([id, { score }]) => ({ id, score })).sort((a, b) => b.score - a.score);
+    const best = ranked[0]?.score ?? 1;
+    return ranked.map(({ id, score }) => ({ id, score: score / best }));
   },
 };
+
+/** What a related word counts of the word itself. */
+const RELATED = 0.5;
