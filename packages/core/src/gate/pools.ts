@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type buildConnector, Pool } from 'undici';
+import type { buildConnector, Pool } from 'undici';
 
 /** What one connection may be used for again: nothing is shared over any of these. */
 export interface PoolKey {
@@ -19,15 +19,19 @@ export class Pools implements AsyncDisposable {
     dispose: (pool) => void pool.close().catch(() => {}),
   });
 
+  #undici: typeof import('undici') | undefined;
+
   constructor({ connect }: { connect: (key: PoolKey) => buildConnector.connector }) {
     this.#connect = connect;
   }
 
-  get(key: PoolKey): Pool {
+  async get(key: PoolKey): Promise<Pool> {
+    // Loaded with the first request: a server that calls nobody need not keep it in memory.
+    this.#undici ??= await import('undici');
     const name = `${key.caller}\0${key.credentials}\0${key.origin}\0${key.address}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const pool = new Pool(key.origin, { ...POOL_OPTIONS, connect: this.#connect(key) });
+    const pool = new this.#undici.Pool(key.origin, { ...POOL_OPTIONS, connect: this.#connect(key) });
     this.#pools.set(name, pool);
     return pool;
   }
