@@ -3,7 +3,7 @@ import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
-import type { RequestKey, RequestRow, Store } from '../store/store.ts';
+import type { NonceRow, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { deferred } from './deferred.ts';
 import { asksTheSame, digestOf } from './digest.ts';
 import { FrameMaker } from './frame-maker.ts';
@@ -78,7 +78,11 @@ export class Runs {
       state: slot === undefined ? 'accepted' : 'started',
       acceptedAt: this.#clock.now().getTime(),
     };
-    const accepted = await this.#accept(row, slot);
+    const accepted = await this.#accept(row, call.nonce, slot);
+    if ('reused' in accepted) {
+      slot?.release();
+      refuse('nonce_reused');
+    }
     if (!accepted.repeat) call.onAccepted?.(row);
     if (accepted.repeat) {
       slot?.release();
@@ -179,8 +183,8 @@ export class Runs {
     signal.removeEventListener('abort', interrupt);
   }
 
-  async #accept(row: RequestRow, slot: Slot | undefined) {
-    const accepting = this.#store.requests.accept(row);
+  async #accept(row: RequestRow, nonce: NonceRow | undefined, slot: Slot | undefined) {
+    const accepting = this.#store.requests.accept(row, nonce);
     this.#accepting.add(accepting);
     try {
       return await accepting;

@@ -1,6 +1,8 @@
 import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
+import { NONCE_TABLES } from './sql/nonces.ts';
+import { REGISTRATION_TABLES } from './sql/registrations.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -207,4 +209,5 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX memory_entries_by_end ON memory_entries (expires_at) WHERE expires_at IS NOT NULL
   `,
+  `${REGISTRATION_TABLES}; ${NONCE_TABLES}`,
 ];

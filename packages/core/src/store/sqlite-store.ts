@@ -12,7 +12,9 @@ import type {
   CredentialStore,
   KeyStore,
   KnowledgeStore,
+  NonceStore,
   OutboxStore,
+  RegistrationStore,
   RequestStore,
   SessionStore,
   Store,
@@ -80,7 +82,7 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: (row) => this.#ask('accept', row),
+    accept: (row, nonce) => this.#ask('accept', row, nonce),
     start: (key) => this.#ask('start', key),
     append: (key, frames) => this.#ask('append', key, frames),
     find: (key) => this.#ask('find', key),
@@ -183,6 +185,19 @@ export class SqliteStore implements Store {
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
     list: () => this.#ask('listPins'),
+  };
+
+  readonly registrations: RegistrationStore = {
+    put: (row) => this.#ask('putRegistration', row),
+    list: () => this.#ask('listRegistrations'),
+    beat: (agentId, at) => this.#ask('beatRegistration', agentId, at),
+    remove: (agentId) => this.#ask('removeRegistration', agentId),
+  };
+
+  readonly nonces: NonceStore = {
+    use: (row) => this.#ask('useNonce', row),
+    latest: () => this.#ask('latestNonce'),
+    purge: (before) => this.#ask('purgeNonces', before),
   };
 
   stats(): Promise<StoreStats> {

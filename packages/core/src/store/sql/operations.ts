@@ -6,8 +6,10 @@ import { credentialReads, credentialRemovals, credentialWrites } from './credent
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
+import { nonceReads, nonceRemovals, nonceWrites } from './nonces.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { pinReads, pinWrites } from './pins.ts';
+import { registrationReads, registrationRemovals, registrationWrites } from './registrations.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { threadReads, threadRemovals, threadWrites } from './threads.ts';
@@ -28,6 +30,8 @@ export function prepareOperations(database: Database) {
       ...knowledgeReads(database),
       ...memoryReads(database),
       ...pinReads(database),
+      ...registrationReads(database),
+      ...nonceReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -42,6 +46,8 @@ export function prepareOperations(database: Database) {
       ...knowledgeWrites(database),
       ...memoryWrites(database),
       ...pinWrites(database),
+      ...registrationWrites(database),
+      ...nonceWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -55,6 +61,8 @@ export function prepareOperations(database: Database) {
       ...apiRemovals(database),
       ...knowledgeRemovals(database),
       ...memoryRemovals(database),
+      ...registrationRemovals(database),
+      ...nonceRemovals(database),
     },
   };
 }

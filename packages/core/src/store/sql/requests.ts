@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib';
+import type { NonceRow } from '../nonces.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { Accepted, FrameRow, RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { type FramesRow, packFrames, unpackFrames } from './frames.ts';
+import { prepareNonceUse } from './nonces.ts';
 
 export function requestReads(database: Database) {
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
@@ -67,10 +69,12 @@ export function requestWrites(database: Database) {
     'INSERT INTO frames (request, first, count, ends, lengths, text, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
+  const useNonce = prepareNonceUse(database);
 
   return {
-    accept(row: RequestRow): Accepted {
+    accept(row: RequestRow, nonce?: NonceRow): Accepted {
       requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+      if (nonce !== undefined && useNonce(nonce) === 'reused') return { reused: true };
       const { changes, lastInsertRowid } = insert.run(
         row.owner,
         row.requestId,
