@@ -1,6 +1,7 @@
 import { ApiShape, DriverShape, LimitsShape, McpServerShape, ToolEntryShape, WireShape } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
 import { MailboxShape } from './mailbox-config.ts';
+import { MessagesShape } from './messages-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -54,6 +55,7 @@ export const ConfigShape = {
     mcp_servers: { type: 'object', additionalProperties: McpServerShape },
     limits: LimitsShape,
     mailbox: MailboxShape,
+    messages: MessagesShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {
       type: 'array',

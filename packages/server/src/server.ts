@@ -17,6 +17,7 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
+import { type MessagesService, openMessages } from './a2a-messages.ts';
 import type { Config } from './config-schema.ts';
 import { openDiscovery } from './discovery.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
@@ -66,12 +67,14 @@ export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
   readonly wire: Wire;
+  readonly messages: MessagesService;
   readonly #endings: Endings;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, url, endings }: ServerParts) {
+  constructor({ engine, wire, messages, url, endings }: ServerParts) {
     this.engine = engine;
     this.wire = wire;
+    this.messages = messages;
     this.url = url;
     this.#endings = endings;
   }
@@ -90,6 +93,7 @@ export class Server implements AsyncDisposable {
 interface ServerParts {
   readonly engine: Engine;
   readonly wire: Wire;
+  readonly messages: MessagesService;
   readonly url: string;
   readonly endings: Endings;
 }
@@ -132,6 +136,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
     const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
     endings.add((drainMs) => wire.stop({ drainMs }));
+    const messages = await openMessages({ config, folder, engine, store, gate, clock, ids, log });
+    endings.add((drainMs) => messages.stop({ drainMs }));
     const context = { engine, store, clock, ids, log };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
@@ -149,13 +155,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...discovery.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
+      ...messages.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const started = new Started();
     const edge: HttpEdge = new HttpEdge({
       routes: routes.map((route) => started.holding(route)),
-      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire)],
+      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire), messages.socket],
       clock,
       ids,
       log,
@@ -175,12 +182,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
     if (options.isEmbedded !== true) await wire.listen(config);
+    if (options.isEmbedded !== true) await messages.listen(url);
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
     await mailbox.start();
+    await messages.start();
     await provideAdminKey(engine, options);
     started.now();
-    return new Server({ engine, wire, url, endings });
+    return new Server({ engine, wire, messages, url, endings });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;
