@@ -8,8 +8,19 @@ import {
   verify,
 } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type A2AMessage, signedContent } from '../../packages/protocols/src/a2a-messages/index.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import {
+  auth,
+  handshake,
+  heading,
+  isSignedByServer,
+  pair,
+  query,
+  request,
+  serverKeyOf,
+  signed,
+  signingCaller,
+} from './a2a-peer.ts';
 import { call } from './call.ts';
 import { agentModule, System } from './system.ts';
 
@@ -26,16 +37,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 
 const ada = await system.caller('ada-agent');
 const eve = await system.caller('eve-agent');
-const signer = await signingCaller('signing-agent');
-
-const CARD = {
-  agent_id: 'ada-agent',
-  name: 'Ada',
-  version: '1.0.0',
-  description: 'asks',
-  capabilities: ['request'],
-  supported_protocols: ['A2A/1.0'],
-};
+const signer = await signingCaller(system, 'signing-agent');
 
 describe('messages over HTTP', () => {
   test('a handshake is answered with the card of who was meant and what was agreed, signed by the key in it', async () => {
@@ -52,7 +54,7 @@ describe('messages over HTTP', () => {
         agent_card: { agent_id: 'echo', capabilities: ['echo_text', 'data_read'] },
       },
     });
-    expect(isSignedByServer(message, await serverKey())).toBe(true);
+    expect(isSignedByServer(message, createPublicKey(await serverKeyOf(system, ada.api_key)))).toBe(true);
   });
 
   test('no common version is an error', async () => {
@@ -157,7 +159,7 @@ describe('who sent it', () => {
       'rsa-pss': () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
     };
     for (const [kind, make] of Object.entries(kinds)) {
-      const own = await signingCaller(`signs-${kind}`, make());
+      const own = await signingCaller(system, `signs-${kind}`, make());
       const { status, message } = await post(signed(own, request({ content: kind })));
       expect([kind, status, message]).toMatchObject([kind, 200, { payload: { data: { echoed: kind } } }]);
     }
@@ -218,7 +220,7 @@ describe('who sent it', () => {
   });
 
   test('a key that is taken away is worth nothing at once; two are good while one replaces the other', async () => {
-    const own = await signingCaller('rotating-agent');
+    const own = await signingCaller(system, 'rotating-agent');
     const next = pair();
     const put = (public_key: string) => {
       const json = { agent_id: 'rotating-agent', permissions: { agents: ['*'] }, public_key };
@@ -243,84 +245,6 @@ test('after a kill a replay is still one, and its nonce is still used', async ()
   const reused = signed(signer, request({ content: 'else' }), { nonce: String(auth(message)['nonce']) });
   expect((await post(reused)).status).toBe(409);
 });
-
-interface Pair {
-  readonly privateKey: KeyObject;
-  readonly pem: string;
-}
-interface SigningCaller extends Pair {
-  readonly agentId: string;
-  readonly api_key: string;
-}
-
-function pair({ privateKey, publicKey } = generateKeyPairSync('ed25519')): Pair {
-  return { privateKey, pem: publicKey.export({ format: 'pem', type: 'spki' }).toString() };
-}
-
-async function signingCaller(
-  agentId: string,
-  keys?: { privateKey: KeyObject; publicKey: KeyObject },
-): Promise<SigningCaller> {
-  const made = pair(keys);
-  const { api_key } = await system.caller(agentId, { permissions: { agents: ['*'] }, public_key: made.pem });
-  return { ...made, agentId, api_key };
-}
-
-function signed({ privateKey, agentId }: SigningCaller, message: JsonObject, fields: JsonObject = {}): JsonObject {
-  const auth = {
-    agent_id: agentId,
-    timestamp: new Date().toISOString(),
-    nonce: randomBytes(16).toString('hex'),
-    signature: '',
-    ...fields,
-  };
-  const whole = { ...message, sender_id: agentId, auth };
-  const content = signedContent(whole as unknown as A2AMessage);
-  if (!content.ok) throw new Error('no canonical form');
-  const rsa = privateKey.asymmetricKeyType === 'rsa' && { padding: 6, saltLength: 32 };
-  const algorithm = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
-  const signature = sign(algorithm, content.value.bytes, { key: privateKey, ...rsa }).toString('base64');
-  return { ...whole, auth: { ...auth, signature } };
-}
-
-function auth(message: JsonObject): JsonObject {
-  return message['auth'] as JsonObject;
-}
-
-function isSignedByServer(message: JsonObject, key: KeyObject): boolean {
-  const content = signedContent(message as unknown as A2AMessage);
-  if (!content.ok) return false;
-  return verify(null, content.value.bytes, key, Buffer.from(String(auth(message)['signature']), 'base64'));
-}
-
-async function serverKey(): Promise<KeyObject> {
-  const found = await call(system.url, { path: '/agents/echo', key: ada.api_key });
-  const { agent_card } = (await found.json()) as { agent_card: { metadata: { public_key: string } } };
-  return createPublicKey(agent_card.metadata.public_key);
-}
-
-function heading(message_type: string): JsonObject {
-  return {
-    message_id: randomUUID(),
-    message_type,
-    sender_id: 'ada-agent',
-    recipient_id: 'echo',
-    timestamp: new Date().toISOString(),
-    correlation_id: null,
-  };
-}
-
-function handshake(card: JsonObject = {}): JsonObject {
-  return { ...heading('handshake'), payload: { agent_card: { ...CARD, ...card } } };
-}
-
-function request(parameters: JsonObject): JsonObject {
-  return { ...heading('request'), payload: { method: 'say', parameters } };
-}
-
-function query(payload: JsonObject): JsonObject {
-  return { ...heading('discover_agents'), recipient_id: 'registry', payload };
-}
 
 function postRaw(text: string, key?: string) {
   const headers = { 'content-type': 'application/json' };

@@ -94,7 +94,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   'POST /a2a/messages': {
     call: (_id, actor = 'owner') => ({ path: '/a2a/messages', json: a2aRequest(SENDERS[actor]) }),
     needsProof: true,
-    words: 'application/json',
   },
   'POST /agents/register': {
     call: () => ({ path: '/agents/register', json: registration(fresh()) }),
@@ -183,13 +182,16 @@ describe('every route of the running server', () => {
     async ({ route, actor, verdict: byAccess }) => {
       const rule = RULES[nameOf(route)];
       if (rule === undefined) throw new Error('this route has no rule');
-      const verdict = rule.needsProof === true && actor === 'anonymous' ? 'unauthenticated' : byAccess;
+      const isUnproven = rule.needsProof === true && actor === 'anonymous';
+      const verdict = isUnproven ? 'unauthenticated' : byAccess;
       const heard = await ask(route, actor, await rule.call(undefined, actor));
       const text = await heard.text();
       expect(heard.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
       if (verdict === 'passes') return;
       // A refusal has fixed words and nothing of what was asked for.
-      expect(heard.headers['content-type']).toBe(rule.words ?? 'application/problem+json');
+      expect(heard.headers['content-type']).toBe(
+        rule.words ?? (isUnproven ? 'application/json' : 'application/problem+json'),
+      );
       expect(text).not.toContain('owner');
       if (verdict === 'unauthenticated') expect(heard.headers['www-authenticate']).toBe('Bearer');
       if (verdict !== 'absent') return;

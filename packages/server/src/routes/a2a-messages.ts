@@ -47,11 +47,13 @@ export function messageSocketRoute(messages: Messages): SocketRoute {
           const told = textOf(said);
           // Whoever is gone has no use for it.
           if (told !== undefined) await socket.send(told).catch(() => {});
+          answering.delete(answer);
+          if (!conversation.isClosed) return;
+          await Promise.all(answering);
+          socket.close(1000);
         });
         answering.add(answer);
-        void answer.finally(() => answering.delete(answer));
         if (answering.size >= MOST_ANSWERS) await Promise.race(answering);
-        if (conversation.isClosed) break;
       }
       await Promise.all(answering);
     },
