@@ -6,8 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { announcement } from '../packages/core/src/a2a-messages/announcement.ts';
 import { AgentRegistry } from '../packages/core/src/agent-registry/agent-registry.ts';
 import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
+import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
 import { load } from './e2a/load.ts';
@@ -84,8 +86,16 @@ async function signedRequests(): Promise<string[]> {
 
 async function discovery(): Promise<string[]> {
   const [few, many] = [await registryOf(100), await registryOf(10_000)];
-  const query = { capabilities: ['half', 'third'], status: 'healthy', limit: 10 } as const;
-  const cost = measure({ few: () => few.discover(query), many: () => many.discover(query) });
+  const query: DiscoverAgentsMessage = {
+    ...request(),
+    message_type: 'discover_agents',
+    recipient_id: 'registry',
+    payload: { capabilities: ['half', 'third'], filters: { max_results: 10 } },
+  };
+  // The whole answer as it is made for who asks, before it is signed and sent.
+  const stamp = { id: randomBytes(16).toString('hex'), now: new Date() };
+  const ask = (registry: AgentRegistry) => announcement(query, registry, { stamp, elapsed: () => performance.now() });
+  const cost = measure({ few: () => ask(few), many: () => ask(many) });
   const ratio = cost.many / cost.few;
   console.log(
     `\ndiscovery by two capabilities: 100 agents ${(cost.few / 1000).toFixed(2)} µs, 10,000 agents ` +

@@ -1,16 +1,9 @@
-import {
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  randomUUID,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import {
   auth,
+  CARD,
   handshake,
   heading,
   isSignedByServer,
@@ -29,6 +22,7 @@ const system = await System.start({
     default_agent: 'echo',
     agents: {
       echo: { driver: 'module', module: agentModule('echo'), name: 'Echo', skills: ['echo_text', 'data_read'] },
+      words: { driver: 'module', module: agentModule('words') },
     },
     messages: { port: 0 },
   },
@@ -79,6 +73,16 @@ describe('messages over HTTP', () => {
     const other = await post({ ...asked, payload: { method: 'say', parameters: { content: 'else' } } }, ada.api_key);
     expect(other.status).toBe(409);
     expect(other.message).toMatchObject({ message_type: 'error', payload: { error: { code: 'CONFLICT' } } });
+  });
+
+  test('an answer in parts is collected, or refused to who says no_streaming in its card', async () => {
+    const stream = { ...request({}), recipient_id: 'words' };
+    expect((await post(stream, ada.api_key)).message).toMatchObject({ payload: { data: { text: 'one two' } } });
+    const eveCard = { ...CARD, agent_id: 'eve-agent', capabilities: ['no_streaming'] };
+    const json = { agent_card: eveCard, endpoint: 'https://eve.example.com/a2a' };
+    await call(system.url, { method: 'POST', path: '/agents/register', key: eve.api_key, json });
+    const refused = await post({ ...request({}), recipient_id: 'words', sender_id: 'eve-agent' }, eve.api_key);
+    expect([refused.status, refused.message]).toMatchObject([501, { payload: { error: { code: 'NOT_IMPLEMENTED' } } }]);
   });
 
   test('an agent nobody knows is said to be none', async () => {

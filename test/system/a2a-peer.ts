@@ -91,7 +91,8 @@ export async function serverKeyOf({ url }: System, key: string): Promise<string>
   return agent_card.metadata.public_key;
 }
 
-const CARD = {
+/** How the caller of these tests introduces itself. */
+export const CARD = {
   agent_id: 'ada-agent',
   name: 'Ada',
   version: '1.0.0',

@@ -49,7 +49,8 @@ export function relayAgent(options: RelayAgentOptions): Agent {
       const stamp = { id: ids.hex(), now: clock.now() };
       const told = a2aMessagesDialect.fromEnvelope(envelope, stamp);
       if (!told.ok) return yield agentFailed(told.issues[0]?.message ?? 'This cannot be said in an A2A message.');
-      if (told.value.message_type !== 'request') throw new Error('an envelope was told as something else than a request');
+      if (told.value.message_type !== 'request')
+        throw new Error('an envelope was told as something else than a request');
       // Two callers may use the same id. There they are one, so it is made from both names.
       const id = createHash('sha256')
         .update(`${call.principal.id}\n${envelope.request_id ?? stamp.id}`)

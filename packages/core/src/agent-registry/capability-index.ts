@@ -24,6 +24,7 @@ export class CapabilityIndex<Agent extends Indexed> {
   readonly #places = new Map<string, number>();
   #ordered: string[] = [];
   #healthy = new Uint32Array(0);
+  #everybody = new Uint32Array(0);
   #isMade = true;
 
   get size(): number {
@@ -61,11 +62,17 @@ export class CapabilityIndex<Agent extends Indexed> {
       if (row === undefined) return { agents: [], total: 0 };
       rows.push(row);
     }
+    // Plain loops over whole rows: this is where the time goes that grows with the number of agents.
+    const healthy = this.#healthy;
+    const wanted = status === 'healthy' ? healthy : this.#everybody;
+    const [first = wanted, ...others] = rows;
     const agents: Agent[] = [];
     let total = 0;
-    for (let word = 0; word < this.#healthy.length; word++) {
-      let bits = this.#wordOf(word, status);
-      for (const row of rows) bits &= row[word] ?? 0;
+    for (let word = 0; word < wanted.length; word++) {
+      let bits = (wanted[word] as number) & (first[word] as number);
+      if (status === 'unhealthy') bits &= ~(healthy[word] as number);
+      for (let at = 0; at < others.length && bits !== 0; at++) bits &= others[at]?.[word] as number;
+      if (bits === 0) continue;
       total += countBits(bits);
       for (; bits !== 0 && agents.length < limit; bits &= bits - 1) {
         const agent = this.#agents.get(this.#ordered[word * 32 + lowestBit(bits)] ?? '');
@@ -81,24 +88,18 @@ export class CapabilityIndex<Agent extends Indexed> {
     return new Map([...this.#rows].map(([name, row]) => [name, row.reduce((sum, bits) => sum + countBits(bits), 0)]));
   }
 
-  #wordOf(word: number, status: IndexQuery['status']): number {
-    const healthy = this.#healthy[word] ?? 0;
-    if (status === 'healthy') return healthy;
-    const rest = this.#ordered.length - word * 32;
-    const all = rest >= 32 ? -1 : (1 << rest) - 1;
-    return status === 'all' ? all : all & ~healthy;
-  }
-
   #make(): void {
     const agents = [...this.#agents.values()].sort((a, b) => compare(a.name, b.name) || compare(a.agentId, b.agentId));
     const words = Math.ceil(agents.length / 32);
     this.#ordered = agents.map(({ agentId }) => agentId);
     this.#healthy = new Uint32Array(words);
+    this.#everybody = new Uint32Array(words);
     this.#rows.clear();
     this.#places.clear();
     for (const [place, { agentId, capabilities, isHealthy }] of agents.entries()) {
       this.#places.set(agentId, place);
       setBit(this.#healthy, place, isHealthy);
+      setBit(this.#everybody, place, true);
       for (const capability of capabilities) {
         let row = this.#rows.get(capability);
         if (row === undefined) {
