@@ -1,4 +1,4 @@
-import { type E2AResponse, type Failure, failure, type JsonObject } from '@dragoman/protocols';
+import { type E2AResponse, type Failure, failure, isObject, type JsonObject } from '@dragoman/protocols';
 
 /**
  * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result
@@ -24,7 +24,8 @@ export async function collectAnswer(
 }
 
 function withResult(frame: E2AResponse, collected: JsonObject): E2AResponse {
-  const { result } = frame.body;
-  if (frame.response_kind !== 'e2a.complete' || (result !== undefined && result !== null)) return frame;
+  const { result = null } = frame.body;
+  const isNone = result === null || (isObject(result) && Object.keys(result).length === 0);
+  if (frame.response_kind !== 'e2a.complete' || !isNone) return frame;
   return { ...frame, body: { ...frame.body, result: collected } };
 }
