@@ -1,4 +1,5 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import {
@@ -144,6 +145,31 @@ describe('messages over HTTP', () => {
     expect(answer.status).toBe(413);
     const large = await post(request({ content: 'x'.repeat(9_000_000) }), ada.api_key);
     expect(large.status).toBe(200);
+  });
+});
+
+describe('the examples of the spec, with ids that fit its patterns', () => {
+  const folder = new URL('../../conformance/a2a-messages/accept/', import.meta.url);
+  const examples = readdirSync(folder).filter((name) => name.startsWith('spec-example-'));
+  const EXPECTED: Readonly<Record<string, readonly [status: number, type: string | undefined]>> = {
+    request: [404, 'error'],
+    handshake: [200, 'handshake_ack'],
+    discover_agents: [200, 'agent_announcement'],
+    // Answers to nothing that was asked.
+    response: [404, undefined],
+    error: [404, undefined],
+    agent_announcement: [404, undefined],
+  };
+
+  test.each(examples)('%s', async (name) => {
+    const { input } = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as { input: JsonObject };
+    const { auth: _, ...example } = input;
+    const sender = example['message_type'] === 'agent_announcement' ? 'registry' : 'ada-agent';
+    const key = sender === 'registry' ? system.adminKey : ada.api_key;
+    const sent = { ...example, message_id: randomUUID(), sender_id: sender, timestamp: new Date().toISOString() };
+    const { status, message } = await post(sent, key);
+    const [wanted, type] = EXPECTED[String(example['message_type'])] ?? [];
+    expect([status, message['message_type']]).toEqual([wanted, type]);
   });
 });
 

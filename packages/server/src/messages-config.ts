@@ -1,5 +1,3 @@
-import type { Static } from '@dragoman/protocols';
-
 /** `messages:` of the configuration. */
 export const MessagesShape = {
   type: 'object',
@@ -26,4 +24,3 @@ export const MessagesShape = {
   },
   additionalProperties: false,
 } as const;
-export type MessagesConfig = Static<typeof MessagesShape>;
