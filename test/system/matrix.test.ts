@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -41,8 +42,7 @@ const MESSAGE: JsonObject = { from: 'Me', message: 'hello there' };
 /** What belongs to the owner. */
 await send(owner.api_key, { request_id: 'of-owner', params: { content: 'the secret of the owner' } });
 await post(owner.api_key, { metadata: { messageId: 'message-of-owner', threadId: 'thread-of-owner' } });
-
-const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
+await registered('registered-by-owner');
 
 await call(system.url, {
   method: 'POST',
@@ -53,6 +53,8 @@ await call(system.url, {
 
 let number = 0;
 const fresh = () => `fresh-${++number}`;
+
+const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
 
 /**
  * How each route is called so that who may call it succeeds. A route that is not here fails the suite: say what it does
@@ -116,6 +118,27 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'POST /a2a/messages': {
+    call: (_id, actor = 'owner') => ({ path: '/a2a/messages', json: a2aRequest(SENDERS[actor]) }),
+    needsProof: true,
+  },
+  'POST /agents/register': {
+    call: () => ({ path: '/agents/register', json: registration(fresh()) }),
+    status: 201,
+  },
+  'GET /agents/discover': { call: () => ({ path: '/agents/discover' }) },
+  'GET /agents': { call: () => ({ path: '/agents' }) },
+  'GET /agents/{agent_id}': { call: () => ({ path: '/agents/echo' }) },
+  'PUT /agents/{agent_id}/heartbeat': {
+    call: (id = 'registered-by-owner') => ({ path: `/agents/${id}/heartbeat` }),
+    owned: true,
+  },
+  'DELETE /agents/{agent_id}': {
+    call: async (id) => ({ path: `/agents/${id ?? (await registered())}` }),
+    owned: true,
+  },
+  'GET /stats': { call: () => ({ path: '/stats' }) },
+  'GET /schemas/{dialect}/{file}': { call: () => ({ path: '/schemas/a2a-messages/base-message.json' }) },
   'GET /.well-known/agent-card.json': { call: () => ({ path: '/.well-known/agent-card.json' }) },
   'GET /.well-known/agent.json': { call: () => ({ path: '/.well-known/agent.json' }) },
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
@@ -188,7 +211,9 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 interface Rule {
   /** What the route is called with; an owned one by the id of what is asked for. */
-  call(id?: string): Call | Promise<Call>;
+  call(id?: string, actor?: Actor): Call | Promise<Call>;
+  /** Open because a signature can stand for a key; without either nobody passes. */
+  readonly needsProof?: boolean;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
   /** Of success; 200 unless told. */
@@ -213,15 +238,19 @@ describe('every route of the running server', () => {
 
   test.each(authorisationMatrix(routes).map((row) => ({ ...row, name: nameOf(row.route) })))(
     '$name as $actor: $verdict',
-    async ({ route, actor, verdict }) => {
+    async ({ route, actor, verdict: byAccess }) => {
       const rule = RULES[nameOf(route)];
       if (rule === undefined) throw new Error('this route has no rule');
-      const heard = await ask(route, actor, await rule.call());
+      const isUnproven = rule.needsProof === true && actor === 'anonymous';
+      const verdict = isUnproven ? 'unauthenticated' : byAccess;
+      const heard = await ask(route, actor, await rule.call(undefined, actor));
       const text = await heard.text();
       expect(heard.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
       if (verdict === 'passes') return;
       // A refusal has fixed words and nothing of what was asked for.
-      expect(heard.headers['content-type']).toBe(rule.words ?? 'application/problem+json');
+      expect(heard.headers['content-type']).toBe(
+        rule.words ?? (isUnproven ? 'application/json' : 'application/problem+json'),
+      );
       expect(text).not.toContain('owner');
       if (verdict === 'unauthenticated') expect(heard.headers['www-authenticate']).toBe('Bearer');
       if (verdict !== 'absent') return;
@@ -475,6 +504,36 @@ async function deadCallback(): Promise<string> {
     const { deliveries } = (await dead.json()) as { deliveries: { id: string }[] };
     if (deliveries[0] !== undefined) return deliveries[0].id;
   }
+}
+
+const SENDERS: Readonly<Record<Actor, string>> = {
+  owner: 'owner-agent',
+  other: 'other-agent',
+  anonymous: 'nobody-at-all',
+  revoked: 'revoked-agent',
+  admin: 'owner-agent',
+};
+
+function a2aRequest(sender: string): JsonObject {
+  return {
+    message_id: randomUUID(),
+    message_type: 'request',
+    sender_id: sender,
+    recipient_id: 'echo',
+    timestamp: new Date().toISOString(),
+    payload: { method: 'say', parameters: { content: 'hello there' } },
+  };
+}
+
+function registration(agentId: string): JsonObject {
+  const card = { agent_id: agentId, name: agentId, version: '1.0.0', description: '', capabilities: ['data_read'] };
+  return { agent_card: { ...card, supported_protocols: ['A2A/1.0'] }, endpoint: 'https://agent.example.com/a2a' };
+}
+
+/** The id of an agent the owner has registered. */
+async function registered(agentId = fresh()): Promise<string> {
+  await call(system.url, { method: 'POST', path: '/agents/register', key: owner.api_key, json: registration(agentId) });
+  return agentId;
 }
 
 function chat(requestId: string): JsonObject & { request_id: string } {

@@ -23,7 +23,7 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     const drainMs = Number(process.env['DRAGOMAN_TEST_DRAIN_MS'] ?? 10_000);
     server.stop({ drainMs }).then(() => process.exit(0));
   });
-  process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url })}\n`);
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url, messages: server.messages.url })}\n`);
 }
 
 // A test run that is killed cannot clean up behind itself. Its servers see their stdin end, and do it for it.

@@ -26,6 +26,8 @@ export class System implements AsyncDisposable {
   /** Everything the server has logged, over all its lives. */
   log = '';
   url = '';
+  /** Where A2A messages come in over TCP, if they do. */
+  messagesUrl = '';
   readonly #built: BuiltServer;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
@@ -97,7 +99,9 @@ export class System implements AsyncDisposable {
     });
     const lines = createInterface({ input: child.stdout });
     const listening = once(lines, 'line').then(([line]) => {
-      this.url = JSON.parse(line).url;
+      const { url, messages = '' } = JSON.parse(line);
+      this.url = url;
+      this.messagesUrl = messages;
       return true;
     });
     return Promise.race([listening, this.#exited.then(() => false)]);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { Admin } from './admin.ts';
+import { type AgentIdentity, AgentMessages } from './agent-messages.ts';
 import { Answer } from './answer.ts';
 import { DragomanError } from './dragoman-error.ts';
 import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.ts';
@@ -114,6 +115,11 @@ export class Client {
   /** What was said in a session, newest first, fifty a page. */
   history(session: string, page: SessionOptions & { readonly page?: number } = {}): Promise<HistoryPage> {
     return this.sessions.history(session, page);
+  }
+
+  /** Speaks to other agents in the name of one: finds them, asks them, registers. */
+  agent(identity: AgentIdentity): AgentMessages {
+    return new AgentMessages(this.#http, identity);
   }
 
   /** Whether the server is there, now. */

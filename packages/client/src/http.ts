@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** The body says what went wrong, in words of its own. */
+  readonly anyStatus?: boolean;
 }
 
 /** Requests to one server with one key. */
@@ -54,7 +56,7 @@ export class Http {
     };
     try {
       const response = await attempt.wait(this.#fetch(this.url + path, init));
-      if (!response.ok) throw await attempt.wait(errorOfResponse(response, this.url));
+      if (!response.ok && request.anyStatus !== true) throw await attempt.wait(errorOfResponse(response, this.url));
       return { response, attempt };
     } catch (error) {
       attempt.leave();

@@ -13,6 +13,15 @@ export type {
   Permissions,
   ToolList,
 } from './admin.ts';
+export type {
+  AgentIdentity,
+  AgentMessages,
+  DiscoverQuery,
+  FoundAgent,
+  MessageOptions,
+  Registered,
+  RegisteredQuery,
+} from './agent-messages.ts';
 export type { Answer } from './answer.ts';
 export type { ApiInput, KeptApi } from './api-admin.ts';
 export {

@@ -1,7 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
-import type { RequestRow } from './store/store.ts';
+import type { NonceRow, RequestRow } from './store/store.ts';
 import type { CallerTools } from './tools/caller-tools.ts';
 
 /** The context of one running request. */
@@ -14,6 +14,8 @@ export interface Call {
   readonly log: Log;
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string;
+  /** What the request was signed with: used up in the same commit that records it. */
+  readonly nonce?: NonceRow;
   /** The door has counted it against the caller's limits already, to tell them in its answer. */
   readonly counted?: boolean;
   /** Read the answer from after this sequence; -1 or absent is from the start. */

@@ -1,5 +1,15 @@
 // The whole public surface, by name.
 
+export { MessageSigner } from './a2a-messages/message-signer.ts';
+export { type Conversation, Messages, type Said } from './a2a-messages/messages.ts';
+export { relayAgent } from './a2a-messages/relay-agent.ts';
+export { SenderProof } from './a2a-messages/sender-proof.ts';
+export {
+  AgentRegistry,
+  type HostedAgent,
+  type RegisteredAgent,
+} from './agent-registry/agent-registry.ts';
+export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
@@ -64,6 +74,7 @@ export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsSha
 export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { Reading } from './runs/reading.ts';
+export { keyIn, newKey } from './signing/key-file.ts';
 export type * from './store/memories.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';

@@ -31,6 +31,10 @@ export class Router {
     return found !== undefined;
   }
 
+  has(id: string): boolean {
+    return this.#agents.has(id);
+  }
+
   ids(): string[] {
     return [...this.#agents.keys()];
   }

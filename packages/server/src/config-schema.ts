@@ -10,6 +10,7 @@ import {
 import type { Static } from '@dragoman/protocols';
 import { DOOR_LIMITS } from './door-limits.ts';
 import { MailboxShape } from './mailbox-config.ts';
+import { MessagesShape } from './messages-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -68,6 +69,7 @@ export const ConfigShape = {
     },
     workflows: WorkflowsShape,
     mailbox: MailboxShape,
+    messages: MessagesShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },
     allowed_origins: {
       type: 'array',

@@ -17,6 +17,7 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
+import { type MessagesService, openMessages } from './a2a-messages.ts';
 import type { Config } from './config-schema.ts';
 import { openDiscovery } from './discovery.ts';
 import { edgeLimits } from './door-limits.ts';
@@ -68,12 +69,14 @@ export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
   readonly wire: Wire;
+  readonly messages: MessagesService;
   readonly #endings: Endings;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, url, endings }: ServerParts) {
+  constructor({ engine, wire, messages, url, endings }: ServerParts) {
     this.engine = engine;
     this.wire = wire;
+    this.messages = messages;
     this.url = url;
     this.#endings = endings;
   }
@@ -92,6 +95,7 @@ export class Server implements AsyncDisposable {
 interface ServerParts {
   readonly engine: Engine;
   readonly wire: Wire;
+  readonly messages: MessagesService;
   readonly url: string;
   readonly endings: Endings;
 }
@@ -147,6 +151,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add((drainMs) => workflows.stop(drainMs));
     const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
     endings.add((drainMs) => wire.stop({ drainMs }));
+    const messages = await openMessages({ config, folder, engine, store, gate, clock, ids, log });
+    endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits };
     const meter = new RequestMeter();
@@ -166,13 +172,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
+      ...messages.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const started = new Started();
     const edge: HttpEdge = new HttpEdge({
       routes: routes.map((route) => started.holding(route)),
-      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire)],
+      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire), messages.socket],
       clock,
       ids,
       log,
@@ -193,13 +200,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     });
     const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
     if (options.isEmbedded !== true) await wire.listen(config);
+    if (options.isEmbedded !== true) await messages.listen(url);
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
     await mailbox.start();
     await workflows.start();
+    await messages.start();
     await provideAdminKey(engine, options);
     started.now();
-    return new Server({ engine, wire, url, endings });
+    return new Server({ engine, wire, messages, url, endings });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

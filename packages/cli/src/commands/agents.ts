@@ -7,16 +7,21 @@ import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { callCommand, discoverCommand, keygenCommand, registerCommand } from './agents-messages.ts';
 
 export function agentsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'agents',
-    summary: 'agents: list, add and remove them (needs the admin key)',
+    summary: 'agents: administer them (needs the admin key), and find, register and ask them by A2A messages',
     examples: [`${PROGRAM} agents list`, `${PROGRAM} agents add desk --may-call echo`],
   })
     .addCommand(listCommand(context))
     .addCommand(addCommand(context))
-    .addCommand(removeCommand(context));
+    .addCommand(removeCommand(context))
+    .addCommand(keygenCommand(context))
+    .addCommand(registerCommand(context))
+    .addCommand(discoverCommand(context))
+    .addCommand(callCommand(context));
 }
 
 function listCommand(context: Context): Command {

@@ -34,7 +34,7 @@ function run({
     start: async (options) => {
       given = options;
       start?.(options);
-      return { url: 'http://127.0.0.1:1', wire: {}, stop } as unknown as Server;
+      return { url: 'http://127.0.0.1:1', wire: {}, messages: {}, stop } as unknown as Server;
     },
   });
   // Looked at by the test when it wants to, which may be after it failed.

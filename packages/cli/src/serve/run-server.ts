@@ -59,8 +59,10 @@ export async function runServer({
       if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
       fail(await startTrouble(error, { settings, command: run.command }));
     });
-    const wire = server.wire.url;
-    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url, ...(wire && { wire }) })}\n`);
+    const { url: wire } = server.wire;
+    const { url: messages } = server.messages;
+    const doors = { ...(wire && { wire }), ...(messages && { messages }) };
+    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url, ...doors })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
     await run.onListening(server);
     await Promise.race([signal.came, disk.broken]);

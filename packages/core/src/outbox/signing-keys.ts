@@ -1,14 +1,7 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
+import { keyIn, newKey } from '../signing/key-file.ts';
 import type { OutboxStore } from '../store/store.ts';
 
 export interface SigningKeysOptions {
@@ -33,7 +26,7 @@ export class SigningKeys {
 
   constructor({ store, log, folder }: SigningKeysOptions) {
     this.#store = store;
-    this.privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), log);
+    this.privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'callbacks' });
     const { x = '' } = createPublicKey(this.privateKey).export({ format: 'jwk' });
     this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
     const { d = '' } = this.privateKey.export({ format: 'jwk' });
@@ -60,34 +53,6 @@ export class SigningKeys {
     await this.#store.forgetSalt(agentId);
     this.#secrets.delete(agentId);
   }
-}
-
-function newKey(): KeyObject {
-  return generateKeyPairSync('ed25519').privateKey;
-}
-
-function keyIn(path: string, log: Log): KeyObject {
-  if (!existsSync(path)) writeWhole(path, newKey().export({ format: 'pem', type: 'pkcs8' }));
-  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    log.warn({ path }, 'others can read the key that signs callbacks; chmod 600 mends that');
-  }
-  try {
-    return createPrivateKey(readFileSync(path));
-  } catch {
-    throw new Error(
-      `${path} is not a private key in PEM form. Put a backup in its place, or move it away to begin with a new key.`,
-    );
-  }
-}
-
-/** All of it or nothing, whenever the power goes. */
-function writeWhole(path: string, text: string | Buffer): void {
-  const draft = `${path}.new`;
-  const file = openSync(draft, 'w', 0o600);
-  writeSync(file, text.toString());
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(draft, path);
 }
 
 const KEY_FILE = 'callbacks.pem';

@@ -2,6 +2,7 @@ import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@
 import { AgentDefinition as validate } from '../generated/registry.js';
 import type { Clock } from '../ports.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { publicKeyFault } from '../signing/public-keys.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
 import { AgentDefinition } from './definition.ts';
 
@@ -10,6 +11,8 @@ export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;
   readonly #agents = new Map<string, AgentDefinition>();
+  /** Grows with every change, for who keeps something made from the list. */
+  changes = 0;
 
   constructor({ store, clock }: { store: AgentStore; clock: Clock }) {
     this.#store = store;
@@ -20,12 +23,14 @@ export class Callers {
     for (const row of await this.#store.list()) {
       this.#agents.set(row.agentId, JSON.parse(row.definition) as AgentDefinition);
     }
+    this.changes += 1;
   }
 
   async put(definition: AgentDefinition): Promise<void> {
     const agentId = definition.agent_id;
     await this.#store.put({ agentId, definition: JSON.stringify(definition), createdAt: this.#clock.now().getTime() });
     this.#agents.set(agentId, definition);
+    this.changes += 1;
   }
 
   find(agentId: string): AgentDefinition | undefined {
@@ -38,19 +43,25 @@ export class Callers {
 
   async remove(agentId: string): Promise<boolean> {
     this.#agents.delete(agentId);
+    this.changes += 1;
     return this.#store.remove(agentId);
   }
 
   /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
   principalOf(key: KeyRow): Principal | undefined {
     if (key.role === 'admin') return { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
-    const agent = this.#agents.get(key.agentId);
+    const agent = this.named(key.agentId);
+    return agent && { ...agent, keyId: key.keyId };
+  }
+
+  /** The agent as a caller, for who has proven by other means than a key to be it. */
+  named(agentId: string): Principal | undefined {
+    const agent = this.#agents.get(agentId);
     if (agent === undefined) return undefined;
     return {
       id: agent.agent_id,
       role: 'agent',
       permissions: { ...NO_PERMISSIONS, ...agent.permissions },
-      keyId: key.keyId,
       ...(agent.limits !== undefined && { limits: agent.limits }),
     };
   }
@@ -64,6 +75,10 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentDefinition> {
   if (RESERVED.has(definition.agent_id.toLowerCase())) {
     const message = `agent_id must not be ${definition.agent_id}: the name is reserved`;
     return reject({ pointer: '/agent_id', code: 'reserved', message, suggestion: 'choose another name' });
+  }
+  const fault = definition.public_key === undefined ? undefined : publicKeyFault(definition.public_key);
+  if (fault !== undefined) {
+    return reject({ pointer: '/public_key', code: 'public_key', message: `public_key must be ${fault}` });
   }
   return accept(definition);
 }

@@ -67,7 +67,12 @@ export const AgentDefinition = {
       additionalProperties: false,
     },
     limits: LimitsShape,
-    public_key: { type: 'string', description: 'SPKI PEM.' },
+    public_key: {
+      type: 'string',
+      maxLength: 16_384,
+      description:
+        'SPKI PEM: Ed25519, ECDSA P-256 or RSA. Two of them, one after the other, while one replaces the other.',
+    },
     ...DriverShape.properties,
   },
   additionalProperties: false,

@@ -78,10 +78,11 @@ export class Runs {
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
-    const accepting = this.#store.requests.accept(row);
+    const accepting = this.#store.requests.accept(row, call.nonce);
     this.#accepting.add(accepting);
     try {
       const accepted = await accepting;
+      if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
         this.counts.accepted++;
         call.onAccepted?.(row);

@@ -3,8 +3,10 @@ import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
 import { memoryKnowledge } from './memory/knowledge.ts';
 import { memoriesInMemory } from './memory/memories.ts';
+import { memoryNonces } from './memory/nonces.ts';
 import { memoryOutbox } from './memory/outbox.ts';
 import { pinsInMemory } from './memory/pins.ts';
+import { memoryRegistrations } from './memory/registrations.ts';
 import { memoryThreads } from './memory/threads.ts';
 import { requireStorable } from './storable.ts';
 import type {
@@ -16,6 +18,7 @@ import type {
   FrameRow,
   KeyRow,
   KeyStore,
+  NonceRow,
   RequestKey,
   RequestRow,
   RequestStore,
@@ -38,7 +41,7 @@ export class MemoryStore implements Store {
   #closed = false;
 
   readonly requests: RequestStore = {
-    accept: (row) => this.#do(() => this.#accept(row)),
+    accept: (row, nonce) => this.#do(() => this.#accept(row, nonce)),
     start: (key) =>
       this.#do(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
@@ -161,6 +164,8 @@ export class MemoryStore implements Store {
   readonly #executions = new MemoryExecutions((operation) => this.#do(operation));
   readonly executions = this.#executions.executions;
   readonly storedData = this.#executions.storedData;
+  readonly registrations = memoryRegistrations((operation) => this.#do(operation));
+  readonly nonces = memoryNonces((operation) => this.#do(operation));
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
@@ -172,8 +177,9 @@ export class MemoryStore implements Store {
     return operation();
   }
 
-  #accept(row: RequestRow): Accepted {
+  #accept(row: RequestRow, nonce?: NonceRow): Accepted {
     requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+    if (nonce !== undefined && this.nonces.record(nonce) === 'reused') return { reused: true };
     const name = nameOf(row.owner, row.requestId);
     const earlier = this.#requests.get(name) ?? this.#withIdempotencyKey(row);
     if (earlier !== undefined) return { repeat: true, row: earlier.row };

@@ -3,6 +3,8 @@ import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION } from './sql/mailbox-tables.ts';
+import { NONCE_TABLES } from './sql/nonces.ts';
+import { REGISTRATION_TABLES } from './sql/registrations.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -151,4 +153,5 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX memory_entries_by_end ON memory_entries (expires_at) WHERE expires_at IS NOT NULL
   `,
   EXECUTION_TABLES,
+  `${REGISTRATION_TABLES}; ${NONCE_TABLES}`,
 ];

@@ -15,7 +15,9 @@ import type {
   ExecutionStore,
   KeyStore,
   KnowledgeStore,
+  NonceStore,
   OutboxStore,
+  RegistrationStore,
   RequestStore,
   SessionStore,
   Store,
@@ -85,8 +87,12 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: async (row) => {
-      const earlier = await this.#ask('accept', ...requestValues(row));
+    accept: async (row, nonce) => {
+      const values = requestValues(row);
+      const earlier = await (nonce === undefined
+        ? this.#ask('accept', ...values)
+        : this.#ask('acceptSigned', nonce, ...values));
+      if (earlier === 'reused') return { reused: true };
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
     start: (key) => this.#ask('start', key),
@@ -201,6 +207,19 @@ export class SqliteStore implements Store {
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
     list: () => this.#ask('listPins'),
+  };
+
+  readonly registrations: RegistrationStore = {
+    put: (row) => this.#ask('putRegistration', row),
+    list: () => this.#ask('listRegistrations'),
+    beat: (agentId, at) => this.#ask('beatRegistration', agentId, at),
+    remove: (agentId) => this.#ask('removeRegistration', agentId),
+  };
+
+  readonly nonces: NonceStore = {
+    use: (row) => this.#ask('useNonce', row),
+    latest: () => this.#ask('latestNonce'),
+    purge: (before) => this.#ask('purgeNonces', before),
   };
 
   stats(): Promise<StoreStats> {

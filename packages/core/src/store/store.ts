@@ -3,15 +3,19 @@ import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
 import type { KnowledgeStore } from './knowledge.ts';
 import type { MemoriesStore } from './memories.ts';
+import type { NonceRow, NonceStore } from './nonces.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PinStore } from './pins.ts';
+import type { RegistrationStore } from './registrations.ts';
 import type { ThreadStore } from './threads.ts';
 
 export type * from './apis.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
 export type * from './knowledge.ts';
+export type * from './nonces.ts';
 export type * from './outbox.ts';
+export type * from './registrations.ts';
 export type * from './threads.ts';
 
 /**
@@ -34,6 +38,8 @@ export interface Store extends AsyncDisposable {
   readonly outbox: OutboxStore;
   readonly memories: MemoriesStore;
   readonly pins: PinStore;
+  readonly registrations: RegistrationStore;
+  readonly nonces: NonceStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }
@@ -80,11 +86,18 @@ export interface FrameRow {
   readonly text: string;
 }
 
-export type Accepted = { readonly repeat: false } | { readonly repeat: true; readonly row: RequestRow };
+export type Accepted =
+  | { readonly repeat: false }
+  | { readonly repeat: true; readonly row: RequestRow }
+  /** Its nonce was used for other bytes; nothing was recorded. */
+  | { readonly reused: true };
 
 export interface RequestStore {
-  /** Records a request, in the state given, or tells which earlier one has its id or, failing that, its idempotency key. */
-  accept(row: RequestRow): Promise<Accepted>;
+  /**
+   * Records a request, in the state given, or tells which earlier one has its id or, failing that, its idempotency key. The
+   * nonce it was signed with is recorded in the same commit.
+   */
+  accept(row: RequestRow, nonce?: NonceRow): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
   start(key: RequestKey): Promise<boolean>;
   /**

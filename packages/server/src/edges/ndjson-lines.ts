@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Cancel, Clock, Entrance, WireConnection, WireHost } from '@dragoman/core';
+import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
 import { LineSplitter } from '@dragoman/protocols';
 
 /** A byte stream each way. */
@@ -8,8 +8,16 @@ export interface Lines {
   readonly output: Writable;
 }
 
+/** Whoever talks by lines. `undefined` when it takes no more peers. */
+export interface LineHost {
+  connect(sink: WireSink, entrance?: Entrance): LineConnection | undefined;
+}
+
+/** One peer of a host: the lines it sends, the end of what it says, and its loss. */
+export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'>;
+
 export interface LineOptions {
-  readonly host: WireHost;
+  readonly host: LineHost;
   readonly clock: Clock;
   readonly entrance?: Entrance;
   readonly limits: LineLimits;
@@ -42,7 +50,7 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 export function serveLines({ input, output }: Lines, { host, clock, entrance, limits }: LineOptions): Promise<void> {
   return new Promise((resolve) => {
     const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
-    let connection: WireConnection | undefined;
+    let connection: LineConnection | undefined;
     let pending = '';
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;

@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import type { Clock, WireHost } from '@dragoman/core';
-import { DEFAULT_LINE_LIMITS, type LineLimits, serveLines } from './ndjson-lines.ts';
+import type { Clock } from '@dragoman/core';
+import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
 
 export interface NdjsonSocketOptions {
-  readonly host: WireHost;
+  readonly host: LineHost;
   readonly clock: Clock;
   readonly limits?: Partial<LineLimits>;
 }

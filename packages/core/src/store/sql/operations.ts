@@ -7,8 +7,10 @@ import { executionReads, executionRemovals, executionWrites } from './executions
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
+import { nonceReads, nonceRemovals, nonceWrites } from './nonces.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { pinReads, pinWrites } from './pins.ts';
+import { registrationReads, registrationRemovals, registrationWrites } from './registrations.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { storedDataReads, storedDataWrites } from './stored-data.ts';
@@ -32,6 +34,8 @@ export function prepareOperations(database: Database) {
       ...pinReads(database),
       ...executionReads(database),
       ...storedDataReads(database),
+      ...registrationReads(database),
+      ...nonceReads(database),
     },
     writes: {
       ...requestWrites(database),
@@ -48,6 +52,8 @@ export function prepareOperations(database: Database) {
       ...pinWrites(database),
       ...executionWrites(database),
       ...storedDataWrites(database),
+      ...registrationWrites(database),
+      ...nonceWrites(database),
     },
     /** Writes that make room or shut somebody out: on a full disk they may use the ballast. */
     removals: {
@@ -62,6 +68,8 @@ export function prepareOperations(database: Database) {
       ...knowledgeRemovals(database),
       ...memoryRemovals(database),
       ...executionRemovals(database),
+      ...registrationRemovals(database),
+      ...nonceRemovals(database),
     },
   };
 }

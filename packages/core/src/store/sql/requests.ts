@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib';
+import type { NonceRow } from '../nonces.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { FrameRow, RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
+import { prepareNonceUse } from './nonces.ts';
 import type { FramesValues, RequestValues } from './values.ts';
 
 export function requestReads(database: Database) {
@@ -68,33 +70,41 @@ export function requestWrites(database: Database) {
     'INSERT INTO frames (request, first, count, ends, lengths, text, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
+  const useNonce = prepareNonceUse(database);
+
+  /** Null when it was recorded, else the earlier one. */
+  function accept(...values: RequestValues): RequestRow | null {
+    const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state] =
+      values;
+    requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
+    const checksum = checksumOf({ owner, requestId, agentId, envelope });
+    const { changes, lastInsertRowid } = insert.run(
+      owner,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey,
+      envelope,
+      acceptedAt,
+      expiresAt,
+      priority,
+      checksum,
+    );
+    if (changes === 0) {
+      const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
+      return checkedRequest(earlier as StoredRequest);
+    }
+    if (state !== 'finished') openUp.run(Number(lastInsertRowid), state === 'started' ? 1 : 0);
+    if (sessionId !== null) touchSession.run(owner, agentId, sessionId, acceptedAt, acceptedAt);
+    return null;
+  }
 
   return {
-    /** Null when it was recorded, else the earlier one. */
-    accept(...values: RequestValues): RequestRow | null {
-      const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state] =
-        values;
-      requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
-      const checksum = checksumOf({ owner, requestId, agentId, envelope });
-      const { changes, lastInsertRowid } = insert.run(
-        owner,
-        requestId,
-        agentId,
-        sessionId,
-        idempotencyKey,
-        envelope,
-        acceptedAt,
-        expiresAt,
-        priority,
-        checksum,
-      );
-      if (changes === 0) {
-        const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
-        return checkedRequest(earlier as StoredRequest);
-      }
-      if (state !== 'finished') openUp.run(Number(lastInsertRowid), state === 'started' ? 1 : 0);
-      if (sessionId !== null) touchSession.run(owner, agentId, sessionId, acceptedAt, acceptedAt);
-      return null;
+    accept,
+
+    /** The same with the nonce it was signed with, in one transaction: neither is there without the other. */
+    acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | null {
+      return useNonce(nonce) === 'reused' ? 'reused' : accept(...values);
     },
 
     start(key: RequestKey): boolean {

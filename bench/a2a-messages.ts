@@ -1,0 +1,148 @@
+// Signed, durable A2A requests against the same unsigned, with what one verification and one signature cost, in one run; and
+// discovery by two capabilities among 10,000 agents against 100. Everything runs on this machine, so ratios count.
+import { type ChildProcess, fork } from 'node:child_process';
+import { generateKeyPairSync, randomBytes, randomUUID, sign, verify } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { announcement } from '../packages/core/src/a2a-messages/announcement.ts';
+import { AgentRegistry } from '../packages/core/src/agent-registry/agent-registry.ts';
+import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
+import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
+import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
+import { systemClock } from '../packages/server/src/system-ports.ts';
+import { load } from './e2a/load.ts';
+import { measure, table } from './measure.ts';
+
+export async function run(): Promise<readonly string[]> {
+  return [...(await signedRequests()), ...(await discovery())];
+}
+
+async function signedRequests(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-messages-'));
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const path = fileURLToPath(new URL('./a2a-messages/server.mjs', import.meta.url));
+  const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+  const child = fork(path, [join(folder, 'data'), agent, pem], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  try {
+    const { port, key } = await nextMessage(child);
+    const post = (message: object, header = '') => {
+      const body = JSON.stringify(message);
+      const type = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+      return `POST /a2a/messages HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${header}${type}\r\n\r\n${body}`;
+    };
+    const authorization = `Authorization: Bearer ${key}\r\n`;
+    // Made before they are sent: the client's own signatures are not what is measured.
+    const ready: string[] = [];
+    const prepare = (count: number) => {
+      for (let at = 0; at < count; at++) ready.push(post(signed(request(), privateKey)));
+    };
+    const results = { unsigned: 0, signed: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      const unsigned = await load({
+        port,
+        connections: 64,
+        milliseconds: 1500,
+        next: () => post(request(), authorization),
+      });
+      results.unsigned = Math.max(results.unsigned, unsigned.perSecond);
+      prepare(Math.ceil(unsigned.perSecond * 2));
+      const next = () => ready.pop() ?? post(signed(request(), privateKey));
+      const proven = await load({ port, connections: 64, milliseconds: 1500, next });
+      results.signed = Math.max(results.signed, proven.perSecond);
+    }
+    const bytes = Buffer.from(canonicalJson(request()));
+    const signature = sign(null, bytes, privateKey);
+    const cost = measure({
+      verify: () => verify(null, bytes, publicKey, signature),
+      sign: () => sign(null, bytes, privateKey),
+    });
+    const verifies = 1e9 / cost.verify;
+    const signs = 1e9 / cost.sign;
+    const ideal = 1 / (1 / results.unsigned + 1 / verifies + 1 / signs);
+    const ratio = results.signed / ideal;
+    console.log(
+      table([
+        ['requests, 64 connections', 'per second'],
+        ['unsigned, durable', results.unsigned.toFixed(0)],
+        ['signed, durable', results.signed.toFixed(0)],
+        ['verifications', verifies.toFixed(0)],
+        ['signatures', signs.toFixed(0)],
+        ['one after the other', ideal.toFixed(0)],
+        ['signed, of that', ratio.toFixed(2)],
+      ]),
+    );
+    return ratio >= 0.8
+      ? []
+      : [`signed durable requests: ${ratio.toFixed(2)} × the sum of the parts, at least 0.8 wanted`];
+  } finally {
+    child.disconnect();
+    await new Promise((resolve) => child.once('exit', resolve));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function discovery(): Promise<string[]> {
+  const [few, many] = [await registryOf(100), await registryOf(10_000)];
+  const query: DiscoverAgentsMessage = {
+    ...request(),
+    message_type: 'discover_agents',
+    recipient_id: 'registry',
+    payload: { capabilities: ['half', 'third'], filters: { max_results: 10 } },
+  };
+  // The whole answer as it is made for who asks, before it is signed and sent.
+  const stamp = { id: randomBytes(16).toString('hex'), now: new Date() };
+  const ask = (registry: AgentRegistry) => announcement(query, registry, { stamp, elapsed: () => performance.now() });
+  const cost = measure({ few: () => ask(few), many: () => ask(many) });
+  const ratio = cost.many / cost.few;
+  console.log(
+    `\ndiscovery by two capabilities: 100 agents ${(cost.few / 1000).toFixed(2)} µs, 10,000 agents ` +
+      `${(cost.many / 1000).toFixed(2)} µs, ${ratio.toFixed(2)} ×`,
+  );
+  return ratio <= 3 ? [] : [`discovery among 10,000 agents: ${ratio.toFixed(2)} × that among 100, at most 3 wanted`];
+}
+
+async function registryOf(count: number): Promise<AgentRegistry> {
+  const registry = new AgentRegistry({
+    store: new MemoryStore().registrations,
+    clock: systemClock,
+    hosted: { agents: () => [], version: () => 0 },
+    isTaken: () => false,
+  });
+  for (let at = 0; at < count; at++) {
+    const agent_id = `agent-${at}`;
+    const capabilities = ['all', ...(at % 2 === 0 ? ['half'] : []), ...(at % 3 === 0 ? ['third'] : [])];
+    const card = { agent_id, name: agent_id, version: '1.0.0', description: '', capabilities };
+    await registry.register('bench', { ...card, supported_protocols: ['A2A/1.0'] }, 'https://agent.example.com/a2a');
+  }
+  return registry;
+}
+
+function request() {
+  return {
+    message_id: randomUUID(),
+    message_type: 'request',
+    sender_id: 'bench-client',
+    recipient_id: 'bench',
+    timestamp: new Date().toISOString(),
+    payload: { method: 'say', parameters: { content: 'hello my world' } },
+    correlation_id: null,
+  };
+}
+
+function signed(message: ReturnType<typeof request>, key: Parameters<typeof sign>[2]): object {
+  const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce: randomBytes(16).toString('hex') };
+  const signature = sign(null, Buffer.from(canonicalJson({ ...message, auth })), key).toString('base64');
+  return { ...message, auth: { ...auth, signature } };
+}
+
+function nextMessage(child: ChildProcess): Promise<{ port: number; key: string }> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve(message as { port: number; key: string }));
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+}
+
+const ROUNDS = 3;

@@ -1,0 +1,22 @@
+// The built server with one agent and a caller that signs, for the benchmark to load. Tells its port and a key.
+import { startServer, systemClock, systemIds } from '@dragoman/server';
+
+const [folder, agent, publicKey] = process.argv.slice(2);
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const many = 1_000_000_000;
+const server = await startServer({
+  config: {
+    port: 0,
+    agents: { bench: { driver: 'module', module: agent, max_parallel: 100_000 } },
+    limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
+  },
+  folder,
+  clock: systemClock,
+  ids: systemIds,
+  log: silent,
+});
+const permissions = { agents: ['*'] };
+await server.engine.callers.put({ agent_id: 'bench-client', permissions, public_key: publicKey });
+const { secret } = await server.engine.keys.create({ agentId: 'bench-client', role: 'agent' });
+process.send({ port: Number(new URL(server.url).port), key: secret });
+process.on('disconnect', () => server.stop({ drainMs: 100 }).finally(() => process.exit(0)));

@@ -1,0 +1,171 @@
+import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+import type { Http } from './http.ts';
+import { errorOfResponse } from './problem.ts';
+
+/** Who speaks to other agents. */
+export interface AgentIdentity {
+  /** The id the key is for; every message is sent in this name. */
+  readonly agentId: string;
+  /** Signs bytes with the private key whose public half the server knows. With it no API key is needed. */
+  readonly sign?: (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+}
+
+/** An agent as discovery tells of it. */
+export interface FoundAgent {
+  readonly agent_id: string;
+  readonly name: string;
+  readonly capabilities: readonly string[];
+  readonly status: 'healthy' | 'unhealthy';
+  readonly endpoint: string;
+  readonly last_heartbeat?: string;
+}
+
+export interface DiscoverQuery {
+  /** All of them. */
+  readonly capabilities?: readonly string[];
+  /** `healthy` unless told. */
+  readonly status?: 'healthy' | 'unhealthy' | 'all';
+  readonly maxResults?: number;
+}
+
+export interface RegisteredQuery {
+  readonly capability?: string | undefined;
+  readonly name?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** A registered agent. */
+export interface Registered {
+  readonly agent_card: JsonObject;
+  readonly endpoint: string;
+  readonly registered_at: string;
+  readonly last_heartbeat: string;
+  readonly health_status: 'healthy' | 'unhealthy';
+  readonly source: 'configured' | 'self_declared';
+}
+
+/** A2A messages in the name of one agent: find others by what they can do, ask them, be found. */
+export class AgentMessages {
+  readonly #http: Http;
+  readonly #identity: AgentIdentity;
+
+  constructor(http: Http, identity: AgentIdentity) {
+    this.#http = http;
+    this.#identity = identity;
+  }
+
+  /** The agents that can do all of it, and how many there are beyond those told. */
+  async discover(
+    { capabilities = [], status, maxResults }: DiscoverQuery = {},
+    options: MessageOptions = {},
+  ): Promise<{ readonly agents: readonly FoundAgent[]; readonly total: number }> {
+    const filters = { ...(status && { status }), ...(maxResults !== undefined && { max_results: maxResults }) };
+    const payload = { capabilities: [...capabilities], filters };
+    const { agents, total_count } = await this.#say({ type: 'discover_agents', to: 'registry', payload, ...options });
+    return { agents: agents as unknown as readonly FoundAgent[], total: Number(total_count) };
+  }
+
+  /** Asks an agent. Gives the data of its answer, or throws the `DragomanError` it answered with. */
+  async request(
+    agent: string,
+    method: string,
+    parameters: JsonObject = {},
+    options: MessageOptions = {},
+  ): Promise<Json> {
+    const { data } = await this.#say({ type: 'request', to: agent, payload: { method, parameters }, ...options });
+    return data ?? {};
+  }
+
+  /** A page of the registry: healthy agents by one capability and a part of the name. */
+  async registered({ capability, name, limit = 10 }: RegisteredQuery = {}): Promise<readonly Registered[]> {
+    const query = new URLSearchParams({ limit: String(limit) });
+    if (capability !== undefined) query.set('capability', capability);
+    if (name !== undefined) query.set('name', name);
+    return (await this.#http.json<{ agents: Registered[] }>({ path: `agents/discover?${query}` })).agents;
+  }
+
+  /** Registers an agent by its card; from then on beat every 30 seconds. */
+  register(card: JsonObject, endpoint: string): Promise<{ readonly status: 'registered' | 'updated' }> {
+    const body = JSON.stringify({ agent_card: card, endpoint });
+    return this.#http.json({ method: 'POST', path: 'agents/register', body });
+  }
+
+  heartbeat(agentId: string = this.#identity.agentId): Promise<{ readonly timestamp: string }> {
+    return this.#http.json({ method: 'PUT', path: `agents/${encodeURIComponent(agentId)}/heartbeat` });
+  }
+
+  async unregister(agentId: string = this.#identity.agentId): Promise<void> {
+    await this.#http.json({ method: 'DELETE', path: `agents/${encodeURIComponent(agentId)}` });
+  }
+
+  async #say({ type, to, payload, messageId = newMessageId(), signal }: Saying): Promise<JsonObject> {
+    const message = await this.#signed({
+      message_id: messageId,
+      message_type: type,
+      sender_id: this.#identity.agentId,
+      recipient_id: to,
+      timestamp: new Date().toISOString(),
+      payload,
+      correlation_id: null,
+    });
+    const body = JSON.stringify(message);
+    const { response, attempt } = await this.#http.open({
+      method: 'POST',
+      path: 'a2a/messages',
+      body,
+      signal,
+      anyStatus: true,
+    });
+    try {
+      if (/problem/.test(response.headers.get('content-type') ?? ''))
+        throw await errorOfResponse(response, this.#http.url);
+      const answer = JSON.parse(await attempt.wait(response.text())) as { payload: JsonObject };
+      const { error } = answer.payload;
+      if (error === undefined) return answer.payload;
+      const { code, message: text, details, retry_after } = error as JsonObject;
+      throw new DragomanError({
+        code: String(code),
+        message: String(text),
+        status: response.status,
+        requestId: messageId,
+        details: (details as JsonObject) ?? {},
+        ...(typeof retry_after === 'number' && { retryAfter: retry_after }),
+      });
+    } finally {
+      attempt.leave();
+    }
+  }
+
+  /** What is signed is everything but the signature, as RFC 8785 writes it. */
+  async #signed(message: JsonObject): Promise<JsonObject> {
+    const { agentId, sign } = this.#identity;
+    if (sign === undefined) return message;
+    const auth = { agent_id: agentId, timestamp: new Date().toISOString(), nonce: newHex() };
+    const signature = await sign(new TextEncoder().encode(canonicalJson({ ...message, auth })));
+    return { ...message, auth: { ...auth, signature: btoa(String.fromCharCode(...signature)) } };
+  }
+}
+
+export interface MessageOptions {
+  /** A version 4 UUID; the same one again gets the answer of the first. */
+  readonly messageId?: string;
+  readonly signal?: AbortSignal;
+}
+
+interface Saying extends MessageOptions {
+  readonly type: 'request' | 'discover_agents';
+  readonly to: string;
+  readonly payload: JsonObject;
+}
+
+function newMessageId(): string {
+  const hex = newHex();
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+}
+
+// Not `randomUUID`: a page that was not loaded over TLS does not have it.
+function newHex(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,46 @@
+import type { Stamp } from '@dragoman/protocols';
+import {
+  type AgentAnnouncementMessage,
+  type AgentInfo,
+  DISCOVERY_DEFAULTS,
+  type DiscoverAgentsMessage,
+  messageIdFrom,
+  REGISTRY,
+} from '@dragoman/protocols/a2a-messages';
+import type { AgentRegistry, RegisteredAgent } from '../agent-registry/agent-registry.ts';
+
+/** The agents a query asks for. `elapsed` gives milliseconds, to tell how long that took. */
+export function announcement(
+  query: DiscoverAgentsMessage,
+  registry: AgentRegistry,
+  { stamp, elapsed }: { stamp: Stamp; elapsed: () => number },
+): AgentAnnouncementMessage {
+  const from = elapsed();
+  const { capabilities = [], filters = {} } = query.payload;
+  const { status = DISCOVERY_DEFAULTS.status, max_results: limit = DISCOVERY_DEFAULTS.max_results } = filters;
+  const { agents, total } = registry.discover({ capabilities, status, limit });
+  return {
+    message_id: messageIdFrom(stamp.id),
+    message_type: 'agent_announcement',
+    sender_id: REGISTRY,
+    recipient_id: query.sender_id,
+    timestamp: stamp.now.toISOString(),
+    payload: {
+      agents: agents.map(infoOf),
+      total_count: total,
+      query_time_ms: Math.max(0, Math.round((elapsed() - from) * 1000) / 1000),
+    },
+    correlation_id: query.message_id,
+  };
+}
+
+function infoOf({ agentId, name, capabilities, isHealthy, endpoint, lastHeartbeat }: RegisteredAgent): AgentInfo {
+  return {
+    agent_id: agentId,
+    name,
+    capabilities: [...capabilities],
+    status: isHealthy ? 'healthy' : 'unhealthy',
+    endpoint,
+    last_heartbeat: new Date(lastHeartbeat).toISOString(),
+  };
+}

@@ -1,0 +1,205 @@
+import {
+  type E2AEnvelope,
+  type Failure,
+  failure,
+  type Json,
+  parseJson,
+  parseJsonBytes,
+  type Stamp,
+} from '@dragoman/protocols';
+import {
+  type A2AMessage,
+  type AgentCard,
+  a2aMessagesDialect,
+  errorAbout,
+  NEW_SESSION,
+  type RequestMessage,
+  receive,
+  type Session,
+} from '@dragoman/protocols/a2a-messages';
+import type { AgentRegistry } from '../agent-registry/agent-registry.ts';
+import type { Engine } from '../engine.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+import { failureOf } from '../refused.ts';
+import type { NonceStore } from '../store/store.ts';
+import { announcement } from './announcement.ts';
+import { collectAnswer } from './collect-answer.ts';
+import type { MessageSigner } from './message-signer.ts';
+import type { Known, Proof, SenderProof } from './sender-proof.ts';
+
+export interface MessagesOptions {
+  readonly engine: Engine;
+  readonly registry: AgentRegistry;
+  readonly proof: SenderProof;
+  readonly nonces: NonceStore;
+  readonly signer: MessageSigner;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** How this server introduces itself. */
+  readonly card: AgentCard;
+}
+
+/** Where a conversation comes in. */
+export interface MessagesEntrance {
+  /** Who the API key says. */
+  readonly principal?: Principal | undefined;
+  /** The door has counted the message against the caller's limits. */
+  readonly counted?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What a message is answered with. */
+export interface Said {
+  /** Signed; `undefined` when nothing is to be said, or nothing can be. */
+  readonly message?: A2AMessage;
+  /** Why it was refused. Without a message the door words it by itself. */
+  readonly failure?: Failure;
+}
+
+/** The A2A messages service: every door gives it what came and sends what it says. */
+export class Messages {
+  readonly options: MessagesOptions;
+
+  constructor(options: MessagesOptions) {
+    this.options = options;
+  }
+
+  converse(entrance: MessagesEntrance): Conversation {
+    return new Conversation(this.options, entrance);
+  }
+}
+
+/** The messages of one connection, in one session. A door without connections has one for each message. */
+export class Conversation {
+  readonly #options: MessagesOptions;
+  readonly #entrance: MessagesEntrance;
+  #session: Session = NEW_SESSION;
+  #signer: Known['signer'];
+  /** What came before is known for what it is before the next is looked at. */
+  #admitted: Promise<unknown> = Promise.resolve();
+
+  constructor(options: MessagesOptions, entrance: MessagesEntrance) {
+    this.#options = options;
+    this.#entrance = entrance;
+  }
+
+  /** The other side said goodbye, or there is nothing to agree on. */
+  get isClosed(): boolean {
+    return this.#session.state === 'closed';
+  }
+
+  /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
+  async take(text: Uint8Array | string): Promise<Said> {
+    const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
+    if (!parsed.ok) {
+      const code = parsed.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json';
+      return { failure: failure(code, { issues: parsed.issues }) };
+    }
+    const json = parsed.value;
+    try {
+      const admitting = this.#admitted.then(() => this.#admit(json));
+      this.#admitted = admitting.catch(() => {});
+      const answer = await admitting;
+      const said = typeof answer === 'function' ? await answer() : answer;
+      return said instanceof Object && 'fault' in said ? await this.#refusal(json, said) : await this.#signed(said);
+    } catch (error) {
+      const refused = failureOf(error);
+      if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
+      return this.#refusal(json, refused ?? failure('internal'));
+    }
+  }
+
+  /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
+  async #admit(json: Json): Promise<Answer | (() => Promise<Answer>)> {
+    const { engine, proof, nonces, clock } = this.#options;
+    const decoded = a2aMessagesDialect.decode(json, clock.now());
+    if (!decoded.ok) {
+      const isForeign = decoded.issues.every(({ code }) => code === 'sender_mismatch');
+      return failure(isForeign ? 'forbidden' : 'invalid_message', { issues: decoded.issues });
+    }
+    const message = decoded.value;
+    const known = { ...this.#known(), ...(this.#signer !== undefined && { signer: this.#signer }) };
+    const proven = await proof.of(message, known);
+    if (!('principal' in proven)) return proven;
+    const { principal, nonce, fingerprint } = proven;
+    if (fingerprint !== undefined) this.#signer ??= { agentId: principal.id, fingerprint };
+    if (this.#signer !== undefined && principal.role === 'agent' && principal.id !== this.#signer.agentId) {
+      return failure('forbidden');
+    }
+    if (message.message_type !== 'request') {
+      if (this.#entrance.counted !== true) engine.limiter.request(principal);
+      if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');
+    }
+    const { session, send, verdict } = receive(this.#session, message, {
+      card: this.#cardOf(message.recipient_id),
+      stamp: this.#stamp(),
+    });
+    this.#session = session;
+    if (verdict !== 'deliver') return send[0];
+    switch (message.message_type) {
+      case 'request':
+        return () => this.#ask(message, proven);
+      case 'discover_agents':
+        return announcement(message, this.#options.registry, {
+          stamp: this.#stamp(),
+          elapsed: () => clock.elapsed(),
+        });
+      default:
+        return failure('not_found', {}, 'No request of ours waits for this answer.');
+    }
+  }
+
+  async #ask(message: RequestMessage, { principal, nonce }: Proof): Promise<Answer> {
+    const { engine, log } = this.#options;
+    const envelope = a2aMessagesDialect.toEnvelope(message) as E2AEnvelope;
+    const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
+    const frames = engine.handle(envelope, {
+      principal,
+      signal: this.#entrance.signal,
+      log,
+      ...(nonce !== undefined && { nonce }),
+      ...(this.#entrance.counted === true && { counted: true }),
+    });
+    const final = await collectAnswer(frames, { takesStreams });
+    if ('fault' in final) {
+      engine.runs.cancel({ owner: principal.id, requestId: message.message_id });
+      return final;
+    }
+    return a2aMessagesDialect.fromResponse(final, envelope)[0];
+  }
+
+  async #refusal(json: Json, refused: Failure): Promise<Said> {
+    const { message } = await this.#signed(errorAbout(json, refused, this.#stamp()));
+    return { failure: refused, ...(message !== undefined && { message }) };
+  }
+
+  async #signed(message: A2AMessage | undefined): Promise<Said> {
+    return message === undefined ? {} : { message: await this.#options.signer.sign(message) };
+  }
+
+  #known(): Known {
+    const { principal } = this.#entrance;
+    return principal === undefined ? {} : { principal };
+  }
+
+  /** An agent of ours introduces itself; whoever else was meant, we answer for the server. */
+  #cardOf(recipientId: string): AgentCard {
+    const agent = this.#options.registry.find(recipientId);
+    return agent !== undefined && agent.owner === undefined ? agent.card : this.#options.card;
+  }
+
+  /** What the caller says of itself: on this connection, else in the registry. */
+  #capabilitiesOf(agentId: string): readonly string[] {
+    const card = this.#session.peer ?? this.#options.registry.find(agentId)?.card;
+    return card?.capabilities ?? [];
+  }
+
+  #stamp(): Stamp {
+    return { id: this.#options.ids.hex(), now: this.#options.clock.now() };
+  }
+}
+
+/** What to say, or why nothing else can be said. */
+type Answer = A2AMessage | Failure | undefined;

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
+import {
+  type A2AMessage,
+  type AgentCard,
+  a2aMessagesDialect,
+  checkFreshness,
+  MAX_MESSAGE_BYTES,
+  messageIdFrom,
+  signedContent,
+} from '@dragoman/protocols/a2a-messages';
+import type { Agent, AgentPart } from '../agents/agent.ts';
+import { agentFailed } from '../agents/agent.ts';
+import { connectFault } from '../gate/connect-fault.ts';
+import type { Gate } from '../gate/gate.ts';
+import type { Clock, Ids } from '../ports.ts';
+import { failureOf } from '../refused.ts';
+import { isSignedBy, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
+import type { MessageSigner } from './message-signer.ts';
+
+export interface RelayAgentOptions {
+  readonly card: AgentCard;
+  /** Where it listens: what it says itself, so the gate lets it through like any other address. */
+  readonly endpoint: string;
+  /** The name this server goes by: what its signature proves. */
+  readonly serverId: string;
+  readonly signer: MessageSigner;
+  readonly gate: Gate;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * An agent elsewhere that speaks A2A messages itself. It is asked in the name of this server, because that is what our
+ * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
+ */
+export function relayAgent(options: RelayAgentOptions): Agent {
+  const { card, endpoint, serverId, signer, gate, clock, ids, timeoutMs = TEN_MINUTES } = options;
+  const keys = keysIn(card);
+  return {
+    id: card.agent_id,
+    async *answer(envelope, call) {
+      if (!/^https?:/.test(endpoint)) {
+        return yield agentFailed(
+          `The agent listens at ${endpoint}, and requests are relayed over http and https only.`,
+        );
+      }
+      const stamp = { id: ids.hex(), now: clock.now() };
+      const told = a2aMessagesDialect.fromEnvelope(envelope, stamp);
+      if (!told.ok) return yield agentFailed(told.issues[0]?.message ?? 'This cannot be said in an A2A message.');
+      if (told.value.message_type !== 'request')
+        throw new Error('an envelope was told as something else than a request');
+      // Two callers may use the same id. There they are one, so it is made from both names.
+      const id = createHash('sha256')
+        .update(`${call.principal.id}\n${envelope.request_id ?? stamp.id}`)
+        .digest('hex');
+      const request = await signer.sign({
+        ...told.value,
+        message_id: messageIdFrom(id),
+        sender_id: serverId,
+        recipient_id: card.agent_id,
+      });
+      try {
+        const answer = await gate.request({
+          caller: call.principal.id,
+          purpose: `request ${envelope.request_id ?? ''}`,
+          method: 'POST',
+          url: endpoint,
+          headers: HEADERS,
+          body: { bytes: Buffer.from(JSON.stringify(a2aMessagesDialect.encode(request))) },
+          timeoutMs,
+          maxBytes: MAX_MESSAGE_BYTES,
+          signal: call.signal,
+        });
+        yield await partOf(await bytesOf(answer.body), { status: answer.status, request, keys, now: clock.now() });
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const refused = failureOf(error);
+        if (refused?.code === 'forbidden' || refused?.code === 'timeout') yield { part: 'failure', failure: refused };
+        else yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+interface Asked {
+  readonly status: number;
+  readonly request: A2AMessage;
+  readonly keys: readonly PublicKey[];
+  readonly now: Date;
+}
+
+async function partOf(bytes: Uint8Array, { status, request, keys, now }: Asked): Promise<AgentPart> {
+  const json = parseJsonBytes(bytes);
+  const decoded = json.ok ? a2aMessagesDialect.decode(json.value, now) : undefined;
+  if (decoded?.ok !== true) {
+    return agentFailed(`The agent answered with HTTP status ${status} and something that is no A2A message.`, {
+      status,
+    });
+  }
+  const message = decoded.value;
+  if (message.correlation_id !== request.message_id)
+    return agentFailed('The agent answered something else than was asked.');
+  if (keys.length > 0 && !(await isProven(message, keys, now))) {
+    return agentFailed('The answer is not signed by the key of the card the agent has registered.');
+  }
+  if (message.message_type === 'response') {
+    const { payload } = message;
+    return payload.status === 'success'
+      ? { part: 'complete', result: payload.data }
+      : { part: 'error', ...errorIn(payload.error) };
+  }
+  if (message.message_type === 'error') return { part: 'error', ...errorIn(message.payload.error) };
+  return agentFailed(`The agent answered a request with a message of type ${message.message_type}.`);
+}
+
+function errorIn({ code, message, details }: { code: string; message: string; details?: Json }) {
+  return { code, message, ...(details !== undefined && { details }) };
+}
+
+async function isProven(message: A2AMessage, keys: readonly PublicKey[], now: Date): Promise<boolean> {
+  if (message.auth === undefined || checkFreshness(message, now).length > 0) return false;
+  const content = signedContent(message);
+  if (!content.ok) return false;
+  const signature = Buffer.from(message.auth.signature, 'base64');
+  for (const key of keys) if (await isSignedBy(key, content.value.bytes, signature)) return true;
+  return false;
+}
+
+/** The keys a card publishes; a text that is no key is none. */
+function keysIn({ metadata }: AgentCard): readonly PublicKey[] {
+  const pem = isObject(metadata) ? metadata['public_key'] : undefined;
+  if (typeof pem !== 'string') return [];
+  try {
+    return publicKeysIn(pem);
+  } catch {
+    return [];
+  }
+}
+
+async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };
+const TEN_MINUTES = 600_000;

@@ -1,0 +1,120 @@
+import type { AgentCard } from '@dragoman/protocols/a2a-messages';
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '../ports.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { AgentRegistry, STALE_MS } from './agent-registry.ts';
+
+class SetClock implements Clock {
+  time = 1_000_000;
+  now = () => new Date(this.time);
+  elapsed = () => this.time;
+  wait = () => new Promise<void>(() => {});
+  after = () => () => {};
+}
+
+function cardOf(agent_id: string, capabilities: string[], name = agent_id): AgentCard {
+  return { agent_id, name, version: '1.0.0', description: '', capabilities, supported_protocols: ['A2A/1.0'] };
+}
+
+function open({ hosted = [] as AgentCard[] } = {}) {
+  const clock = new SetClock();
+  const store = new MemoryStore();
+  let version = 0;
+  const registry = new AgentRegistry({
+    store: store.registrations,
+    clock,
+    hosted: {
+      agents: () => hosted.map((card) => ({ card, endpoint: 'http://here/a2a/messages' })),
+      version: () => version,
+    },
+    isTaken: (agentId, owner) => agentId === 'known-caller' && owner !== 'known-caller',
+  });
+  const find = (capabilities: string[], status: 'healthy' | 'unhealthy' | 'all' = 'healthy', limit = 100) => {
+    const { agents, total } = registry.discover({ capabilities, status, limit });
+    return { ids: agents.map(({ agentId }) => agentId), total };
+  };
+  return { registry, clock, store, find, hosted, changed: () => version++ };
+}
+
+const AT = 'https://agent.example.com/a2a';
+
+describe('discovery', () => {
+  test('wants all capabilities, orders by name and then id, and counts beyond the limit', async () => {
+    const { registry, find } = open();
+    await registry.register('ada', cardOf('b-agent', ['read', 'write'], 'Same'), AT);
+    await registry.register('ada', cardOf('a-agent', ['read', 'write'], 'Same'), AT);
+    await registry.register('ada', cardOf('c-agent', ['read', 'write'], 'First'), AT);
+    await registry.register('ada', cardOf('d-agent', ['read'], 'A reader'), AT);
+    expect(find(['read', 'write'])).toEqual({ ids: ['c-agent', 'a-agent', 'b-agent'], total: 3 });
+    expect(find(['write'], 'healthy', 2)).toEqual({ ids: ['c-agent', 'a-agent'], total: 3 });
+    expect(find(['read', 'fly'])).toEqual({ ids: [], total: 0 });
+    expect(find([]).total).toBe(4);
+  });
+
+  test('is the same as looking at every agent, over word boundaries', async () => {
+    const { registry, find } = open();
+    const wanted: string[] = [];
+    for (let at = 0; at < 200; at++) {
+      const capabilities = ['all', ...(at % 3 === 0 ? ['third'] : []), ...(at % 5 === 0 ? ['fifth'] : [])];
+      const id = `agent-${String(at).padStart(3, '0')}`;
+      if (at % 15 === 0) wanted.push(id);
+      await registry.register('ada', cardOf(id, capabilities), AT);
+    }
+    expect(find(['third', 'fifth'])).toEqual({ ids: wanted, total: wanted.length });
+    expect(find(['all'], 'all').total).toBe(200);
+    expect(registry.stats()).toMatchObject({ total: 200, healthy: 200 });
+    expect(registry.stats().capabilities.get('third')).toBe(67);
+  });
+});
+
+describe('health', () => {
+  test('an agent is stale after 90 seconds without a beat, and a beat revives it', async () => {
+    const { registry, clock, find } = open();
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    clock.time += STALE_MS;
+    expect(find(['read']).ids).toEqual(['one-agent']);
+    clock.time += 1;
+    expect(find(['read']).ids).toEqual([]);
+    expect(find(['read'], 'unhealthy').ids).toEqual(['one-agent']);
+    expect(await registry.beat('ada', 'one-agent')).toBe(clock.time);
+    expect(find(['read']).ids).toEqual(['one-agent']);
+    expect(find(['read'], 'unhealthy').ids).toEqual([]);
+  });
+
+  test('what was registered is there after a restart, as old as it is', async () => {
+    const { registry, clock, store } = open();
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    clock.time += STALE_MS + 1;
+    const next = new AgentRegistry({
+      store: store.registrations,
+      clock,
+      hosted: { agents: () => [], version: () => 0 },
+      isTaken: () => false,
+    });
+    await next.load();
+    expect(next.find('one-agent')).toMatchObject({ isHealthy: false, owner: 'ada', endpoint: AT });
+  });
+});
+
+describe('an id', () => {
+  test('belongs to who registered it first, to its caller, or to this server', async () => {
+    const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    for (const taken of ['one-agent', 'known-caller', 'our-agent']) {
+      await expect(registry.register('eve', cardOf(taken, ['read']), AT), taken).rejects.toThrow('belongs to another');
+    }
+    expect(await registry.beat('eve', 'one-agent')).toBeUndefined();
+    expect(await registry.remove('eve', 'one-agent')).toBe(false);
+    expect(await registry.remove('ada', 'one-agent')).toBe(true);
+    await registry.register('eve', cardOf('one-agent', ['read']), AT);
+  });
+
+  test('of an agent of this server is there without asking, never stale, and gone with it', () => {
+    const { find, clock, hosted, changed } = open({ hosted: [cardOf('our-agent', ['read'])] });
+    clock.time += 10 * STALE_MS;
+    expect(find(['read']).ids).toEqual(['our-agent']);
+    hosted.pop();
+    changed();
+    expect(find(['read']).ids).toEqual([]);
+  });
+});

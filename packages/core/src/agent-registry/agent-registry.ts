@@ -1,0 +1,173 @@
+import type { AgentCard } from '@dragoman/protocols/a2a-messages';
+import type { Clock } from '../ports.ts';
+import { refuse } from '../refused.ts';
+import type { RegistrationRow, RegistrationStore } from '../store/store.ts';
+import { CapabilityIndex, type Indexed, type IndexQuery } from './capability-index.ts';
+
+/** An agent as others find it. */
+export interface RegisteredAgent extends Indexed {
+  readonly card: AgentCard;
+  /** Where it listens, as a URI. */
+  readonly endpoint: string;
+  /** Who registered it; `undefined` for an agent of this server, which is there without asking. */
+  readonly owner: string | undefined;
+  /** Epoch milliseconds. */
+  readonly registeredAt: number;
+  readonly lastHeartbeat: number;
+}
+
+/** An agent of this server. */
+export type HostedAgent = Pick<RegisteredAgent, 'card' | 'endpoint'>;
+
+export interface AgentRegistryOptions {
+  readonly store: RegistrationStore;
+  readonly clock: Clock;
+  /** The agents of this server, and a number that is another one after they changed. */
+  readonly hosted: { agents(): readonly HostedAgent[]; version(): number };
+  /** Whose name an id is, beside those of the registry: nobody else may register it. */
+  readonly isTaken: (agentId: string, owner: string) => boolean;
+  /** Told of every agent that came, changed or went, so that it can be reached or no more. */
+  readonly onChange?: (agent: RegisteredAgent, what: 'put' | 'removed') => void;
+}
+
+/**
+ * The agents that can be found, by what they can do. One that registered is healthy as long as it beats: without a beat for
+ * 90 seconds it is stale, the next one revives it. Nobody is forgotten by age.
+ */
+export class AgentRegistry {
+  readonly #index = new CapabilityIndex<RegisteredAgent>();
+  /** Those that registered and are healthy, the longest silent first. */
+  readonly #beating = new Map<string, number>();
+  readonly #store: RegistrationStore;
+  readonly #clock: Clock;
+  readonly #hosted: AgentRegistryOptions['hosted'];
+  readonly #isTaken: AgentRegistryOptions['isTaken'];
+  readonly #onChange: NonNullable<AgentRegistryOptions['onChange']>;
+  #hostedIds = new Set<string>();
+  #hostedVersion = -1;
+
+  constructor({ store, clock, hosted, isTaken, onChange = () => {} }: AgentRegistryOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#hosted = hosted;
+    this.#isTaken = isTaken;
+    this.#onChange = onChange;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#store.list();
+    for (const row of rows.sort((a, b) => a.lastHeartbeat - b.lastHeartbeat)) this.#put(row);
+  }
+
+  /** Registers an agent, or what changed of it. An id belongs to who registered it first. */
+  async register(
+    owner: string,
+    card: AgentCard,
+    endpoint: string,
+  ): Promise<{ agent: RegisteredAgent; isNew: boolean }> {
+    const agentId = card.agent_id;
+    const known = this.find(agentId);
+    if ((known !== undefined && known.owner !== owner) || this.#isTaken(agentId, owner)) {
+      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent.`);
+    }
+    if (known === undefined && this.#index.size >= MOST_AGENTS) refuse('busy', {}, 'The registry is full.');
+    const now = this.#clock.now().getTime();
+    const row: RegistrationRow = {
+      agentId,
+      owner,
+      card: JSON.stringify(card),
+      endpoint,
+      registeredAt: known?.registeredAt ?? now,
+      lastHeartbeat: now,
+    };
+    await this.#store.put(row);
+    return { agent: this.#put(row), isNew: known === undefined };
+  }
+
+  /** The agent is alive. The time it was heard; `undefined` when the owner has registered none of this id. */
+  async beat(owner: string, agentId: string): Promise<number | undefined> {
+    const known = this.find(agentId);
+    if (known === undefined || known.owner !== owner) return undefined;
+    const now = this.#clock.now().getTime();
+    if (!(await this.#store.beat(agentId, now))) return undefined;
+    const latest = this.#index.get(agentId);
+    if (latest !== undefined) this.#heard({ ...latest, lastHeartbeat: now });
+    return now;
+  }
+
+  async remove(owner: string, agentId: string): Promise<boolean> {
+    const known = this.find(agentId);
+    if (known === undefined || known.owner !== owner) return false;
+    await this.#store.remove(agentId);
+    this.#index.delete(agentId);
+    this.#beating.delete(agentId);
+    this.#onChange(known, 'removed');
+    return true;
+  }
+
+  find(agentId: string): RegisteredAgent | undefined {
+    this.#refresh();
+    return this.#index.get(agentId);
+  }
+
+  /** In the order of name, then id; `total` counts those beyond the limit too. */
+  discover(query: IndexQuery): { agents: RegisteredAgent[]; total: number } {
+    this.#refresh();
+    return this.#index.find(query);
+  }
+
+  stats(): { total: number; healthy: number; capabilities: ReadonlyMap<string, number> } {
+    this.#refresh();
+    const { total } = this.#index.find({ capabilities: [], status: 'healthy', limit: 0 });
+    return { total: this.#index.size, healthy: total, capabilities: this.#index.counts() };
+  }
+
+  #put(row: RegistrationRow): RegisteredAgent {
+    const card = JSON.parse(row.card) as AgentCard;
+    const { agentId, owner, endpoint, registeredAt, lastHeartbeat } = row;
+    const { name, capabilities } = card;
+    const agent = { agentId, name, capabilities, isHealthy: true, card, endpoint, owner, registeredAt, lastHeartbeat };
+    this.#heard(agent);
+    this.#onChange(agent, 'put');
+    return agent;
+  }
+
+  #heard(agent: RegisteredAgent): void {
+    this.#beating.delete(agent.agentId);
+    this.#beating.set(agent.agentId, agent.lastHeartbeat);
+    this.#index.put({ ...agent, isHealthy: true });
+  }
+
+  /** What time and administration have changed since somebody last asked. */
+  #refresh(): void {
+    const stale = this.#clock.now().getTime() - STALE_MS;
+    for (const [agentId, lastHeartbeat] of this.#beating) {
+      if (lastHeartbeat >= stale) break;
+      this.#beating.delete(agentId);
+      const agent = this.#index.get(agentId);
+      if (agent !== undefined) this.#index.put({ ...agent, isHealthy: false });
+    }
+    if (this.#hosted.version() !== this.#hostedVersion) this.#host();
+  }
+
+  #host(): void {
+    this.#hostedVersion = this.#hosted.version();
+    const now = this.#clock.now().getTime();
+    const before = this.#hostedIds;
+    this.#hostedIds = new Set();
+    for (const { card, endpoint } of this.#hosted.agents()) {
+      const agentId = card.agent_id;
+      const since = before.has(agentId) ? (this.#index.get(agentId)?.registeredAt ?? now) : now;
+      const { name, capabilities } = card;
+      const times = { registeredAt: since, lastHeartbeat: now };
+      this.#beating.delete(agentId);
+      this.#index.put({ agentId, name, capabilities, isHealthy: true, card, endpoint, owner: undefined, ...times });
+      this.#hostedIds.add(agentId);
+    }
+    for (const agentId of before) if (!this.#hostedIds.has(agentId)) this.#index.delete(agentId);
+  }
+}
+
+/** Agents beat every 30 seconds; three beats missed is gone. */
+export const STALE_MS = 90_000;
+const MOST_AGENTS = 100_000;

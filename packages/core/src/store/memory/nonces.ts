@@ -1,0 +1,26 @@
+import type { NonceRow, NonceStore, NonceUse } from '../nonces.ts';
+
+/** Nonces in memory. `perform` runs something as a call to the store would; `record` is for who is in one already. */
+export function memoryNonces(
+  perform: <Result>(operation: () => Result) => Promise<Result>,
+): NonceStore & { record(row: NonceRow): NonceUse } {
+  const rows = new Map<string, NonceRow>();
+  const record = (row: NonceRow): NonceUse => {
+    const name = `${row.agentId}\n${row.nonce}`;
+    const earlier = rows.get(name);
+    if (earlier !== undefined) return earlier.digest === row.digest ? 'same' : 'reused';
+    rows.set(name, row);
+    return 'fresh';
+  };
+  return {
+    record,
+    use: (row) => perform(() => record(row)),
+    latest: () => perform(() => [...rows.values()].reduce((latest, { usedAt }) => Math.max(latest, usedAt), 0)),
+    purge: (before) =>
+      perform(() => {
+        const old = [...rows].filter(([, { usedAt }]) => usedAt < before);
+        for (const [name] of old) rows.delete(name);
+        return old.length;
+      }),
+  };
+}

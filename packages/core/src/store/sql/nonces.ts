@@ -1,0 +1,46 @@
+import type { NonceRow, NonceUse } from '../nonces.ts';
+import type { Database } from '../sqlite-engine.ts';
+
+export const NONCE_TABLES = `
+  CREATE TABLE nonces (
+    agent_id TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    used_at BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, nonce)
+  );
+  CREATE INDEX nonces_by_age ON nonces (used_at)
+`;
+
+export function nonceReads(database: Database) {
+  const latest = database.prepare('SELECT COALESCE(MAX(used_at), 0) AS "at" FROM nonces');
+
+  return {
+    latestNonce: (): number => (latest.get() as { at: number }).at,
+  };
+}
+
+export function nonceWrites(database: Database) {
+  return { useNonce: prepareNonceUse(database) };
+}
+
+/** Records a nonce unless it is there: also part of accepting a signed request. */
+export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse {
+  const insert = database.prepare(
+    'INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const find = database.prepare('SELECT digest FROM nonces WHERE agent_id = ? AND nonce = ?');
+  return ({ agentId, nonce, digest, usedAt }) => {
+    if (insert.run(agentId, nonce, digest, usedAt).changes === 1) return 'fresh';
+    const earlier = find.get(agentId, nonce) as Pick<NonceRow, 'digest'>;
+    return earlier.digest === digest ? 'same' : 'reused';
+  };
+}
+
+export function nonceRemovals(database: Database) {
+  const purge = database.prepare('DELETE FROM nonces WHERE used_at < ?');
+
+  return {
+    purgeNonces: (before: number): number => Number(purge.run(before).changes),
+  };
+}

@@ -1,0 +1,188 @@
+import { join } from 'node:path';
+import {
+  AgentRegistry,
+  type Clock,
+  type DriverDefinition,
+  type Engine,
+  type HostedAgent,
+  type Ids,
+  keyIn,
+  type Log,
+  MessageSigner,
+  Messages,
+  type NetworkGate,
+  newKey,
+  type RegisteredAgent,
+  relayAgent,
+  SenderProof,
+  type Store,
+} from '@dragoman/core';
+import { type AgentCard, isAgentId } from '@dragoman/protocols/a2a-messages';
+import type { Config } from './config-schema.ts';
+import { MessageLines } from './edges/message-lines.ts';
+import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import type { Route, SocketRoute } from './route.ts';
+import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
+import { agentRegistryRoutes } from './routes/agent-registry.ts';
+import { schemaRoute } from './routes/schema-files.ts';
+import { VERSION } from './version.ts';
+
+export interface MessagesServiceOptions {
+  readonly config: Config;
+  readonly folder: string;
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly gate: NetworkGate;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** The A2A messages service, the registry of agents, and the doors to both. */
+export interface MessagesService {
+  readonly routes: readonly Route[];
+  readonly socket: SocketRoute;
+  /** Where messages come in over TCP; `undefined` when no port is opened. */
+  readonly url: string | undefined;
+  /** Opens the port, if there is to be one, and tells agents where this server is. */
+  listen(url: string): Promise<void>;
+  /** Takes up what an earlier process left. */
+  start(): Promise<void>;
+  stop(options: { readonly drainMs: number }): Promise<void>;
+}
+
+/** Puts the messages service together as configured. */
+export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
+  const { config, folder, engine, store, gate, clock, ids, log } = options;
+  const { messages: settings = {}, host = '127.0.0.1' } = config;
+  const serverId = settings.agent_id ?? 'dragoman';
+  const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
+  const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
+  const signer = new MessageSigner({ key, clock });
+  const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
+  let ownUrl = settings.url ?? '';
+  let url: string | undefined;
+  const relayed = new Set<string>();
+  const registry = new AgentRegistry({
+    store: store.registrations,
+    clock,
+    hosted: {
+      agents: () => hostedAgents(config, engine, { endpoint: `${ownUrl}/a2a/messages`, published }),
+      version: () => engine.callers.changes,
+    },
+    isTaken: (agentId, owner) =>
+      agentId === serverId || (agentId !== owner && engine.callers.find(agentId) !== undefined),
+    onChange: (agent, what) => reach(agent, what),
+  });
+  const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {
+    const { card, endpoint } = agent;
+    if (what === 'removed') {
+      if (relayed.delete(agent.agentId)) void engine.router.remove(agent.agentId);
+      return;
+    }
+    // An agent with a driver is reached by that; a registration cannot take its place.
+    if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
+    relayed.add(agent.agentId);
+    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, gate, clock, ids }));
+  };
+  const proof = new SenderProof({ callers: engine.callers, nonces: store.nonces, clock, requireSignatures });
+  const messages = new Messages({
+    engine,
+    registry,
+    proof,
+    nonces: store.nonces,
+    signer,
+    clock,
+    ids,
+    log,
+    card: serverCard(serverId, published),
+  });
+  const lines = new MessageLines(messages);
+  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_LINE_BYTES } });
+  const stopped = new AbortController();
+  // Before the engine takes up what was left: some of it may be for agents that registered.
+  await registry.load();
+  if (!requireSignatures) {
+    log.info({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
+  }
+  return {
+    get url() {
+      return url;
+    },
+    routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
+    socket: messageSocketRoute(messages),
+    listen: async (server) => {
+      ownUrl = settings.url ?? server;
+      if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
+    },
+    start: async () => {
+      await proof.load();
+      void keepHouse(proof, { clock, log, signal: stopped.signal });
+    },
+    stop: async ({ drainMs }) => {
+      stopped.abort();
+      const closed = edge.close();
+      await lines.stop({ drainMs, clock });
+      await edge[Symbol.asyncDispose]();
+      await closed;
+    },
+  };
+}
+
+/** The agents of this server as others find them: what they are good at is what they are configured to be. */
+function hostedAgents(
+  { agents = {} }: Config,
+  { callers }: Engine,
+  { endpoint, published }: { endpoint: string; published: Record<string, string> },
+): HostedAgent[] {
+  const administered = callers
+    .list()
+    .flatMap((agent): [string, Partial<DriverDefinition>][] =>
+      agent.driver === undefined ? [] : [[agent.agent_id, agent]],
+    );
+  return [...Object.entries<Partial<DriverDefinition>>(agents), ...administered]
+    .filter(([id]) => isAgentId(id))
+    .map(([id, { name = id, description = '', skills = [] }]) => ({
+      endpoint,
+      card: {
+        agent_id: id,
+        name,
+        version: CARD_VERSION,
+        description,
+        capabilities: skills.length > 0 ? skills.slice(0, 50) : ['request_response'],
+        supported_protocols: ['A2A/1.0'],
+        schema_versions: ['1.0.0'],
+        metadata: { ...published },
+      },
+    }));
+}
+
+function serverCard(serverId: string, published: Record<string, string>): AgentCard {
+  return {
+    agent_id: serverId,
+    name: 'Dragoman',
+    version: CARD_VERSION,
+    description: 'Relays requests to its agents, and knows which agents there are.',
+    capabilities: ['request_response', 'auth_signature'],
+    supported_protocols: ['A2A/1.0'],
+    schema_versions: ['1.0.0'],
+    metadata: { ...published },
+  };
+}
+
+async function keepHouse(proof: SenderProof, { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal }) {
+  while (!signal.aborted) {
+    try {
+      await clock.wait(60_000, signal);
+      await proof.purge();
+    } catch (error) {
+      if (!signal.aborted) log.warn({ error: String(error) }, 'old nonces could not be forgotten');
+    }
+  }
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+const KEY_FILE = 'messages.pem';
+/** A card has three numbers and nothing behind them. */
+const CARD_VERSION = VERSION.replace(/[-+].*$/, '');
+const MAX_LINE_BYTES = 10 * 1024 * 1024;

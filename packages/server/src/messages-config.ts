@@ -1,0 +1,26 @@
+/** `messages:` of the configuration. */
+export const MessagesShape = {
+  type: 'object',
+  description: 'A2A messages at /a2a/messages, and the registry of agents.',
+  properties: {
+    require_signatures: {
+      type: 'boolean',
+      description: 'Whether every message must be signed; unless told, only where others than this machine can call.',
+    },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'A TCP port for the same messages, one a line; 0 for any free one, none unless told.',
+    },
+    agent_id: {
+      type: 'string',
+      minLength: 3,
+      maxLength: 128,
+      pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+      description: 'The name this server goes by among agents; dragoman unless told.',
+    },
+    url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for the registry.' },
+  },
+  additionalProperties: false,
+} as const;

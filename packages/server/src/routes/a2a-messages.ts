@@ -1,0 +1,92 @@
+import type { Messages, Said } from '@dragoman/core';
+import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
+import {
+  type A2AMessage,
+  a2aMessagesDialect,
+  ERROR_CODES,
+  type ErrorRow,
+  MAX_MESSAGE_BYTES,
+} from '@dragoman/protocols/a2a-messages';
+import { textOf } from '../edges/message-lines.ts';
+import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
+
+/** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
+export function messageRoutes(messages: Messages): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/a2a/messages',
+      // Without a key a signature tells who is calling; without either it is refused here.
+      access: 'open',
+      counts: true,
+      summary: 'Send an A2A message of any type; the answer is one, signed.',
+      body: {
+        contentTypes: ['application/json'],
+        maxBytes: MAX_MESSAGE_BYTES,
+        schema: { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` },
+      },
+      handle: async ({ body, principal, signal }: InboundRequest) => {
+        const conversation = messages.converse({ principal, counted: principal !== undefined, signal });
+        return answerOf(await conversation.take(body));
+      },
+    },
+  ];
+}
+
+/** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
+export function messageSocketRoute(messages: Messages): SocketRoute {
+  return {
+    path: '/a2a/messages/ws',
+    access: 'open',
+    summary: 'A2A messages: a message each way is one of them.',
+    open: async (socket) => {
+      const conversation = messages.converse({ principal: socket.principal, signal: socket.signal });
+      const answering = new Set<Promise<void>>();
+      for await (const text of socket.messages) {
+        const answer = conversation.take(text).then(async (said) => {
+          const told = textOf(said);
+          // Whoever is gone has no use for it.
+          if (told !== undefined) await socket.send(told).catch(() => {});
+          answering.delete(answer);
+          if (!conversation.isClosed) return;
+          await Promise.all(answering);
+          socket.close(1000);
+        });
+        answering.add(answer);
+        if (answering.size >= MOST_ANSWERS) await Promise.race(answering);
+      }
+      await Promise.all(answering);
+    },
+  };
+}
+
+function answerOf({ message, failure }: Said): Answer | Failure {
+  if (message === undefined) return failure ?? { status: 204 };
+  return {
+    status: statusOf(message, failure),
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...fieldsOf(failure) },
+    text: JSON.stringify(a2aMessagesDialect.encode(message)),
+  };
+}
+
+function statusOf(message: A2AMessage, failure: Failure | undefined): number {
+  if (failure !== undefined) return FAILURES[failure.code].http;
+  if (message.message_type !== 'error') return 200;
+  const { code } = message.payload.error;
+  const row: ErrorRow | undefined = Object.hasOwn(ERROR_CODES, code)
+    ? ERROR_CODES[code as keyof typeof ERROR_CODES]
+    : undefined;
+  return row?.http ?? 400;
+}
+
+function fieldsOf(failure: Failure | undefined): Record<string, string> {
+  if (failure === undefined) return {};
+  const { http } = FAILURES[failure.code];
+  const { retry_after: wait = 1 } = failure.details;
+  return {
+    ...(http === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...((http === 429 || http === 503) && { 'Retry-After': String(Math.ceil(wait)) }),
+  };
+}
+
+const MOST_ANSWERS = 256;

@@ -1,0 +1,175 @@
+import { type AgentRegistry, type Clock, decodeRegistration, type RegisteredAgent } from '@dragoman/core';
+import { type Failure, failure, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
+import { integerIn } from '../integer-in.ts';
+import { isFailure } from '../problem.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+
+export interface AgentRegistryContext {
+  readonly registry: AgentRegistry;
+  readonly clock: Clock;
+}
+
+/** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
+export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
+  const { registry } = context;
+  return [
+    {
+      method: 'POST',
+      path: '/agents/register',
+      access: 'agent',
+      counts: true,
+      summary: 'Register an agent by its card and endpoint, or what changed of it.',
+      body: { contentTypes: ['application/json'], maxBytes: 256 * 1024 },
+      handle: (request) => register(request, context),
+    },
+    {
+      method: 'GET',
+      path: '/agents/discover',
+      access: 'agent',
+      counts: true,
+      summary: 'Healthy agents by ?capability=, part of the ?name= and ?limit= (10).',
+      handle: ({ query }) => discover(query, registry),
+    },
+    {
+      method: 'GET',
+      path: '/agents',
+      access: 'agent',
+      counts: true,
+      summary: 'Every healthy agent, or every one with ?include_unhealthy=true.',
+      handle: ({ query }) => {
+        const status = query.get('include_unhealthy') === 'true' ? 'all' : 'healthy';
+        const { agents, total } = registry.discover({ capabilities: [], status, limit: MOST_LISTED });
+        return { status: 200, json: { agents: agents.map(agentJson), count: agents.length, total } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/agents/:agent_id',
+      access: 'agent',
+      counts: true,
+      summary: 'One agent.',
+      handle: ({ params }) => {
+        const agent = registry.find(params['agent_id'] ?? '');
+        return agent === undefined ? NO_AGENT : { status: 200, json: agentJson(agent) };
+      },
+    },
+    {
+      method: 'PUT',
+      path: '/agents/:agent_id/heartbeat',
+      access: 'agent',
+      owned: true,
+      counts: false,
+      summary: 'The agent is alive; without a beat for 90 seconds it counts as unhealthy.',
+      handle: async ({ params, principal }) => {
+        const agentId = params['agent_id'] ?? '';
+        const at = await registry.beat(principal?.id ?? '', agentId);
+        if (at === undefined) return NOT_YOURS;
+        return {
+          status: 200,
+          json: { status: 'acknowledged', agent_id: agentId, timestamp: new Date(at).toISOString() },
+        };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/agents/:agent_id',
+      access: 'agent',
+      owned: true,
+      counts: true,
+      summary: 'Take an agent out of the registry.',
+      handle: async ({ params, principal }) => {
+        const agentId = params['agent_id'] ?? '';
+        if (!(await registry.remove(principal?.id ?? '', agentId))) return NOT_YOURS;
+        return { status: 200, json: { status: 'unregistered', agent_id: agentId } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/stats',
+      access: 'agent',
+      counts: true,
+      summary: 'How many agents there are, how many are healthy, and what they can do.',
+      handle: () => {
+        const { total, healthy, capabilities } = registry.stats();
+        return {
+          status: 200,
+          json: {
+            total_agents: total,
+            healthy_agents: healthy,
+            unhealthy_agents: total - healthy,
+            capabilities: Object.fromEntries([...capabilities].sort()),
+          },
+        };
+      },
+    },
+  ];
+}
+
+async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {
+  const { body, principal } = request;
+  if (principal === undefined) throw new Error('an agent route was reached without a caller');
+  const json = parseJsonBytes(body);
+  if (!json.ok) return failure('not_json', { issues: json.issues });
+  const decoded = decodeRegistration(json.value, clock.now());
+  if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
+  const { agent, isNew } = await registry.register(principal.id, decoded.value.card, decoded.value.endpoint);
+  return {
+    status: isNew ? 201 : 200,
+    json: {
+      status: isNew ? 'registered' : 'updated',
+      agent_id: agent.agentId,
+      message: `${isNew ? 'Registered' : 'Updated'} ${agent.agentId}; beat every 30 seconds to stay healthy.`,
+      registered_at: new Date(agent.registeredAt).toISOString(),
+    },
+  };
+}
+
+function discover(query: URLSearchParams, registry: AgentRegistry): Answer | Failure {
+  const limit = integerIn(query, 'limit', { from: 1, to: 100, otherwise: 10 });
+  if (isFailure(limit)) return limit;
+  const capability = query.get('capability');
+  const name = query.get('name');
+  if (name !== null && name.length > LONGEST_NAME) {
+    const message = `name must have at most ${LONGEST_NAME} characters; got ${show(name)}`;
+    return failure('invalid_message', { issues: [{ pointer: '/name', code: 'too_long', message }] }, message);
+  }
+  const wanted = { capabilities: capability === null ? [] : [capability], status: 'healthy' as const };
+  const found =
+    name === null
+      ? registry.discover({ ...wanted, limit: limit.value }).agents
+      : named(registry.discover({ ...wanted, limit: Number.POSITIVE_INFINITY }).agents, name).slice(0, limit.value);
+  return {
+    status: 200,
+    json: {
+      agents: found.map(agentJson),
+      count: found.length,
+      total_registered: registry.stats().total,
+      query: { capability, name, limit: limit.value },
+    },
+  };
+}
+
+function named(agents: readonly RegisteredAgent[], part: string): RegisteredAgent[] {
+  const wanted = part.toLowerCase();
+  return agents.filter(({ name }) => name.toLowerCase().includes(wanted));
+}
+
+function agentJson({ card, endpoint, owner, registeredAt, lastHeartbeat, isHealthy }: RegisteredAgent): JsonObject {
+  return {
+    agent_card: card as JsonObject,
+    endpoint,
+    registered_at: new Date(registeredAt).toISOString(),
+    last_heartbeat: new Date(lastHeartbeat).toISOString(),
+    health_status: isHealthy ? 'healthy' : 'unhealthy',
+    source: owner === undefined ? 'configured' : 'self_declared',
+  };
+}
+
+const NO_AGENT = failure('not_found', {}, 'There is no such agent.');
+const NOT_YOURS = failure(
+  'not_found',
+  { suggestions: ['register the agent first'] },
+  'You have registered no such agent.',
+);
+const MOST_LISTED = 1_000;
+const LONGEST_NAME = 100;

@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import {
+  handshake,
+  heading,
+  query,
+  request,
+  type SigningCaller,
+  serverKeyOf,
+  signed,
+  signingCaller,
+} from './a2a-peer.ts';
+import { call } from './call.ts';
+import { agentModule, System } from './system.ts';
+
+const echo = { driver: 'module' as const, module: agentModule('echo'), skills: ['echo_text'] };
+const far = await System.start({
+  config: { agents: { echo, 'far-echo': echo }, messages: { require_signatures: true } },
+});
+afterAll(() => far[Symbol.asyncDispose]());
+const near = await System.start({
+  config: { agents: { echo }, messages: { port: 0, agent_id: 'near-server' }, gate: { allow: [far.host] } },
+});
+afterAll(() => near[Symbol.asyncDispose]());
+const ada = await near.caller('ada-agent');
+const eve = await near.caller('eve-agent');
+const signer = await signingCaller(near, 'signing-agent');
+
+describe('a WebSocket', () => {
+  test('carries a session from the handshake to the goodbye, and closes then', async () => {
+    const socket = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`, {
+      headers: { authorization: `Bearer ${ada.api_key}` },
+    });
+    await once(socket, 'open');
+    const heard: JsonObject[] = [];
+    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    socket.send(JSON.stringify(handshake()));
+    socket.send(JSON.stringify(request({ content: 'by socket' })));
+    socket.send('{');
+    await expect.poll(() => heard.length).toBe(3);
+    expect(heard.find(({ message_type }) => message_type === 'handshake_ack')).toBeDefined();
+    expect(heard.find(({ message_type }) => message_type === 'response')).toMatchObject({
+      payload: { data: { echoed: 'by socket' } },
+    });
+    expect(heard.find(({ code }) => code === 'not_json')).toBeDefined();
+    socket.send(JSON.stringify({ ...heading('goodbye'), payload: {} }));
+    await once(socket, 'close');
+    expect(heard).toHaveLength(3);
+  });
+});
+
+describe('plain lines', () => {
+  test('a signed handshake opens a session; who has not signed is nobody, and nobody else speaks on it', async () => {
+    const { hostname, port } = new URL(near.messagesUrl);
+    const socket = connect(Number(port), hostname);
+    const lines = createInterface({ input: socket });
+    const ask = async (message: JsonObject): Promise<JsonObject> => {
+      const line = once(lines, 'line');
+      socket.write(`${JSON.stringify(message)}\n`);
+      return JSON.parse((await line)[0]);
+    };
+    const own = (message: JsonObject) => ({ ...message, sender_id: 'signing-agent' });
+    expect(await ask(own(request({})))).toMatchObject({ payload: { error: { code: 'AUTHENTICATION_FAILED' } } });
+    expect(await ask(signed(signer, own(handshake())))).toMatchObject({ message_type: 'handshake_ack' });
+    expect(await ask(own(request({ content: 'by line' })))).toMatchObject({ payload: { data: { echoed: 'by line' } } });
+    expect(await ask(request({ content: 'as another' }))).toMatchObject({ payload: { error: { code: 'FORBIDDEN' } } });
+    socket.write(`${JSON.stringify({ ...own(heading('goodbye')), payload: {} })}\n`);
+    await once(socket, 'close');
+  });
+});
+
+describe('the registry', () => {
+  test('registers, finds, hears beats and forgets; an id is its owner’s', async () => {
+    const first = await register(ada.api_key, 'weather-agent', ['weather_read', 'data_read']);
+    expect([first.status, first.json]).toMatchObject([201, { status: 'registered', agent_id: 'weather-agent' }]);
+    const again = await register(ada.api_key, 'weather-agent', ['weather_read']);
+    expect([again.status, again.json]).toMatchObject([
+      200,
+      { status: 'updated', registered_at: first.json['registered_at'] },
+    ]);
+    for (const taken of ['weather-agent', 'ada-agent', 'echo', 'near-server']) {
+      expect((await register(eve.api_key, taken, ['data_read'])).status, taken).toBe(403);
+    }
+    const found = await get('/agents/discover?capability=weather_read&name=WEATHER', eve.api_key);
+    expect(found).toMatchObject({
+      count: 1,
+      agents: [{ agent_card: { agent_id: 'weather-agent' }, health_status: 'healthy', source: 'self_declared' }],
+      query: { capability: 'weather_read', name: 'WEATHER', limit: 10 },
+    });
+    expect(await get('/agents/discover?capability=data_read', eve.api_key)).toMatchObject({ count: 0 });
+    expect(await get('/agents/weather-agent', eve.api_key)).toMatchObject({
+      endpoint: 'https://weather.example.com/a2a',
+    });
+    const beat = await call(near.url, { method: 'PUT', path: '/agents/weather-agent/heartbeat', key: ada.api_key });
+    expect(await beat.json()).toMatchObject({ status: 'acknowledged', agent_id: 'weather-agent' });
+    expect(await get('/stats', ada.api_key)).toMatchObject({ total_agents: 2, healthy_agents: 2 });
+    const gone = await call(near.url, { method: 'DELETE', path: '/agents/weather-agent', key: ada.api_key });
+    expect(gone.status).toBe(200);
+    expect(await get('/agents/discover?capability=weather_read', eve.api_key)).toMatchObject({ count: 0 });
+  });
+
+  test('says what is wrong with a card', async () => {
+    const { status, json } = await register(ada.api_key, 'x', []);
+    expect(status).toBe(400);
+    const pointers = (json['issues'] as JsonObject[]).map(({ pointer }) => pointer);
+    expect(pointers).toEqual(expect.arrayContaining(['/agent_card/agent_id', '/agent_card/capabilities']));
+  });
+
+  test('outlives the process', async () => {
+    await register(ada.api_key, 'lasting-agent', ['last_long']);
+    await near.kill();
+    await near.start();
+    expect(await get('/agents/discover?capability=last_long', ada.api_key)).toMatchObject({ count: 1 });
+  });
+});
+
+describe('two servers', () => {
+  test('an agent of the other is found here and asked there, in the name of this server', async () => {
+    const nearKey = await serverKeyOf(near, ada.api_key);
+    await far.caller('near-server', { permissions: { agents: ['far-echo'] }, public_key: nearKey });
+    const farReader = await signingCaller(far, 'far-reader');
+    const farKey = await serverKeyOf(far, farReader.api_key);
+    await register(ada.api_key, 'far-echo', ['far_echo'], { endpoint: `${far.url}/a2a/messages`, public_key: farKey });
+
+    const announced = await post(signed(signer, query({ capabilities: ['far_echo'] })));
+    expect(announced).toMatchObject({
+      payload: { agents: [{ agent_id: 'far-echo', endpoint: `${far.url}/a2a/messages` }] },
+    });
+    const asked = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
+    expect(await post(signed(signer, asked))).toMatchObject({
+      message_type: 'response',
+      sender_id: 'far-echo',
+      recipient_id: 'signing-agent',
+      payload: { status: 'success', data: { echoed: 'across' } },
+    });
+  });
+
+  test('an answer that is not signed by the key of the card is none', async () => {
+    const other = await signingCaller(near, 'other-signer');
+    await register(ada.api_key, 'far-echo', ['far_echo'], {
+      endpoint: `${far.url}/a2a/messages`,
+      public_key: other.pem,
+    });
+    const asked = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
+    expect(await post(signed(signer, asked))).toMatchObject({ payload: { error: { code: 'DEPENDENCY_FAILED' } } });
+  });
+
+  test('an endpoint inside is not reached, whoever registered it', async () => {
+    await register(ada.api_key, 'inner-agent', ['inner'], { endpoint: 'http://127.0.0.1:9/a2a' });
+    const asked = { ...request({}), recipient_id: 'inner-agent' };
+    expect(await post(signed(signer, asked))).toMatchObject({
+      payload: { status: 'error', error: { code: 'FORBIDDEN' } },
+    });
+  });
+
+  test('where signatures are required, a key alone is not enough', async () => {
+    const own: SigningCaller = await signingCaller(far, 'must-sign');
+    const unsigned = { ...request({}), sender_id: 'must-sign' };
+    const headers = { 'content-type': 'application/json' };
+    const send = (json: JsonObject) =>
+      call(far.url, { method: 'POST', path: '/a2a/messages', key: own.api_key, headers, json });
+    expect((await send(unsigned)).status).toBe(401);
+    expect((await send(signed(own, unsigned))).status).toBe(200);
+  });
+});
+
+test('the schemas are there for everybody, and nothing beside them', async () => {
+  const schema = await call(near.url, { path: '/schemas/a2a-messages/base-message.json' });
+  expect([schema.status, await schema.json()]).toMatchObject([200, { title: expect.any(String) }]);
+  for (const name of ['a2a-messages/none.json', 'a2a-messages/..%2f..%2fpackage.json', 'none/base-message.json']) {
+    expect((await call(near.url, { path: `/schemas/${name}` })).status, name).toBe(404);
+  }
+});
+
+async function register(
+  key: string,
+  agent_id: string,
+  capabilities: readonly string[],
+  { endpoint = 'https://weather.example.com/a2a', public_key }: { endpoint?: string; public_key?: string } = {},
+): Promise<{ status: number; json: JsonObject }> {
+  const agent_card = {
+    agent_id,
+    name: agent_id,
+    version: '1.0.0',
+    description: 'of a test',
+    capabilities,
+    supported_protocols: ['A2A/1.0'],
+    ...(public_key !== undefined && { metadata: { public_key } }),
+  };
+  const answer = await call(near.url, {
+    method: 'POST',
+    path: '/agents/register',
+    key,
+    json: { agent_card, endpoint },
+  });
+  return { status: answer.status, json: (await answer.json()) as JsonObject };
+}
+
+async function get(path: string, key: string): Promise<JsonObject> {
+  return (await (await call(near.url, { path, key })).json()) as JsonObject;
+}
+
+async function post(json: JsonObject): Promise<JsonObject> {
+  return (await (await call(near.url, { method: 'POST', path: '/a2a/messages', json })).json()) as JsonObject;
+}
