@@ -362,15 +362,17 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       });
 
       test('have the owners that chose their id with that agent', async () => {
-        const owners = (sessionId: string) => store.sessions.owners({ agentId: 'echo', sessionId });
-        expect(await owners('s1')).toEqual([]);
-        await store.sessions.create(session({ agentId: 'echo', sessionId: 's1' }));
-        await store.sessions.create(session({ agentId: 'another', sessionId: 's1', owner: 'eve' }));
-        expect(await owners('s1')).toEqual([owner]);
-        for (const other of ['bob', 'cleo']) await store.sessions.create(session({ sessionId: 's1', owner: other }));
-        expect(await owners('s1')).toHaveLength(2);
-        await store.sessions.delete({ owner, agentId: 'echo', sessionId: 's1' });
-        expect((await owners('s1')).sort()).toEqual(['bob', 'cleo']);
+        // Other tests of this store have sessions of their own.
+        const sessionId = `of-${owner}`;
+        const owners = () => store.sessions.owners({ agentId: 'echo', sessionId });
+        expect(await owners()).toEqual([]);
+        await store.sessions.create(session({ agentId: 'echo', sessionId }));
+        await store.sessions.create(session({ agentId: 'another', sessionId, owner: 'eve' }));
+        expect(await owners()).toEqual([owner]);
+        for (const other of ['bob', 'cleo']) await store.sessions.create(session({ sessionId, owner: other }));
+        expect(await owners()).toHaveLength(2);
+        await store.sessions.delete({ owner, agentId: 'echo', sessionId });
+        expect((await owners()).sort()).toEqual(['bob', 'cleo']);
       });
 
       test('of the same moment are listed latest made first', async () => {

@@ -71,7 +71,7 @@ test('words, tags and the least score narrow what is found', async () => {
     entry({ k: 3 }, 'the cat owes an invoice', { tags: ['pets', 'money'] }),
   ]);
   expect((await found(ann, id, { query: 'cat invoice' }))[0]).toBe('the cat owes an invoice');
-  expect(await found(ann, id, { query: 'invoices' })).toEqual(['the cat owes an invoice']);
+  expect(await found(ann, id, { query: 'invoice' })).toHaveLength(2);
   expect(await found(ann, id, { tags: ['work', 'nothing'] })).toEqual(['invoices are due on friday']);
   const { entries, total } = await memories.retrieve(ann, id, { ...ALL, query: 'cat', limit: 1 });
   expect([entries.length, total]).toEqual([1, 2]);
