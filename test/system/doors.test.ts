@@ -396,11 +396,11 @@ test('secrets are in no byte of the data folder and of the log', async () => {
   expect(rejected.status).toBe(401);
 
   const scan = () => {
-    const files = readdirSync(system.data).map((name) => readFileSync(join(system.data, name)));
+    const files = filesIn(system.data);
     return [...files, Buffer.from(system.log)].filter((bytes) => bytes.includes('sk-canary-')).length;
   };
   // What is looked for would be found: the reference that was kept is.
-  const wal = Buffer.concat(readdirSync(system.data).map((name) => readFileSync(join(system.data, name))));
+  const wal = Buffer.concat(filesIn(system.data));
   expect(wal.includes('named-credential')).toBe(true);
   expect(scan()).toBe(0);
   // Nor are the keys by which callers come in.
@@ -414,4 +414,11 @@ test('secrets are in no byte of the data folder and of the log', async () => {
 
 function essence({ response_kind, body }: E2AResponse): object {
   return { kind: response_kind, body };
+}
+
+/** The bytes of every file in a folder, and in the folders in it. */
+function filesIn(folder: string): Buffer[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
 }

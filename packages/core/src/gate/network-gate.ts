@@ -180,7 +180,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
       try {
-        return await ask(await this.#parts.pools.get(key), outbound, { maxBytes, redactor, bound });
+        return await ask(await bound.wait(this.#parts.pools.get(key)), outbound, { maxBytes, redactor, bound });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;

@@ -178,7 +178,7 @@ function holds(operator: string, left: Json | undefined, right: Json): boolean {
   if (operator === 'in') return there && Array.isArray(right) && right.some((item) => same(item, left));
   if (operator === 'contains' && Array.isArray(left)) return left.some((item) => same(item, right));
   if (typeof left === 'string' && typeof right === 'string') {
-    if (operator === 'contains') return left.split(right).length > 1;
+    if (operator === 'contains') return right === '' || left.split(right).length > 1;
     if (operator === 'startsWith') return left.slice(0, right.length) === right;
     if (operator === 'endsWith') return right === '' || left.slice(-right.length) === right;
     return compares(operator, left < right ? -1 : left === right ? 0 : 1);
