@@ -45,6 +45,7 @@ export class Limiter {
   #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {
     const { allowed, states } = this.#windows.take(principal.id, windows);
     if (allowed) return states;
+    this.refusals++;
     const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
     const { limit, seconds } = full.window;
     refuse(

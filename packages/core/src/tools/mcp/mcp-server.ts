@@ -138,6 +138,8 @@ export class McpServer implements AsyncDisposable {
           known.definition.input_schema === definition.input;
         tools.set(definition.name, isSame && known !== undefined ? known : this.#toolOf(definition));
       } else {
+        // At once: the others are still being looked at, and it must not be called meanwhile.
+        this.#tools.delete(definition.name);
         this.#options.log.warn(
           { mcp_server: this.name, tool: definition.name },
           'a tool has changed and is held until it is accepted',
