@@ -221,7 +221,9 @@ function fieldOf(item: Json, name: string): Json | undefined {
     typeof value === 'object' && value !== null && !(Array.isArray(value) && key === 'length')
       ? Object.entries(value).find(([each]) => each === key)?.[1]
       : undefined;
-  return own(item, name) ?? name.split('.').reduce<Json | undefined>(own, item);
+  // Null is there, and is what it is.
+  const literal = own(item, name);
+  return literal !== undefined ? literal : name.split('.').reduce<Json | undefined>(own, item);
 }
 
 function byKey(one: Json, other: Json, name: string, order: string): number {
