@@ -4,11 +4,12 @@ import { accept, type Outcome, reject } from '../outcome.ts';
 import { show } from '../validation.ts';
 import { fromEnvelope, toEnvelope } from './envelope.ts';
 import { errorBody } from './error-body.ts';
+import { isFlawless } from './flawless.ts';
 import type { MailboxError, MailboxMessage, MailboxResponse } from './message.ts';
 import { readError, readResponse } from './read-answer.ts';
 import { fromResponse } from './response.ts';
 import { normalise } from './shorthand.ts';
-import { findingsIn, isTolerated } from './validate.ts';
+import { findingsByRule, isTolerated } from './validate.ts';
 
 /** A2A Message Schema v0.3.0: agents that post messages to each other, keep threads, and are called back. */
 export const mailboxDialect: Dialect<MailboxWire> = {
@@ -46,10 +47,11 @@ function decode(json: Json, now: Date, { lenient = false } = {}): Outcome<Mailbo
   if (!isObject(json)) {
     return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
   }
+  // First, because nearly every message is: neither an answer nor a refusal can be.
+  if (isFlawless(json, now)) return accept(normalise(json));
   if (isRefusal(json)) return readError(json);
   if (looksLikeResponse(json)) return readResponse(json, lenient);
-  const findings = findingsIn(json, now);
-  if (findings.length === 0) return accept(normalise(json));
+  const findings = findingsByRule(json, now);
   const issues = findings.filter((finding) => !isTolerated(finding, lenient));
   return issues.length > 0 ? reject(...issues) : accept(normalise(json), findings);
 }

@@ -16,10 +16,16 @@ export function isFlawless(input: JsonObject, now: Date): boolean {
   // Said twice, the id and the time have to agree.
   if (input.messageId !== undefined || input.timestamp !== undefined) return false;
   const name = typeof from === 'string' ? from : from.name;
-  if (name.trim() === '') return false;
+  if (!startsPlainly(name) && name.trim() === '') return false;
   if (typeof from === 'object' && typeof from.callbackUrl === 'string' && !isPlainUrl(from.callbackUrl)) return false;
   if (!hasContent(message)) return false;
   return !isObject(metadata) || isFlawlessMetadata(metadata, now);
+}
+
+/** With a character that is no blank in any alphabet: for nearly every name that settles whether it is one. */
+function startsPlainly(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return first > SPACE && first <= TILDE;
 }
 
 /** The schema has seen to the rest: neither a password nor a fragment can be in it. */
@@ -43,3 +49,6 @@ function isFlawlessMetadata(metadata: JsonObject, now: Date): boolean {
 function isInput(json: Json): json is MailboxInput {
   return validators.Input(json);
 }
+
+const SPACE = 0x20;
+const TILDE = 0x7e;
