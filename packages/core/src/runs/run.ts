@@ -115,8 +115,9 @@ export class Run implements FrameSource {
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
-    const append = () => this.#store.append(this.key, batch);
-    return this.#patience === undefined ? append() : patiently(append, this.#patience);
+    return this.#patience === undefined
+      ? this.#store.append(this.key, batch)
+      : patiently(() => this.#store.append(this.key, batch), this.#patience);
   }
 
   #count(frames: number): void {

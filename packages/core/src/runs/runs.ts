@@ -1,5 +1,5 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope, failure, withoutSecrets } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
+import { type Call, ExtendedCall, type RunningCall } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -112,7 +112,7 @@ export class Runs {
   cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
     const live = this.#live.get(keyText(key));
     if (live === undefined || live.run.answered) return false;
-    live.ending.end(new Refused(failure('cancelled', {}, reason)));
+    live.end(new Refused(failure('cancelled', {}, reason)));
     return true;
   }
 
@@ -167,7 +167,7 @@ export class Runs {
     const interrupt = () => {
       this.#stopping = 'interrupting';
       this.#interrupted.abort();
-      for (const live of this.#live.values()) live.ending.end(new Refused(failure('interrupted')));
+      for (const live of this.#live.values()) live.end(new Refused(failure('interrupted')));
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -179,25 +179,14 @@ export class Runs {
 
   #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
     const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience });
-    const ending = new Ending();
-    const live: LiveRun = { row, run, ending, done: Promise.resolve(), held: undefined, over: [] };
-    this.#live.set(keyText(row), live);
-    const running = {
-      end: (reason: Error) => ending.end(reason),
-      onOver: (callback: () => void) => live.over.push(callback),
-    };
+    const live = new LiveRun(row, run);
+    this.#live.set(live.name, live);
     // The work is not the reader's: it goes on when the reader that started it goes away.
-    const own: Call = {
-      ...call,
-      running,
-      get signal() {
-        return ending.signal;
-      },
-    };
+    const own = new ExtendedCall(call, live);
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
-    if (this.#stopping === 'interrupting') ending.end(new Refused(failure('interrupted')));
+    if (this.#stopping === 'interrupting') live.end(new Refused(failure('interrupted')));
     return live;
   }
 
@@ -208,21 +197,21 @@ export class Runs {
     answer: Handler,
     given: Slot | undefined,
   ): Promise<void> {
-    const { row, run, ending } = live;
+    const { row, run } = live;
     let slot = given;
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (slot === undefined) {
-        slot = await this.#slots.take({ ...row, principal: row.owner, signal: ending.signal });
+        slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       frames = answer(envelope, call)[Symbol.asyncIterator]();
       while (!run.answered) {
         // Also one that hangs and never looks at its signal is left behind.
-        const item = await ending.unlessEnded(frames.next());
+        const item = await live.unlessEnded(frames.next());
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
-        while (live.held !== undefined) await ending.unlessEnded(live.held.released);
+        while (live.held !== undefined) await live.unlessEnded(live.held.released);
         const durable = run.give(item.value);
         if (durable !== undefined) await durable;
       }
@@ -236,7 +225,7 @@ export class Runs {
       frames?.return?.().catch(() => {});
       for (const callback of live.over) callback();
       slot?.release();
-      this.#live.delete(keyText(row));
+      this.#live.delete(live.name);
     }
   }
 
@@ -263,14 +252,30 @@ interface RunsOptions {
   readonly slots: Slots;
 }
 
-interface LiveRun {
+/** A request while it is being answered, with the handles its call has. */
+class LiveRun extends Ending implements RunningCall {
   readonly row: RequestRow;
   readonly run: Run;
-  readonly ending: Ending;
-  done: Promise<void>;
+  readonly name: string;
+  done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
   /** To be told when it is over. */
-  readonly over: (() => void)[];
+  readonly over: (() => void)[] = [];
+
+  constructor(row: RequestRow, run: Run) {
+    super();
+    this.row = row;
+    this.run = run;
+    this.name = keyText(row);
+  }
+
+  get running(): RunningCall {
+    return this;
+  }
+
+  onOver(callback: () => void): void {
+    this.over.push(callback);
+  }
 }
 
 /** A door that stays shut until it is released. */
