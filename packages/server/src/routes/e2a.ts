@@ -74,7 +74,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
   ];
 }
 
-async function send(request: InboundRequest, context: E2AContext): Promise<Answer | Failure> {
+function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const principal = callerOf(request);
