@@ -17,7 +17,7 @@ import {
   SenderProof,
   type Store,
 } from '@dragoman/core';
-import { type AgentCard, isAgentId } from '@dragoman/protocols/a2a-messages';
+import { type AgentCard, isAgentId, PROTOCOL_VERSIONS, SCHEMA_VERSIONS } from '@dragoman/protocols/a2a-messages';
 import type { Config } from './config-schema.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
@@ -150,8 +150,8 @@ function hostedAgents(
         version: CARD_VERSION,
         description,
         capabilities: skills.length > 0 ? skills.slice(0, 50) : ['request_response'],
-        supported_protocols: ['A2A/1.0'],
-        schema_versions: ['1.0.0'],
+        supported_protocols: [...PROTOCOL_VERSIONS],
+        schema_versions: [...SCHEMA_VERSIONS],
         metadata: { ...published },
       },
     }));
@@ -164,8 +164,8 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
     version: CARD_VERSION,
     description: 'Relays requests to its agents, and knows which agents there are.',
     capabilities: ['request_response', 'auth_signature'],
-    supported_protocols: ['A2A/1.0'],
-    schema_versions: ['1.0.0'],
+    supported_protocols: [...PROTOCOL_VERSIONS],
+    schema_versions: [...SCHEMA_VERSIONS],
     metadata: { ...published },
   };
 }
