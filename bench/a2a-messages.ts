@@ -110,6 +110,7 @@ async function registryOf(count: number): Promise<AgentRegistry> {
     clock: systemClock,
     hosted: { agents: () => [], version: () => 0 },
     isTaken: () => false,
+    mostOwned: count,
   });
   for (let at = 0; at < count; at++) {
     const agent_id = `agent-${at}`;

@@ -16,8 +16,15 @@ import {
   relayAgent,
   SenderProof,
   type Store,
+  Strangers,
 } from '@dragoman/core';
-import { type AgentCard, isAgentId, PROTOCOL_VERSIONS, SCHEMA_VERSIONS } from '@dragoman/protocols/a2a-messages';
+import {
+  type AgentCard,
+  isAgentId,
+  MAX_MESSAGE_BYTES,
+  PROTOCOL_VERSIONS,
+  SCHEMA_VERSIONS,
+} from '@dragoman/protocols/a2a-messages';
 import type { Config } from './config-schema.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
@@ -85,11 +92,18 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     relayed.add(agent.agentId);
     engine.addAgent(relayAgent({ card, endpoint, serverId, signer, gate, clock, ids }));
   };
-  const proof = new SenderProof({ callers: engine.callers, nonces: store.nonces, clock, requireSignatures });
+  const proof = new SenderProof({
+    callers: engine.callers,
+    nonces: store.nonces,
+    clock,
+    requireSignatures,
+    ...(settings.max_nonces !== undefined && { mostNonces: settings.max_nonces }),
+  });
   const messages = new Messages({
     engine,
     registry,
     proof,
+    strangers: new Strangers({ clock, perMinute: settings.unproven_per_minute ?? 120 }),
     nonces: store.nonces,
     signer,
     clock,
@@ -97,8 +111,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     log,
     card: serverCard(serverId, published),
   });
-  const lines = new MessageLines(messages);
-  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_LINE_BYTES } });
+  const lines = new MessageLines(messages, clock);
+  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();
@@ -110,7 +124,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
       return url;
     },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
-    socket: messageSocketRoute(messages),
+    socket: messageSocketRoute(messages, clock),
     listen: async (server) => {
       ownUrl = settings.url ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
@@ -122,7 +136,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     stop: async ({ drainMs }) => {
       stopped.abort();
       const closed = edge.close();
-      await lines.stop({ drainMs, clock });
+      await lines.stop({ drainMs });
       await edge[Symbol.asyncDispose]();
       await closed;
     },
@@ -185,4 +199,3 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const KEY_FILE = 'messages.pem';
 /** A card has three numbers and nothing behind them. */
 const CARD_VERSION = VERSION.replace(/[-+].*$/, '');
-const MAX_LINE_BYTES = 10 * 1024 * 1024;

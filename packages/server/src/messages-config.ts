@@ -20,6 +20,17 @@ export const MessagesShape = {
       pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
       description: 'The name this server goes by among agents; dragoman unless told.',
     },
+    unproven_per_minute: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'Messages that prove nobody, from one address in a minute, before no more are looked at; 120 unless told.',
+    },
+    max_nonces: {
+      type: 'integer',
+      minimum: 100,
+      description: 'Signed messages that are remembered against replays; more are refused. 1000000 unless told.',
+    },
     url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for the registry.' },
   },
   additionalProperties: false,

@@ -15,12 +15,14 @@ export interface IndexQuery {
 
 /**
  * Finds agents by capability in the order of name, then id. Each capability is a row of bits, one for each agent in that
- * order: a query is a few words of bits for each capability it names, however many agents there are and match. The rows are
- * made anew after a change, by the first who asks.
+ * order: a query is a few words of bits for each capability it names, however many agents there are and match. What few agents
+ * can do is a list of their places instead, so that names nobody else has take no room. All is made anew after a change, by the
+ * first who asks.
  */
 export class CapabilityIndex<Agent extends Indexed> {
   readonly #agents = new Map<string, Agent>();
   readonly #rows = new Map<string, Uint32Array>();
+  readonly #few = new Map<string, readonly number[]>();
   readonly #places = new Map<string, number>();
   #ordered: string[] = [];
   #healthy = new Uint32Array(0);
@@ -43,7 +45,7 @@ export class CapabilityIndex<Agent extends Indexed> {
     const before = this.#agents.get(agent.agentId);
     this.#agents.set(agent.agentId, agent);
     const place = this.#places.get(agent.agentId);
-    const isSame = before?.name === agent.name && before.capabilities === agent.capabilities;
+    const isSame = before?.name === agent.name && areSame(before.capabilities, agent.capabilities);
     if (!this.#isMade || place === undefined || !isSame) this.#isMade = false;
     else setBit(this.#healthy, place, agent.isHealthy);
   }
@@ -58,7 +60,7 @@ export class CapabilityIndex<Agent extends Indexed> {
     if (!this.#isMade) this.#make();
     const rows: Uint32Array[] = [];
     for (const capability of new Set(capabilities)) {
-      const row = this.#rows.get(capability);
+      const row = this.#rows.get(capability) ?? this.#rowOfFew(capability);
       if (row === undefined) return { agents: [], total: 0 };
       rows.push(row);
     }
@@ -85,7 +87,16 @@ export class CapabilityIndex<Agent extends Indexed> {
   /** How many agents have each capability. */
   counts(): Map<string, number> {
     if (!this.#isMade) this.#make();
-    return new Map([...this.#rows].map(([name, row]) => [name, row.reduce((sum, bits) => sum + countBits(bits), 0)]));
+    const many = [...this.#rows].map(([name, row]): [string, number] => [name, countAll(row)]);
+    return new Map([...many, ...[...this.#few].map(([name, places]): [string, number] => [name, places.length])]);
+  }
+
+  #rowOfFew(capability: string): Uint32Array | undefined {
+    const places = this.#few.get(capability);
+    if (places === undefined) return undefined;
+    const row = new Uint32Array(this.#everybody.length);
+    for (const place of places) setBit(row, place, true);
+    return row;
   }
 
   #make(): void {
@@ -94,23 +105,37 @@ export class CapabilityIndex<Agent extends Indexed> {
     this.#ordered = agents.map(({ agentId }) => agentId);
     this.#healthy = new Uint32Array(words);
     this.#everybody = new Uint32Array(words);
-    this.#rows.clear();
     this.#places.clear();
+    const places = new Map<string, number[]>();
     for (const [place, { agentId, capabilities, isHealthy }] of agents.entries()) {
       this.#places.set(agentId, place);
       setBit(this.#healthy, place, isHealthy);
       setBit(this.#everybody, place, true);
-      for (const capability of capabilities) {
-        let row = this.#rows.get(capability);
-        if (row === undefined) {
-          row = new Uint32Array(words);
-          this.#rows.set(capability, row);
-        }
-        setBit(row, place, true);
+      for (const capability of new Set(capabilities)) {
+        const known = places.get(capability);
+        if (known === undefined) places.set(capability, [place]);
+        else known.push(place);
       }
+    }
+    this.#rows.clear();
+    this.#few.clear();
+    for (const [capability, those] of places) {
+      this.#few.set(capability, those);
+      const row = those.length > Math.max(FEW, words) ? this.#rowOfFew(capability) : undefined;
+      if (row === undefined) continue;
+      this.#rows.set(capability, row);
+      this.#few.delete(capability);
     }
     this.#isMade = true;
   }
+}
+
+function areSame(one: readonly string[], other: readonly string[]): boolean {
+  return one === other || (one.length === other.length && one.every((name, at) => name === other[at]));
+}
+
+function countAll(row: Uint32Array): number {
+  return row.reduce((sum, bits) => sum + countBits(bits), 0);
 }
 
 function setBit(row: Uint32Array, place: number, isSet: boolean): void {
@@ -134,3 +159,6 @@ function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
+
+/** A list of places is kept where it is shorter than its row, or as short as this: a row is quickly made of it. */
+const FEW = 32;
