@@ -146,11 +146,12 @@ export class Conversation {
       if (this.#entrance.counted !== true) engine.limiter.request(principal);
       if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');
     }
-    const { session, send, verdict } = receive(this.#session, message, {
+    const { session, send, verdict, issue } = receive(this.#session, message, {
       card: this.#cardOf(message.recipient_id),
       stamp: this.#stamp(),
     });
     this.#session = session;
+    if (issue?.code === 'not_asked') return NOT_ASKED;
     if (verdict !== 'deliver') return send[0];
     switch (message.message_type) {
       case 'request':
@@ -161,7 +162,7 @@ export class Conversation {
           elapsed: () => clock.elapsed(),
         });
       default:
-        return failure('not_found', {}, 'No request of ours waits for this answer.');
+        return NOT_ASKED;
     }
   }
 
@@ -214,3 +215,5 @@ export class Conversation {
 
 /** What to say, or why nothing else can be said. */
 type Answer = A2AMessage | Failure | undefined;
+
+const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');
