@@ -5,6 +5,7 @@ export { type Conversation, Messages, type Said } from './a2a-messages/messages.
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
 export { Strangers } from './a2a-messages/strangers.ts';
+export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,

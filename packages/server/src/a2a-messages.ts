@@ -17,7 +17,9 @@ import {
   SenderProof,
   type Store,
   Strangers,
+  toolsAgent,
 } from '@dragoman/core';
+import { SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type AgentCard,
   isAgentId,
@@ -31,6 +33,7 @@ import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
 import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
+import type { CardExtension } from './routes/discovery.ts';
 import { schemaRoute } from './routes/schema-files.ts';
 import { VERSION } from './version.ts';
 
@@ -49,6 +52,8 @@ export interface MessagesServiceOptions {
 export interface MessagesService {
   readonly routes: readonly Route[];
   readonly socket: SocketRoute;
+  /** What the card of this server tells of messages: where they go, and by which key its own are known. */
+  readonly cardExtension: CardExtension;
   /** Where messages come in over TCP; `undefined` when no port is opened. */
   readonly url: string | undefined;
   /** Opens the port, if there is to be one, and tells agents where this server is. */
@@ -92,6 +97,11 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     relayed.add(agent.agentId);
     engine.addAgent(relayAgent({ card, endpoint, serverId, signer, gate, clock, ids }));
   };
+  const { tools_agent: toolsId } = settings;
+  if (toolsId !== undefined) {
+    if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
+    engine.addAgent(toolsAgent(toolsId), { maxParallel: 64 });
+  }
   const proof = new SenderProof({
     callers: engine.callers,
     nonces: store.nonces,
@@ -123,6 +133,13 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     get url() {
       return url;
     },
+    get cardExtension() {
+      return {
+        uri: `${SCHEMA_BASE}/a2a-messages`,
+        description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+        params: { endpoint: `${ownUrl}/a2a/messages`, agent_id: serverId, ...published },
+      };
+    },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
     socket: messageSocketRoute(messages, clock),
     listen: async (server) => {
@@ -145,7 +162,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
 
 /** The agents of this server as others find them: what they are good at is what they are configured to be. */
 function hostedAgents(
-  { agents = {} }: Config,
+  { agents = {}, messages: { tools_agent: toolsId } = {} }: Config,
   { callers }: Engine,
   { endpoint, published }: { endpoint: string; published: Record<string, string> },
 ): HostedAgent[] {
@@ -154,7 +171,9 @@ function hostedAgents(
     .flatMap((agent): [string, Partial<DriverDefinition>][] =>
       agent.driver === undefined ? [] : [[agent.agent_id, agent]],
     );
-  return [...Object.entries<Partial<DriverDefinition>>(agents), ...administered]
+  const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
+  const own: [string, Partial<DriverDefinition>][] = toolsId === undefined ? [] : [[toolsId, tools]];
+  return [...Object.entries<Partial<DriverDefinition>>(agents), ...own, ...administered]
     .filter(([id]) => isAgentId(id))
     .map(([id, { name = id, description = '', skills = [] }]) => ({
       endpoint,

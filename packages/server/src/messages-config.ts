@@ -20,6 +20,14 @@ export const MessagesShape = {
       pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
       description: 'The name this server goes by among agents; dragoman unless told.',
     },
+    tools_agent: {
+      type: 'string',
+      minLength: 3,
+      maxLength: 128,
+      pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+      description:
+        'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
+    },
     unproven_per_minute: {
       type: 'integer',
       minimum: 1,
