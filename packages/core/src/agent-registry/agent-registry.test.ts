@@ -64,6 +64,9 @@ describe('discovery', () => {
       await registry.register('ada', cardOf(id, capabilities), AT);
     }
     expect(find(['third', 'fifth'])).toEqual({ ids: wanted, total: wanted.length });
+    expect(find(['all', 'third', 'fifth', 'all', 'third'])).toEqual({ ids: wanted, total: wanted.length });
+    expect(find(['third', 'fifth'], 'unhealthy').total).toBe(0);
+    expect(find(['third', 'fifth'], 'all', 3)).toEqual({ ids: wanted.slice(0, 3), total: wanted.length });
     expect(find(['all'], 'all').total).toBe(200);
     expect(registry.stats()).toMatchObject({ total: 200, healthy: 200 });
     expect(registry.stats().capabilities.get('third')).toBe(67);
