@@ -22,6 +22,7 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
+export type { Received } from './explain/arrival.ts';
 export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
 export type { Begun, Executions } from './executions/executions.ts';
 export {

@@ -1,5 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope, failure, withoutSecrets } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -78,7 +79,7 @@ export class Runs {
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
-    const accepting = this.#store.requests.accept(row, call.nonce);
+    const accepting = this.#store.requests.accept(row, call.nonce, arrivalText(envelope, call, admission.agentId));
     this.#accepting.add(accepting);
     try {
       const accepted = await accepting;
@@ -189,6 +190,7 @@ export class Runs {
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own: Call = {
       ...call,
+      received: undefined,
       running,
       get signal() {
         return ending.signal;

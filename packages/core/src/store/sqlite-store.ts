@@ -87,8 +87,8 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: async (row, nonce) => {
-      const values = requestValues(row);
+    accept: async (row, nonce, arrival) => {
+      const values = requestValues(row, arrival);
       const earlier = await (nonce === undefined
         ? this.#ask('accept', ...values)
         : this.#ask('acceptSigned', nonce, ...values));
@@ -98,6 +98,7 @@ export class SqliteStore implements Store {
     start: (key) => this.#ask('start', key),
     append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
+    named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
@@ -133,6 +134,7 @@ export class SqliteStore implements Store {
     append: (key, effects) => this.#ask('appendEffects', key, effects),
     finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
     find: (key) => this.#ask('findExecution', key),
+    named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
     unfinished: () => this.#ask('unfinishedExecutions'),
     list: (owner, page) => this.#ask('listExecutions', owner, page),

@@ -79,7 +79,8 @@ class E2ASocket {
     }
     this.#inFlight.add(requestId);
     try {
-      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log };
+      const received = { dialect: 'e2a', text };
+      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received };
       await this.#send(this.#frames(envelope, call), envelope);
     } catch (error) {
       const known = failureOf(error);

@@ -8,6 +8,7 @@ import {
   type Log,
   type Principal,
   type Reading,
+  type Received,
   type RequestKey,
   type RequestRow,
   type Store,
@@ -110,6 +111,10 @@ class DoorCall implements Call {
 
   get signal(): AbortSignal {
     return this.#request.signal;
+  }
+
+  get received(): Received {
+    return { dialect: 'e2a', text: this.#request.body };
   }
 }
 
