@@ -23,6 +23,7 @@ export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export type { Received } from './explain/arrival.ts';
+export { type ExplainContext, explain } from './explain/explain.ts';
 export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
 export type { Begun, Executions } from './executions/executions.ts';
 export {

@@ -48,7 +48,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.accept(row)).toEqual({ repeat: true, row: { ...row, end: END } });
       });
 
-      test('by its id alone everybody\'s execution is found, newest first', async () => {
+      test("by its id alone everybody's execution is found, newest first", async () => {
         const mine = execution({ executionId: 'by-name' });
         const theirs = execution({ owner: 'zoe', executionId: 'by-name' });
         await store.executions.accept(mine);

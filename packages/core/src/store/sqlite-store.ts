@@ -173,6 +173,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore = {
     add: (delivery) => this.#ask('addDelivery', delivery),
     find: (id) => this.#ask('findDelivery', id),
+    answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),

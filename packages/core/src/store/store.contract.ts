@@ -55,7 +55,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await expect(store.sessions.create(session({ title: 'a\0' }))).rejects.toThrow('NUL');
       });
 
-      test('by its id alone everybody\'s request is found, newest first, with how it arrived', async () => {
+      test("by its id alone everybody's request is found, newest first, with how it arrived", async () => {
         const mine = request({ requestId: 'by-name', acceptedAt: 100 });
         const theirs = request({ owner: 'zoe', requestId: 'by-name', acceptedAt: 200 });
         const between = request({ owner: 'max', requestId: 'other', acceptedAt: 300 });

@@ -85,8 +85,19 @@ export function requestWrites(database: Database) {
 
   /** Null when it was recorded, else the earlier one. */
   function accept(...values: RequestValues): RequestRow | null {
-    const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state, arrival] =
-      values;
+    const [
+      owner,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey,
+      envelope,
+      acceptedAt,
+      expiresAt,
+      priority,
+      state,
+      arrival,
+    ] = values;
     requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
     const checksum = checksumOf({ owner, requestId, agentId, envelope });
     const { changes, lastInsertRowid } = insert.run(
