@@ -5,12 +5,15 @@ export const NO_CHANGES: Changes = { dropped: [], changed: [], invented: [] };
 /** Two messages of one shape, place by place. */
 export function changesBetween(before: Json, after: Json, why: (pointer: string) => string | undefined): Changes {
   const found = difference(before, after);
+  const isGone = (value: Json | undefined) => value === undefined || leavesOf(value).length === 0;
   return {
     dropped: found
-      .filter((one) => one.after === undefined)
+      .filter((one) => isGone(one.after))
       .map(({ pointer }) => ({ pointer, why: why(pointer) ?? 'it has no place there' })),
     changed: found.flatMap(({ pointer, after: value }) =>
-      value === undefined ? [] : [{ pointer, why: why(pointer) ?? `it is ${show(value)} now`, value }],
+      value === undefined || isGone(value)
+        ? []
+        : [{ pointer, why: why(pointer) ?? `it is ${show(value)} now`, value }],
     ),
     invented: difference(after, before)
       .filter((one) => one.after === undefined)

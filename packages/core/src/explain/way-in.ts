@@ -37,7 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const FOREIGN: Readonly<Record<string, string>> = {
-  '/signature': 'it was checked at the door; an agent is told who signed, not how',
+  '/auth': 'it was checked at the door; an agent is told who signed, not how',
 };
 
 const NO_ID = '0'.repeat(32);
