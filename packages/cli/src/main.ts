@@ -6,6 +6,7 @@ import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
@@ -52,6 +53,7 @@ const COMMANDS = [
   devCommand,
   sendCommand,
   watchCommand,
+  explainCommand,
   wireCommand,
   toolsCommand,
   workflowCommand,
