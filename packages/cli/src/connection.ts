@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import { type Client, createClient, DragomanError } from '@dragoman/client';
 import type { Command } from 'commander';
 import { PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
-import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devKeysPath, readDevKeys } from './dev-keys.ts';
+import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devDataIn, devKeysPath, readDevKeys } from './dev-keys.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
 import { urlOf } from './serve/port-holder.ts';
 import { shortPath } from './short-path.ts';
@@ -73,9 +72,10 @@ async function ensureServer(url: string): Promise<void> {
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
   { url: told, data }: Pick<ConnectionOptions, 'url' | 'data'>,
-  { environment, folder }: Pick<Context, 'environment' | 'folder'>,
+  context: Pick<Context, 'environment' | 'folder'>,
 ): { readonly url: string; readonly dev: (DevKeys & { readonly source: string }) | undefined } {
-  const devData = resolve(folder, data ?? given(environment, 'DRAGOMAN_DATA') ?? DEFAULT_DEV_DATA);
+  const { environment, folder } = context;
+  const devData = devDataIn({ data }, context);
   const kept = readDevKeys(devData);
   const dev = kept && { ...kept, source: sourceOf(devData, folder) };
   const [host, port] = [given(environment, 'DRAGOMAN_HOST'), portIn(environment)];
@@ -132,7 +132,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: Connection, rol
   return { code: error.code, message, issues, fixes: [...suggestions, ...roles, ...wait] };
 }
 
-function nothingAnswers(url: string): Trouble {
+export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
     message: `nothing answers at ${url}`,

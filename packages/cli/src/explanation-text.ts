@@ -1,5 +1,6 @@
 import { type Change, type Explanation, isObject, type Json, type Told } from '@dragoman/protocols';
 import { type Paint, printable } from './paint.ts';
+import { whatIsSaid } from './what-is-said.ts';
 
 /** An explanation for a person, in the order in which things happened. */
 export function explanationText(told: Explanation, paint: Paint): string {
@@ -16,7 +17,7 @@ export function explanationText(told: Explanation, paint: Paint): string {
       '2. Who was allowed what, by which rule',
       told.allowed.map(({ who, known_by, what, rule }) => `${who} (${known_by}) ${what}: ${rule}`),
     ),
-    ...section('3. What was made of it', told.envelope === null ? [] : [JSON.stringify(saying(told.envelope))]),
+    ...section('3. What was made of it', told.envelope === null ? [] : [JSON.stringify(whatIsSaid(told.envelope))]),
     ...section('4. On the way in', [
       ...changeLines('dropped ', way.dropped),
       ...changeLines('changed ', way.changed),
@@ -55,14 +56,4 @@ function changeLines(label: string, changes: readonly Change[]): string[] {
 
 function bodyOf({ frame }: Told): Json {
   return isObject(frame) ? (frame['body'] ?? null) : frame;
-}
-
-/** Of the many fields of an envelope those that say something. */
-function saying(value: Json): Json {
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => !isNothing(member)));
-}
-
-function isNothing(value: Json): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

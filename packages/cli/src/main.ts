@@ -12,6 +12,7 @@ import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
+import { tourCommand } from './commands/tour.ts';
 import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
 import { wireCommand } from './commands/wire.ts';
@@ -51,6 +52,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
 const COMMANDS = [
   serveCommand,
   devCommand,
+  tourCommand,
   sendCommand,
   watchCommand,
   explainCommand,
