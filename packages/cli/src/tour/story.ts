@@ -88,10 +88,10 @@ async function editorAsks({ client, signal }: Stage, narrator: Narrator, guide: 
 }
 
 async function guideWorks({ admin }: Stage, narrator: Narrator, { first }: Guide): Promise<void> {
+  narrator.holds('the words were counted by a tool', first['words'] === 5);
   const { requests } = admin.admin;
   const line = await requests.explain(String(first['line_id']));
   narrator.shows('tool', line.outcome);
-  narrator.holds('the words were counted by a tool', first['words'] === 5);
   narrator.holds(
     'the call is on record as a line of the wire',
     line.kind === 'wire' && valueAt(line.outcome, '/name') === 'word_count' && line.state === 'succeeded',
