@@ -33,7 +33,7 @@ describe('a request over E2A', () => {
       kind: 'request',
       agent_id: 'ada-agent',
       state: 'finished',
-      received: { dialect: 'e2a', bytes: text.length, text },
+      received: { dialect: 'e2a', bytes: text.length },
       envelope: { request_id: 'plain', source_agent_id: 'ada-agent', agent_ref: { id: 'echo' } },
       allowed: [
         {
@@ -46,6 +46,7 @@ describe('a request over E2A', () => {
       also_by: [],
       answers_left_out: 0,
     });
+    expect(JSON.parse(told.received.text ?? '')).toEqual(JSON.parse(text));
     expect(told.way_in.dropped).toEqual([]);
     expect(told.way_in.changed).toEqual([]);
     const invented = Object.fromEntries(told.way_in.invented.map(({ pointer, value }) => [pointer, value]));

@@ -1,12 +1,15 @@
-import { type E2AEnvelope, isObject, type Json, REDACTED } from '@dragoman/protocols';
+import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import { allows, type Principal } from '../principal.ts';
+import { type Given, givenIn, givenOf } from './given.ts';
 
 /** What a door got, before anything was made of it. */
 export interface Received {
   /** The dialect the door speaks. */
   readonly dialect: string;
   readonly text: string | Uint8Array;
+  /** The same as it was parsed, where it is an envelope already. */
+  readonly json?: Json;
 }
 
 /** How a request came in, for whoever asks later what happened to it. */
@@ -24,29 +27,37 @@ export interface Arrival {
 }
 
 /**
- * The arrival as one text: its facts in the first line, what came behind it as it came. It is written with every request, so
- * nothing is computed here that can be computed when somebody asks.
+ * The arrival as one text: its facts in the first line, and behind it what came. It is written with every request, so nothing
+ * is computed that can be computed when somebody asks, and of an envelope only that is kept which the record of the envelope
+ * does not say.
  */
 export function arrivalText(envelope: E2AEnvelope, { principal, received }: Call, agentId: string): string {
   const size = received?.text.length ?? 0;
-  const kept = received !== undefined && size <= MOST_KEPT;
-  const facts = [
-    principal.keyId ?? null,
-    rulesFor(principal, envelope, agentId),
-    received?.dialect ?? null,
-    size,
-    kept,
-  ] satisfies Facts;
-  return kept ? `${JSON.stringify(facts)}\n${withoutSecretsIn(received.text, envelope)}` : JSON.stringify(facts);
+  const kept = received === undefined || size > MOST_KEPT ? 'nothing' : keptOf(received, envelope);
+  const rules = rulesFor(principal, envelope, agentId);
+  const facts = JSON.stringify([principal.keyId ?? null, rules, received?.dialect ?? null, size, kept] satisfies Facts);
+  if (kept !== 'text' || received === undefined) return facts;
+  return `${facts}\n${typeof received.text === 'string' ? received.text : UTF8.decode(received.text)}`;
 }
 
-export function readArrival(text: string): Arrival {
+/** `recorded` is the envelope as it was recorded with it. */
+export function readArrival(text: string, recorded: JsonObject): Arrival {
   const end = text.indexOf('\n');
   const [keyId, rules, dialect, size, kept] = JSON.parse(end === -1 ? text : text.slice(0, end)) as Facts;
-  return { keyId, rules, dialect, size, text: kept ? text.slice(end + 1) : null };
+  return { keyId, rules, dialect, size, text: textOf(kept) };
+
+  function textOf(what: Kept): string | null {
+    if (what === 'nothing') return null;
+    return what === 'text' ? text.slice(end + 1) : JSON.stringify(givenIn(what, recorded));
+  }
 }
 
-type Facts = [keyId: string | null, rules: string[], dialect: string | null, size: number, kept: boolean];
+type Kept = 'nothing' | 'text' | Given;
+type Facts = [keyId: string | null, rules: string[], dialect: string | null, size: number, kept: Kept];
+
+function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
+  return json !== undefined && isObject(json) ? givenOf(json, envelope) : 'text';
+}
 
 /** The entry of each list that names what was asked: the wider one where there are two. */
 function rulesFor({ permissions }: Principal, { identity_origin: origin }: E2AEnvelope, agentId: string): string[] {
@@ -59,16 +70,6 @@ function entryFor(list: readonly string[], name: string): string {
   return list.includes('*') ? '*' : name;
 }
 
-/** E2A §13: what carries a secret is not recorded. Nothing but an envelope of E2A has a place for one. */
-function withoutSecretsIn(given: string | Uint8Array, { auth }: E2AEnvelope): string {
-  const text = typeof given === 'string' ? given : new TextDecoder().decode(given);
-  if (auth === null) return text;
-  const json = JSON.parse(text) as Json;
-  if (!isObject(json) || !isObject(json['auth'])) return text;
-  const shown = Object.entries(json['auth']).map(([name, value]) => [name, SECRET.has(name) ? REDACTED : value]);
-  return JSON.stringify({ ...json, auth: Object.fromEntries(shown) });
-}
-
-const SECRET: ReadonlySet<string> = new Set(['bearer_token', 'extra_headers']);
+const UTF8 = new TextDecoder();
 /** As much as a person would read; a larger input is told by its size. */
 const MOST_KEPT = 64 * 1024;

@@ -11,9 +11,7 @@ export function changesBetween(before: Json, after: Json, why: (pointer: string)
       .filter((one) => isGone(one.after))
       .map(({ pointer }) => ({ pointer, why: why(pointer) ?? 'it has no place there' })),
     changed: found.flatMap(({ pointer, after: value }) =>
-      value === undefined || isGone(value)
-        ? []
-        : [{ pointer, why: why(pointer) ?? `it is ${show(value)} now`, value }],
+      value === undefined || isGone(value) ? [] : [{ pointer, why: why(pointer) ?? `it is ${show(value)} now`, value }],
     ),
     invented: difference(after, before)
       .filter((one) => one.after === undefined)

@@ -4,6 +4,7 @@ import {
   type Explanation,
   encodeEnvelope,
   type Json,
+  type JsonObject,
   newEnvelope,
   parseJson,
   type ReceivedInput,
@@ -19,8 +20,9 @@ import { wayOut } from './way-out.ts';
 
 /** A request to an agent, or to the server itself, from its record. */
 export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omit<Explanation, 'also_by'>> {
-  const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival);
-  const envelope = newEnvelope(JSON.parse(row.envelope));
+  const recorded = JSON.parse(row.envelope) as JsonObject;
+  const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, recorded);
+  const envelope = newEnvelope(recorded);
   const { frames, leftOut } = await framesOf(row, store);
   const asked = { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
   return {
