@@ -66,6 +66,7 @@ describe('serve', () => {
     expect(stderr).toContain('dragoman.yaml has 2 problems');
     expect(stderr).toMatch(/line 3, column \d+: .*modul/);
     expect(stderr).toMatch(/line 4, column 1: .*prot.*\n {4}→ .*port/);
+    expect(stderr).toContain('\n  → check it without starting anything: npx dragoman doctor\n');
   });
 
   test('a second signal ends it at once', async () => {
@@ -89,7 +90,12 @@ function addPatientAgent(folder: string): void {
     await new Promise((_, refuse) => signal.addEventListener('abort', () => refuse(signal.reason)));
   }`;
   writeFileSync(join(folder, 'patient.mjs'), code);
-  writeFileSync(join(folder, 'dragoman.yaml'), 'agents:\n  patient: { driver: module, module: ./patient.mjs }\n');
+  const agents = [
+    '  patient: { driver: module, module: ./patient.mjs }',
+    // Nobody listens there.
+    '  away: { driver: http, url: "http://127.0.0.1:9/e2a" }',
+  ];
+  writeFileSync(join(folder, 'dragoman.yaml'), `agents:\n${agents.join('\n')}\n`);
 }
 
 describe('with dragoman dev running', () => {
@@ -118,7 +124,7 @@ describe('with dragoman dev running', () => {
 
   test('it says what to paste, and keeps its keys to itself', async () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
-    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient; echo unless told');
+    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; echo unless told');
     expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
     const pasted = [
       ...dev.stdout.matchAll(
@@ -224,10 +230,29 @@ describe('with dragoman dev running', () => {
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
+    const nobody = await run('send', '--agent', 'zzzzzzzz', 'go');
+    expect(nobody.stderr).toContain('No agent answers to "zzzzzzzz".\n  → see them all: npx dragoman agents list');
     expect(await run('watch', 'never-sent')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('there is no request "never-sent" of yours'),
     });
+  });
+
+  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to mend', async () => {
+    const { code, stderr } = await run('send', '--agent', 'away', 'go');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
+    expect(stderr).toContain('npx dragoman doctor');
+    await run('agents', 'add', 'added', '--agent-url', 'http://127.0.0.1:9/e2a');
+    const doctor = await run('doctor');
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(
+      /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+    );
+    expect(doctor.stdout).toMatch(
+      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it anew: npx dragoman agents add added$/m,
+    );
+    await run('agents', 'remove', 'added');
   });
 
   test('agents and keys are administered with the admin key', async () => {
@@ -250,7 +275,9 @@ describe('with dragoman dev running', () => {
   });
 
   test('doctor finds it healthy, its keys good, and a wrong key bad', async () => {
-    expect(await run('doctor')).toMatchObject({ code: 0, stdout: expect.stringContaining('healthy') });
+    const { stdout } = await run('doctor');
+    expect(stdout).toContain('healthy');
+    expect([...stdout.matchAll(/^not {2}(.*?) {2}/gm)].map(([, check]) => check)).toEqual(['agent away']);
     const wrong = await run('doctor', '--url', keys().url, '--key', 'dgm_wrong');
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not {2}key .*unknown or revoked/m) });
   });
