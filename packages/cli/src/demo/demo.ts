@@ -127,8 +127,8 @@ function demoAgents(data: string): NonNullable<Config['agents']> {
     guide: {
       driver: 'stdio',
       command: process.execPath,
-      // As this process was started: from source it needs the same loader.
-      args: [...process.execArgv, demoFile('guide'), data],
+      // As this process was started: from source it needs the same loader. Only one process can have the inspector.
+      args: [...process.execArgv.filter((flag) => !flag.startsWith('--inspect')), demoFile('guide'), data],
       name: 'Guide',
       description: 'a program of its own that calls a tool over the wire and runs a workflow',
       skills: ['guiding'],

@@ -1,7 +1,6 @@
 import { createClient, DragomanError } from '@dragoman/client';
 import { PROGRAM } from '../command.ts';
 import { type ConnectionOptions, findKey, findServer, isLoopback } from '../connection.ts';
-
 import type { Context } from '../context.ts';
 import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 /** Why a server did not start, in words that help. */
 export async function startTrouble(
   error: unknown,
-  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' },
+  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' | 'workflow run' },
 ): Promise<Trouble> {
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
   const { code, message } = failed;

@@ -6,7 +6,7 @@ import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
 import { healthAt } from '../serve/port-holder.ts';
 import { fail, type Trouble } from '../trouble.ts';
 import { Narrator } from './narrator.ts';
-import { type PrivateDemo, withPrivateDemo } from './private-demo.ts';
+import type { PrivateDemo } from './private-demo.ts';
 import { Callbacks, stageOn } from './stage.ts';
 import { tellStory } from './story.ts';
 
@@ -43,6 +43,7 @@ async function onServer(
     context.terminal.note(
       `Nothing answers at ${url}, so the tour starts a server of its own (${PROGRAM} dev starts one that stays).\n`,
     );
+    const { withPrivateDemo } = await import('./private-demo.ts');
     return withPrivateDemo(context, action);
   }
   if (dev === undefined) fail(noDemo(url, health.isDragoman));

@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import { encodeWorkflow, parseWorkflow } from '@dragoman/protocols/a2e-workflow';
-import { systemIds } from '@dragoman/server';
 
 /** The same workflow under an id nobody has used, so that it runs and is not answered from the record. */
 export function withFreshId(text: string): string {
@@ -7,5 +7,5 @@ export function withFreshId(text: string): string {
   // What cannot be read is the server's to explain.
   if (!read.ok) return text;
   const name = (read.value.executionId ?? 'run').slice(0, 80);
-  return encodeWorkflow({ ...read.value, executionId: `${name}-${systemIds.hex().slice(0, 8)}` });
+  return encodeWorkflow({ ...read.value, executionId: `${name}-${randomBytes(4).toString('hex')}` });
 }
