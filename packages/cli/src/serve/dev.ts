@@ -44,19 +44,20 @@ export async function dev(
       url = keys.url;
       if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key })}\n`);
       else terminal.out(greeting({ keys, settings, context }));
-      if (look) await showOnce((signal) => stageOn(keys, { callbacks, data, signal }), { json, context });
+      const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
+      const isWanted = !look || (await showOnce(stage, { json, context }));
       // Whoever takes the tour receives its own.
       await callbacks[Symbol.asyncDispose]();
-      if (!json) terminal.out(whatToTry({ keys, settings, context }));
+      if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));
     },
   });
 }
 
-/** A first look, for as long as nobody wants the server to stop and not for ever. */
+/** A first look, for as long as nobody wants the server to stop and not for ever. False when somebody did. */
 async function showOnce(
   stage: (signal: AbortSignal) => Stage,
   { json, context: { terminal, onSignal } }: { json: boolean; context: Context },
-): Promise<void> {
+): Promise<boolean> {
   const over = new AbortController();
   const forget = onSignal(() => over.abort());
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(LOOK_MS)]);
@@ -66,6 +67,7 @@ async function showOnce(
     terminal.out(json ? `${JSON.stringify({ event: 'shown', ...shown })}\n` : shownLine(shown, colours));
   }
   forget();
+  return !over.signal.aborted;
 }
 
 function shownLine({ name, ok, text, ms }: Shown, { green, red, dim }: Paint): string {
