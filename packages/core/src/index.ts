@@ -22,8 +22,6 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
-export type { Received } from './explain/arrival.ts';
-export { type ExplainContext, explain } from './explain/explain.ts';
 export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
 export type { Begun, Executions } from './executions/executions.ts';
 export {
@@ -35,6 +33,8 @@ export {
 export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
+export type { Received } from './explain/arrival.ts';
+export { type ExplainContext, explain } from './explain/explain.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';

@@ -103,6 +103,8 @@ export interface RequestStore {
    * nonce it was signed with and how it arrived are recorded in the same commit.
    */
   accept(row: RequestRow, nonce?: NonceRow, arrival?: string): Promise<Accepted>;
+  /** The same for a request that was answered before it could be recorded: both in one commit, or neither. */
+  acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
   start(key: RequestKey): Promise<boolean>;
   /**
