@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] };
 
 /** Tests run from source. Slow is not wrong: these machines are shared, so only what hangs is cut off. */
-function project(name: string, include: readonly string[]) {
+function project(name: string, include: readonly string[], groupOrder = 0) {
   return {
     resolve,
     ssr: { resolve },
-    test: { name, include: [...include], testTimeout: 60_000, hookTimeout: 60_000 },
+    test: { name, include: [...include], testTimeout: 60_000, hookTimeout: 60_000, sequence: { groupOrder } },
   };
 }
 
@@ -19,6 +19,8 @@ export default defineConfig({
       ),
       project('repository', ['test/*.test.ts']),
       project('system', ['test/system/**/*.test.ts']),
+      // The tour comes last, when everything it passes through has been tested by itself.
+      project('tour', ['test/tour/*.test.ts'], 1),
     ],
   },
 });

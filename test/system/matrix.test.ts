@@ -143,6 +143,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/agent.json': { call: () => ({ path: '/.well-known/agent.json' }) },
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
   'GET /agent': { call: () => ({ path: '/agent' }) },
+  'GET /admin/v1/requests/{request_id}': { call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}` }) },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
   'POST /admin/v1/outbox/{id}/retry': {
     call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/retry` }),

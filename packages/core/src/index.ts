@@ -35,6 +35,8 @@ export {
 export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
+export type { Received } from './explain/arrival.ts';
+export { type ExplainContext, explain } from './explain/explain.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';

@@ -32,6 +32,7 @@ import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
+import { adminRequestRoutes } from './routes/admin-requests.ts';
 import { adminToolRoutes } from './routes/admin-tools.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
@@ -174,6 +175,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
+      ...adminRequestRoutes({
+        store,
+        principalNamed: (id) => engine.principalNamed(id),
+        audited: (id, agentId) => wire.audited(id, agentId),
+      }),
       ...messages.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));

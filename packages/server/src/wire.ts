@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  type AuditEntry,
   type Clock,
   chainsPlugin,
   childrenFolder,
@@ -72,6 +73,11 @@ export class Wire {
     if (wire?.socket === undefined) return;
     await this.#edge.listenUnix(wire.socket);
     this.socket = wire.socket;
+  }
+
+  /** The line about a request, where lines are kept. */
+  async audited(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
+    return this.#audit?.find(requestId, agentId);
   }
 
   stop({ drainMs }: { readonly drainMs: number }): Promise<void> {

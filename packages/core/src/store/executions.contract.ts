@@ -48,6 +48,17 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.accept(row)).toEqual({ repeat: true, row: { ...row, end: END } });
       });
 
+      test("by its id alone everybody's execution is found, newest first", async () => {
+        const mine = execution({ executionId: 'by-name' });
+        const theirs = execution({ owner: 'zoe', executionId: 'by-name' });
+        await store.executions.accept(mine);
+        await store.executions.accept(theirs);
+        await store.executions.accept(execution({ executionId: 'other' }));
+        await store.executions.finish(mine, [], END);
+        expect(await store.executions.named('by-name')).toEqual([theirs, { ...mine, end: END }]);
+        expect(await store.executions.named('nobody has it')).toEqual([]);
+      });
+
       test('the same idempotency key under another id is a repeat of the first; the id counts more', async () => {
         const first = execution({ executionId: 'e1', idempotencyKey: 'k' });
         const other = execution({ executionId: 'e2' });

@@ -70,6 +70,8 @@ export interface ExecutionStore {
   /** Ends it, once, with the effects not recorded yet: all in one commit. */
   finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
+  /** Everybody's executions of this id, newest first. */
+  named(executionId: string): Promise<ExecutionRow[]>;
   /** In the order of their positions. */
   effects(key: ExecutionKey): Promise<EffectRow[]>;
   /** Everything under way, oldest first: what a restart has to go on with. */

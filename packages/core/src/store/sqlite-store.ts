@@ -88,23 +88,24 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: async (row, nonce) => {
-      const values = requestValues(row);
+    accept: async (row, nonce, arrival) => {
+      const values = requestValues(row, arrival);
       const earlier = await (nonce === undefined
         ? this.#ask('accept', ...values)
         : this.#ask('acceptSigned', nonce, ...values));
       if (earlier === 'reused') return { reused: true };
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
-    acceptAnswered: async (row, frames) => {
+    acceptAnswered: async (row, frames, arrival) => {
       requireWhole(row, frames);
-      const values = requestValues({ ...row, state: 'finished' });
+      const values = requestValues({ ...row, state: 'finished' }, arrival);
       const earlier = await this.#ask('acceptAnswered', framesValues(frames), ...values);
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
     start: (key) => this.#ask('start', key),
     append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
+    named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
@@ -140,6 +141,7 @@ export class SqliteStore implements Store {
     append: (key, effects) => this.#ask('appendEffects', key, effects),
     finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
     find: (key) => this.#ask('findExecution', key),
+    named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
     unfinished: () => this.#ask('unfinishedExecutions'),
     list: (owner, page) => this.#ask('listExecutions', owner, page),
@@ -178,6 +180,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore = {
     add: (delivery) => this.#ask('addDelivery', delivery),
     find: (id) => this.#ask('findDelivery', id),
+    answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),

@@ -31,6 +31,11 @@ export class MemoryExecutions {
       append: (key, effects) => perform(() => void this.#append(key, effects)),
       finish: (key, effects, end) => perform(() => this.#finish(key, effects, end)),
       find: (key) => perform(() => this.#executions.get(nameOf(key))?.row),
+      named: (executionId) =>
+        perform(() => {
+          const rows = [...this.#executions.values()].reverse().map(({ row }) => row);
+          return rows.filter((row) => row.executionId === executionId);
+        }),
       effects: (key) => perform(() => [...(this.#executions.get(nameOf(key))?.effects ?? [])]),
       unfinished: () =>
         perform(() => [...this.#executions.values()].map(({ row }) => row).filter(({ end }) => end === null)),

@@ -11,6 +11,7 @@ import type {
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
+import { ownersIn } from './owners.ts';
 
 /**
  * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row goes when the
@@ -69,6 +70,9 @@ export const EXECUTION_TABLES = `
 export function executionReads(database: Database) {
   const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
   const open = database.prepare(`${SELECT_EXECUTION} WHERE o.execution IS NOT NULL ORDER BY x.id`);
+  const byName = database.prepare(`
+    ${ownersIn('executions')} ${SELECT_EXECUTION} JOIN owners ON owners.name = x.owner WHERE x.execution_id = ?
+    ORDER BY x.id DESC`);
   const effects = database.prepare(`
     SELECT f.position, f.name AS "key", f.kind, f.note, f.bytes, f.checksum
     FROM executions x JOIN execution_effects f ON f.execution = x.id
@@ -85,6 +89,10 @@ export function executionReads(database: Database) {
     findExecution(key: ExecutionKey): ExecutionRow | undefined {
       const row = byKey.get(key.owner, key.executionId) as StoredExecution | undefined;
       return row === undefined ? undefined : checkedExecution(row);
+    },
+
+    executionsNamed(executionId: string): ExecutionRow[] {
+      return (byName.all(executionId) as StoredExecution[]).map(checkedExecution);
     },
 
     unfinishedExecutions(): ExecutionRow[] {

@@ -14,9 +14,10 @@ export type RequestValues = readonly [
   expiresAt: number | null,
   priority: number,
   state: RequestRow['state'],
+  arrival: string | null,
 ];
 
-export function requestValues(row: RequestRow): RequestValues {
+export function requestValues(row: RequestRow, arrival: string | null = null): RequestValues {
   return [
     row.owner,
     row.requestId,
@@ -28,6 +29,7 @@ export function requestValues(row: RequestRow): RequestValues {
     row.expiresAt,
     row.priority,
     row.state,
+    arrival,
   ];
 }
 
