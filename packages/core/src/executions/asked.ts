@@ -1,5 +1,6 @@
 import { type Failure, failure, type Issue, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { a2eWorkflowDialect, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { LRUCache } from 'lru-cache';
 
 /** A workflow somebody wants checked, planned or run, and how. */
 export interface Asked {
@@ -9,6 +10,8 @@ export interface Asked {
   readonly text: string;
   /** What was tolerated in reading it. */
   readonly warnings: readonly Issue[];
+  /** The same object for all that are the same but for their execution id, where that was easy to see. */
+  readonly kind?: object;
 }
 
 /**
@@ -22,6 +25,38 @@ export type AskedOutcome =
 
 export function decodeAsked(json: Json, now: Date): AskedOutcome {
   if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
+  const text = json['workflow'];
+  const named = withoutId(text);
+  if (named === undefined) return decodeAnew(json, text, now);
+  const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
+  const known = KNOWN.get(name);
+  if (known !== undefined) {
+    const { operations, order } = known.workflow;
+    return { ok: true, asked: { ...known, text, workflow: { executionId: named.id, operations, order } } };
+  }
+  const outcome = decodeAnew(json, text, now);
+  if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
+  const asked = { ...outcome.asked, kind: {} };
+  KNOWN.set(name, asked);
+  return { ok: true, asked };
+}
+
+/**
+ * The id of the execution, and the lines without it. Agents send the same workflow again and again under new ids: reading
+ * it once is enough.
+ */
+function withoutId(text: string): { readonly id: string; readonly rest: string } | undefined {
+  if (text.length > LONGEST_KNOWN) return undefined;
+  const at = text.lastIndexOf('"executionId"');
+  if (at === -1) return undefined;
+  EXECUTION_ID.lastIndex = at;
+  const [written, id] = EXECUTION_ID.exec(text) ?? [];
+  if (written === undefined || id === undefined) return undefined;
+  // A line break cannot stand there in JSON: no other workflow is written like this.
+  return { id, rest: `${text.slice(0, at)}\n${text.slice(at + written.length)}` };
+}
+
+function decodeAnew(json: JsonObject, text: string, now: Date): AskedOutcome {
   const outcome = a2eWorkflowDialect.decode(json, now);
   if (!outcome.ok) {
     const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
@@ -30,13 +65,18 @@ export function decodeAsked(json: Json, now: Date): AskedOutcome {
   }
   if (outcome.value.kind !== 'workflow') return { ok: false, failure: NO_WORKFLOW };
   const { workflow, options } = outcome.value;
-  return { ok: true, asked: { workflow, options, text: json['workflow'], warnings: outcome.warnings } };
+  return { ok: true, asked: { workflow, options, text, warnings: outcome.warnings } };
 }
 
 /** What is recorded, so that a restart can read it again. */
 export function requestText({ text, options }: Asked): string {
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }
+
+/** Workflows that were read, by how they are written. Reading has no other input, so what is here never changes. */
+const KNOWN = new LRUCache<string, Asked>({ max: 500 });
+const LONGEST_KNOWN = 16_384;
+const EXECUTION_ID = /"executionId"\s*:\s*"([a-zA-Z0-9_-]{1,100})"/y;
 
 const NO_WORKFLOW = failure(
   'invalid_message',

@@ -233,8 +233,9 @@ export class Executions {
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
+    const effects = new JournaledEffects({ journal, calls, storedData, context, clock });
     const ended = await run(plan, {
-      effects: new JournaledEffects({ journal, calls, storedData, context, clock }),
+      effects,
       timeoutMs,
       signal,
       ...(limits.cache_seconds > 0 && { caller: principal.id }),
@@ -251,8 +252,8 @@ export class Executions {
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
     await this.#end(live, ended);
-    // Whatever it still waits for, nobody wants any more.
-    controller.abort(OVER);
+    // What it still waits for, nobody wants any more.
+    if (effects.isWaiting) controller.abort(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */

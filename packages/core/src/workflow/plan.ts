@@ -38,6 +38,8 @@ export interface Step {
   readonly operation: Operation;
   readonly work: Work;
   readonly uses: Uses;
+  /** What it reads of what earlier executions stored. */
+  readonly asked: readonly Path[];
   /** Where its result goes. */
   readonly output: Path | undefined;
   /** Names the operation and its configuration. */
@@ -110,9 +112,10 @@ function compileSteps(workflow: Workflow, catalog: Catalog): CompiledSteps {
     });
     const uses = usesOf(operation.description, config);
     const output = uses.writes.find(({ path }) => path.root === 'workflow')?.path;
-    const { outputPath: _, ...asked } = config;
-    const lineage = hash('sha256', `${type} ${canonicalJson(asked)}`, 'base64url');
-    steps.set(id, { id, type, config, operation, work, uses, output, lineage });
+    const asked = uses.reads.flatMap(({ path }) => (path.root === 'store' ? [path] : []));
+    const { outputPath: _, ...rest } = config;
+    const lineage = hash('sha256', `${type} ${canonicalJson(rest)}`, 'base64url');
+    steps.set(id, { id, type, config, operation, work, uses, asked, output, lineage });
   }
   return { steps, problems };
 }

@@ -101,7 +101,7 @@ export class WorkflowPool {
     const { clock, lightBytes } = this.#options;
     const { plan, options } = job;
     this.#light.add(job);
-    const { results, ...rest } = await runPlan(plan, {
+    const { status, results, skipped, errors, used } = await runPlan(plan, {
       ...options,
       effects: this.#recorded(job),
       clock,
@@ -111,7 +111,7 @@ export class WorkflowPool {
       breathe: () => this.#turns.breathe(),
     });
     this.#light.delete(job);
-    job.settle({ ...rest, results: resultsText(results) });
+    job.settle({ status, results: resultsText(results), skipped, errors, used });
   }
 
   #recorded(job: Job): Effects {
@@ -197,7 +197,7 @@ export class WorkflowPool {
   #receive(message: FromWorker): void {
     const job = this.#jobs.get(message.run);
     if (job === undefined) return;
-    if (message.kind === 'end') this.#settle(job, message.result);
+    if (message.kind === 'end') this.#settle(job, { ...message.result, results: utf8.decode(message.result.results) });
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
     else this.#tell(job, message.progress);
@@ -322,16 +322,15 @@ interface Job {
 }
 
 /** An execution of which nothing more is known than why it ended. */
-function endedWith({ hash, reached }: Plan, reason: Failure): PoolResult {
+function endedWith({ reached }: Plan, reason: Failure): PoolResult {
   const { operationId: _, ...error } = workflowError({ failure: reason }, '');
   const status = reason.code === 'timeout' ? 'timeout' : reason.code === 'cancelled' ? 'cancelled' : 'error';
   return {
     status,
-    results: new TextEncoder().encode('{}'),
+    results: '{}',
     skipped: [...reached],
     errors: [error],
     used: { steps: 0, apiCalls: 0, dataBytes: 0 },
-    digest: hash,
   };
 }
 
@@ -344,6 +343,7 @@ function broken(plan: Plan): PoolResult {
   return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
 }
 
+const utf8 = new TextDecoder();
 /** More steps than these are not light any more. */
 const LIGHT_STEPS = 64;
 /** What light work may take of the main thread at a time. */

@@ -6,6 +6,7 @@ import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } fro
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { Effects, Progress } from './effects.ts';
+import { Ending } from './ending.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import { OverBudget, workflowError } from './step-error.ts';
@@ -38,7 +39,7 @@ export interface RunResult {
   readonly errors: readonly WorkflowError[];
   readonly used: Account['used'];
   /** Names everything that was computed: a run that is done again comes to the same one. */
-  readonly digest: string;
+  readonly digest: () => string;
 }
 
 /** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
@@ -50,10 +51,9 @@ export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 export class Run {
   readonly options: RunOptions;
   readonly account: Account;
-  readonly signal: AbortSignal;
+  readonly ending = new Ending();
   readonly #plan: Plan;
   readonly #ends: number;
-  readonly #timer = new AbortController();
   readonly #started = new Set<string>();
   /** How often an operation ran in the same place, so that each time has a key of its own. */
   readonly #times = new Map<string, number>();
@@ -66,13 +66,12 @@ export class Run {
     this.options = options;
     this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets }, options.within);
     this.#ends = options.clock.elapsed() + options.timeoutMs;
-    this.signal =
-      options.signal === undefined ? this.#timer.signal : AbortSignal.any([this.#timer.signal, options.signal]);
   }
 
   async toEnd(): Promise<RunResult> {
-    const { clock, timeoutMs } = this.options;
-    const disarm = clock.after(timeoutMs, () => this.#timer.abort(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const { clock, timeoutMs, signal } = this.options;
+    const disarm = clock.after(timeoutMs, () => this.ending.end(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const leave = signal && this.ending.follow(signal);
     const frame: Frame = {
       model: new DataModel(),
       suffix: '',
@@ -87,6 +86,7 @@ export class Run {
       if (error !== STOP) fatal = error;
     } finally {
       disarm();
+      leave?.();
     }
     if (fatal instanceof TooLargeHere) throw fatal;
     return this.#result(frame, fatal);
@@ -166,8 +166,8 @@ export class Run {
       this.#stopped = true;
       throw error;
     }
-    const ended = this.signal.aborted;
-    const told = ended ? this.signal.reason : error;
+    const ended = this.ending.isEnded;
+    const told = ended ? this.ending.reason : error;
     if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
     if (this.#stopped) throw STOP;
@@ -175,7 +175,7 @@ export class Run {
   }
 
   #checkAlive(): void {
-    if (this.signal.aborted) throw this.signal.reason;
+    if (this.ending.isEnded) throw this.ending.reason;
     if (this.#stopped) throw STOP;
   }
 
@@ -194,13 +194,13 @@ export class Run {
       skipped: this.#plan.reached.filter((id) => !this.#started.has(id)),
       errors,
       used: this.account.used,
-      digest: frame.digest.name(),
+      digest: () => frame.digest.name(),
     };
   }
 
   #status(succeeded: number, failed: number): RunResult['status'] {
-    if (this.signal.aborted && failed > 0) {
-      return failureOf(this.signal.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
+    if (this.ending.isEnded && failed > 0) {
+      return failureOf(this.ending.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
     }
     if (failed === 0) return 'success';
     return succeeded > 0 ? 'partial_success' : 'error';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { unlessAborted } from '../runs/until-aborted.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -187,7 +186,7 @@ export class StepRun implements StepContext {
   #asked<T>(answer: Promise<T>): Promise<T> {
     // What the world answered has no name but the one that `cameFrom` gives it.
     this.#lineage ??= '';
-    return unlessAborted(answer, this.#run.signal);
+    return this.#run.ending.unlessEnded(answer);
   }
 
   /** Where everything it reads came from. */
@@ -235,9 +234,9 @@ export class StepRun implements StepContext {
 
   /** What earlier executions stored is fetched before it is read. */
   #lookups(): Promise<unknown> | undefined {
-    const asked = this.#step.uses.reads.filter(({ path }) => path.root === 'store');
+    const { asked } = this.#step;
     if (asked.length === 0) return undefined;
-    return Promise.all(asked.map(({ path }) => this.#lookUp(path)));
+    return Promise.all(asked.map((path) => this.#lookUp(path)));
   }
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
