@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
+import type { ExecutionAccepted } from './executions.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
-import { framesValues, requestValues } from './sql/values.ts';
+import { endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
   Accepted,
@@ -129,9 +130,13 @@ export class SqliteStore implements Store {
   };
 
   readonly executions: ExecutionStore = {
-    accept: (row) => this.#ask('acceptExecution', row),
-    append: (key, effects) => this.#ask('appendEffects', key, effects),
-    finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
+    accept: async (row) => {
+      const earlier = await this.#ask('acceptExecution', ...executionValues(row));
+      return earlier === null ? NEW_EXECUTION : { repeat: true, row: earlier };
+    },
+    append: ({ owner, executionId }, effects) => this.#ask('appendEffects', { owner, executionId }, effects),
+    finish: ({ owner, executionId }, effects, end) =>
+      this.#ask('finishExecution', { owner, executionId }, effects, ...endValues(end)),
     find: (key) => this.#ask('findExecution', key),
     effects: (key) => this.#ask('effects', key),
     unfinished: () => this.#ask('unfinishedExecutions'),
@@ -314,3 +319,4 @@ function errorOf({ code, message }: ErrorData): Error {
 }
 
 const RECORDED: Accepted = { repeat: false };
+const NEW_EXECUTION: ExecutionAccepted = { repeat: false };
