@@ -8,6 +8,7 @@ import type { ExecutionKey, ExecutionRow, ExecutionStore, ExecutionSummary } fro
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
+import { Roster } from '../workflow/roster.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, decodeAsked, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
@@ -56,7 +57,7 @@ export interface Begun {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
-  readonly #live = new Map<string, LiveExecution>();
+  readonly #live = new Roster<string, LiveExecution>();
   readonly #working = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   #stopping = false;

@@ -1,20 +1,22 @@
 import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
 import type { ApiAnswer } from './effects.ts';
-import { wasWritten } from './results-text.ts';
 import { dataError, StepError } from './step-error.ts';
 
-/** What an answer says: JSON read strictly, other text as it is, null for none. */
-export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Json {
-  if (bytes.length === 0) return null;
+/** What an answer says, and how it said it where that is JSON. */
+export interface DecodedAnswer {
+  readonly value: Json;
+  readonly written?: string;
+}
+
+/** JSON read strictly, other text as it is, null for none. */
+export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): DecodedAnswer {
+  if (bytes.length === 0) return { value: null };
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json');
   if (isJson || type === '') {
     const written = decoded(bytes);
     const parsed = written === undefined ? parseJsonBytes(bytes) : parseJson(written, { numbers: 'finite' });
-    if (parsed.ok) {
-      if (written !== undefined) wasWritten(parsed.value, written);
-      return parsed.value;
-    }
+    if (parsed.ok) return { value: parsed.value, ...(written !== undefined && { written }) };
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {
@@ -24,7 +26,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Json {
   }
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
   const text = TEXT_TYPES.test(type) && READABLE.has(charset) ? decoded(bytes)?.replace(/^\uFEFF/, '') : undefined;
-  if (text !== undefined) return text;
+  if (text !== undefined) return { value: text };
   throw dataError(`The API answered with ${type || 'bytes'} that are neither JSON nor text in UTF-8.`, {
     details: { statusCode: status, contentType },
     suggestions: ['ask for JSON with an Accept header'],

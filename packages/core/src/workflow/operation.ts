@@ -43,6 +43,8 @@ export interface StepContext {
   boundedBy(bytes: number): void;
   /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
+  /** Says how the result reads as JSON, so that it need not be written again. */
+  writtenAs(text: string): void;
   /** Says that the result was made with these secrets. */
   usedCredentials(ids: readonly string[]): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;

@@ -58,7 +58,7 @@ export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'b
 export type PortedValue = string | { readonly credential: string };
 
 /** As `RunResult`, with the results as the JSON text of one object. */
-export interface PoolResult extends Omit<RunResult, 'results' | 'digest'> {
+export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
   readonly results: string;
 }
 

@@ -9,6 +9,7 @@ import { PoolWorker } from './pool-worker.ts';
 import { unportRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
+import { Roster } from './roster.ts';
 import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
@@ -48,9 +49,9 @@ export class WorkflowPool {
   readonly #waiting: Job[] = [];
   readonly #cache: MemoryResultCache;
   readonly #turns: Turns;
-  readonly #jobs = new Map<number, Job>();
+  readonly #jobs = new Roster<number, Job>();
   /** Those that run here. */
-  readonly #light = new Set<Job>();
+  readonly #light = new Roster<number, Job>();
   #lastRun = 0;
   #closed = false;
 
@@ -82,7 +83,7 @@ export class WorkflowPool {
       if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
       const abort = () => this.#end(job, reason());
       const queue = () => {
-        this.#light.delete(job);
+        this.#light.delete(job.run);
         if (this.#closed) return;
         if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
         options.signal?.addEventListener('abort', abort, { once: true });
@@ -100,8 +101,10 @@ export class WorkflowPool {
   async #runLight(job: Job): Promise<void> {
     const { clock, lightBytes } = this.#options;
     const { plan, options } = job;
-    this.#light.add(job);
-    const { status, results, skipped, errors, used } = await runPlan(plan, {
+    this.#lastRun += 1;
+    job.run = this.#lastRun;
+    this.#light.set(job.run, job);
+    const { status, results, written, skipped, errors, used } = await runPlan(plan, {
       ...options,
       effects: this.#recorded(job),
       clock,
@@ -110,8 +113,8 @@ export class WorkflowPool {
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
       breathe: () => this.#turns.breathe(),
     });
-    this.#light.delete(job);
-    job.settle({ status, results: resultsText(results), skipped, errors, used });
+    this.#light.delete(job.run);
+    job.settle({ status, results: resultsText(results, written), skipped, errors, used });
   }
 
   #recorded(job: Job): Effects {
@@ -135,7 +138,7 @@ export class WorkflowPool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light]) {
+    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light.values()]) {
       this.#settle(job, endedWith(job.plan, failure('interrupted')));
     }
     await Promise.all([...this.#workers].map((worker) => worker.end()));

@@ -34,6 +34,8 @@ export interface RunResult {
   readonly status: 'success' | 'partial_success' | 'error' | 'cancelled' | 'timeout';
   /** By operation, what it produced; inside a loop, for the last item. */
   readonly results: ReadonlyMap<string, Json>;
+  /** Those that are JSON text already, as that text. */
+  readonly written: ReadonlyMap<string, string>;
   /** Operations that could have run and did not. */
   readonly skipped: readonly string[];
   readonly errors: readonly WorkflowError[];
@@ -77,6 +79,7 @@ export class Run {
       suffix: '',
       digest: new Digest(this.#plan.hash),
       results: new Map(),
+      written: new Map(),
       errors: [],
     };
     let fatal: unknown;
@@ -186,11 +189,12 @@ export class Run {
   }
 
   #result(frame: Frame, fatal: unknown): RunResult {
-    const { results, errors } = frame;
+    const { results, written, errors } = frame;
     if (fatal !== undefined && errors.length === 0) errors.push(withoutOperation(fatal));
     return {
       status: this.#status(results.size, errors.length),
       results,
+      written,
       skipped: this.#plan.reached.filter((id) => !this.#started.has(id)),
       errors,
       used: this.account.used,

@@ -19,6 +19,8 @@ export interface Frame {
   readonly suffix: string;
   readonly digest: Digest;
   readonly results: Map<string, Json>;
+  /** Results that are JSON text already. */
+  readonly written: Map<string, string>;
   readonly errors: WorkflowError[];
 }
 
@@ -46,6 +48,7 @@ export class StepRun implements StepContext {
   #lineage: string | (() => string) | undefined;
   #origin: Origin | undefined;
   #credentials: readonly string[] = [];
+  #written: string | undefined;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -90,6 +93,11 @@ export class StepRun implements StepContext {
 
   cameFrom(lineage: string | (() => string)): void {
     this.#lineage = lineage;
+  }
+
+  writtenAs(text: string): void {
+    // A line break between two tokens is JSON as well, and would end the line of an event.
+    if (text.length <= LONGEST_WRITTEN && !/[\r\n]/.test(text)) this.#written = text;
   }
 
   usedCredentials(ids: readonly string[]): void {
@@ -152,13 +160,14 @@ export class StepRun implements StepContext {
       suffix,
       digest: new Digest(chain(this.#digest(), suffix)),
       results: new Map(),
+      written: new Map(),
       errors: [],
     };
     const adopt = () => {
       for (const { path, value, origin } of writes.slice(bound).filter((write) => !isIn(scope, write))) {
         this.#frame.model.write(path, value, origin);
       }
-      for (const [id, value] of frame.results) this.#frame.results.set(id, value);
+      for (const [id, value] of frame.results) this.#keep(id, value, frame.written.get(id));
       this.#frame.errors.push(...frame.errors);
       this.#frame.digest.add(suffix, frame.digest.name());
     };
@@ -209,7 +218,7 @@ export class StepRun implements StepContext {
 
   #finish(value: Json): Produced {
     const { id, output, operation } = this.#step;
-    const { model, results, digest } = this.#frame;
+    const { model, digest } = this.#frame;
     const exact = this.#bound === undefined;
     const sized = this.account.hold(id, value, this.#bound ?? jsonSize(value), exact);
     if (output !== undefined || operation.cacheFor !== undefined) {
@@ -221,9 +230,16 @@ export class StepRun implements StepContext {
         this.#run.options.cache?.put(lineage, value, { bytes: sized.bytes, seconds: operation.cacheFor });
       }
     }
-    results.set(id, value);
+    this.#keep(id, value, this.#written);
     digest.add(this.#key, value);
     return this.#inner ?? { value, bytes: sized.bytes };
+  }
+
+  #keep(id: string, value: Json, text: string | undefined): void {
+    const { results, written } = this.#frame;
+    results.set(id, value);
+    if (text !== undefined) written.set(id, text);
+    else written.delete(id);
   }
 
   #lineageOfResult(): string {
@@ -299,3 +315,6 @@ function placeOf(name: string): Path | undefined {
   const parsed = parsePath(`/store/${name}`);
   return parsed.ok ? parsed.path : undefined;
 }
+
+/** Longer ones are written again rather than kept twice. */
+const LONGEST_WRITTEN = 65_536;

@@ -47,7 +47,9 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.usedCredentials(credentials);
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
-      return decodeAnswer(answer);
+      const { value, written } = decodeAnswer(answer);
+      if (written !== undefined) step.writtenAs(written);
+      return value;
     };
   },
 };
