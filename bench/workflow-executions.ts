@@ -119,7 +119,7 @@ async function plainSteps(pool: Pool): Promise<void> {
 async function execute(engine: Workflows, workflow: string): Promise<void> {
   const read = decodeAsked({ workflow }, clock.now());
   if (!read.ok || !('asked' in read)) throw new Error('the workflow cannot be read');
-  const begun = await engine.executions.execute(read.asked, { principal: CALLER });
+  const begun = await engine.executions.execute(read.asked, { principal: CALLER, waits: true });
   const result = await begun.result();
   if (!result.includes('"status":"success"')) throw new Error(result.slice(0, 500));
 }

@@ -4,7 +4,13 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Slot, Slots } from '../runs/slots.ts';
-import type { ExecutionKey, ExecutionRow, ExecutionStore, ExecutionSummary } from '../store/executions.ts';
+import type {
+  ExecutionAccepted,
+  ExecutionKey,
+  ExecutionRow,
+  ExecutionStore,
+  ExecutionSummary,
+} from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
@@ -14,8 +20,9 @@ import { type Asked, decodeAsked, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
+import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { type ExecutionEvent, LiveExecution, pastEvents } from './live-execution.ts';
+import { type ExecutionEvent, LiveExecution, nameOf, pastEvents } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
@@ -57,6 +64,7 @@ export interface Begun {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
+  readonly #late: LateRecords;
   readonly #live = new Roster<string, LiveExecution>();
   readonly #working = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
@@ -65,13 +73,14 @@ export class Executions {
   constructor(options: ExecutionsOptions) {
     this.#options = options;
     this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
+    this.#late = new LateRecords({ ...options, live: () => this.#live.values() });
   }
 
   /**
    * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
    * before; another plan under the same name is a conflict.
    */
-  async execute(asked: Asked, { principal, idempotencyKey }: ExecuteContext): Promise<Begun> {
+  async execute(asked: Asked, { principal, idempotencyKey, waits }: ExecuteContext): Promise<Begun> {
     const { planner, store, clock, ids } = this.#options;
     if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
     if (this.#slots.waiting >= MOST_WAITING) refuse('busy', { retry_after: 1 });
@@ -86,20 +95,30 @@ export class Executions {
       acceptedAt: clock.now().getTime(),
       end: null,
     };
+    const ready = { asked, plan: planned.plan };
+    const known = this.#live.get(nameOf(row));
+    const late = new LiveExecution(row, principal);
+    if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
+      this.#late.watch();
+      return begunOf(this.#start(late, ready));
+    }
+    if (known !== undefined) await this.#late.now(known);
     const accepted = await store.accept(row);
-    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal), { asked, plan: planned.plan }));
+    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal, RECORDED), ready));
     if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
     return this.#follow(accepted.row);
   }
 
   /** An execution of the owner as it is now, as JSON text. */
   async find(key: ExecutionKey): Promise<string | undefined> {
+    await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));
   }
 
   /** What an execution told after a number, and tells from now on. */
   async events(key: ExecutionKey, after: number): Promise<AsyncIterable<ExecutionEvent> | undefined> {
+    await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row && (await this.#follow(row)).events(after);
   }
@@ -122,6 +141,8 @@ export class Executions {
       const message = 'cursor must be a next_cursor of this list';
       refuse('invalid_message', { issues: [{ pointer: '/cursor', code: 'cursor', message }] }, `${message}.`);
     }
+    const own = [...this.#live.values()].filter(({ row }) => row.owner === owner);
+    await Promise.all(own.map((live) => this.#late.now(live)));
     const rows = await this.#options.store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -136,7 +157,7 @@ export class Executions {
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
-      else this.#start(new LiveExecution(row, principal), undefined);
+      else this.#start(new LiveExecution(row, principal, RECORDED), undefined);
     }
     void this.#keepHouse();
   }
@@ -186,15 +207,16 @@ export class Executions {
           await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
           return;
         } catch (error) {
-          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded.
-          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping) throw error;
+          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
+          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
+            throw error;
           await clock.wait(STORE_PAUSE_MS, live.controller.signal);
         }
       }
     } catch (error) {
-      if (error !== SUSPENDED) {
+      if (error === SUSPENDED) await this.#late.now(live).catch(() => {});
+      else if (!(error instanceof Refused))
         log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
-      }
       live.fail(error === SUSPENDED ? new Refused(failure('interrupted', { retry_after: 5 })) : error);
     } finally {
       slot?.release();
@@ -230,7 +252,12 @@ export class Executions {
     const { asked, plan } = planned;
     const { row, principal, controller } = live;
     const { signal } = controller;
-    const journal = new EffectJournal({ key: row, store, recorded: isFirst ? [] : await store.effects(row) });
+    const journal = new EffectJournal({
+      key: row,
+      store,
+      recorded: isFirst ? [] : await store.effects(row),
+      before: () => this.#late.now(live),
+    });
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
@@ -261,14 +288,23 @@ export class Executions {
   async #end(live: LiveExecution, run: EndedRun): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(live.row, run, endedAt);
-    await this.#options.store.finish(live.row, [], { status: run.status, result, events: live.told, endedAt });
-    live.finish(run.status, result);
+    const earlier = await this.#late.end(live, { status: run.status, result, events: live.told, endedAt });
+    if (earlier === undefined) live.finish(run.status, result);
+    else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
+    else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
+    else live.finish(earlier.end.status, earlier.end.result);
   }
 
   async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(row, failedRun(errorOf(why)), endedAt);
     await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
+  }
+
+  /** Whoever asks for one that runs must find it recorded. */
+  async #ensure(key: ExecutionKey): Promise<void> {
+    const live = this.#live.get(nameOf(key));
+    if (live !== undefined) await this.#late.now(live);
   }
 
   /** The one that runs, or the record of the one that has ended. */
@@ -278,8 +314,7 @@ export class Executions {
     if (live !== undefined) return begunOf(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
-    if (now === undefined || now.end === null)
-      refuse('busy', { retry_after: 5 }, 'The execution cannot go on just now.');
+    if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     return begunBefore(now, now.end.result);
   }
 }
@@ -287,6 +322,8 @@ export class Executions {
 export interface ExecuteContext {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
+  /** The caller hears nothing of it before its end. */
+  readonly waits?: boolean;
 }
 
 interface ListPage {
@@ -337,9 +374,9 @@ function plain(details: Failure['details']) {
   return JSON.parse(JSON.stringify(details));
 }
 
-function nameOf({ owner, executionId }: ExecutionKey): string {
-  // An agent id has no line break in it.
-  return `${owner}\n${executionId}`;
+/** Whether it has a record to go on from. */
+function isRecorded({ recording }: LiveExecution): Promise<boolean> {
+  return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
 }
 
 /** One queue for all: a place is a place, whatever runs in it. */
@@ -348,4 +385,6 @@ const MOST_WAITING = 10_000;
 const ONE_HOUR = 3_600_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
+const CANNOT_GO_ON = 'The execution cannot go on just now.';
+const RECORDED: Promise<ExecutionAccepted> = Promise.resolve({ repeat: false });
 const OVER = new Error('the execution is over');

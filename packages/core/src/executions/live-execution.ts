@@ -1,5 +1,5 @@
 import type { Principal } from '../principal.ts';
-import type { ExecutionRow } from '../store/executions.ts';
+import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
 
@@ -17,6 +17,8 @@ export class LiveExecution {
   readonly controller = new AbortController();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
+  /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
+  recording: Promise<ExecutionAccepted> | undefined;
   #journal: EffectJournal | undefined;
   /** Written out only when somebody reads them: most executions nobody watches. */
   #events: Told[] = [];
@@ -26,15 +28,21 @@ export class LiveExecution {
   #resolve: (result: string) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(row: ExecutionRow, principal: Principal) {
+  constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
     this.row = row;
     this.principal = principal;
+    this.recording = recording;
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     // Nobody may be waiting for it.
     this.ended.catch(() => {});
+  }
+
+  /** Its name among all executions. */
+  get name(): string {
+    return nameOf(this.row);
   }
 
   /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */
@@ -100,6 +108,12 @@ export function* pastEvents(row: ExecutionRow, after: number): Generator<Executi
   const told = JSON.parse(row.end.events) as readonly Told[];
   for (const event of told) if (event.sequence > after) yield eventOf(event);
   if (told.length > after) yield endEvent(told.length, row.executionId, row.end.status, row.end.result);
+}
+
+/** One name for an execution among those of everybody. */
+export function nameOf({ owner, executionId }: ExecutionKey): string {
+  // An agent id has no line break in it.
+  return `${owner}\n${executionId}`;
 }
 
 /** What is told of an operation, as it is on the wire. */

@@ -5,7 +5,7 @@ import { startThread } from '../threads/start-thread.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
-import { endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
+import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import type {
   Accepted,
@@ -131,7 +131,8 @@ export class SqliteStore implements Store {
 
   readonly executions: ExecutionStore = {
     accept: async (row) => {
-      const earlier = await this.#ask('acceptExecution', ...executionValues(row));
+      const end: EndValues | [] = row.end === null ? [] : endValues(row.end);
+      const earlier = await this.#ask('acceptExecution', executionValues(row), ...end);
       return earlier === null ? NEW_EXECUTION : { repeat: true, row: earlier };
     },
     append: ({ owner, executionId }, effects) => this.#ask('appendEffects', { owner, executionId }, effects),

@@ -13,6 +13,8 @@ export interface Operation<Config = never> {
   readonly cacheFor?: number;
   /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
   readonly isHeavy?: (config: Config) => boolean;
+  /** With this configuration it changes something outside the execution, or waits: doing it twice is not doing it once. */
+  readonly hasEffect?: (config: Config) => boolean;
   /** It makes an API call each time it runs. */
   readonly callsApi?: true;
   /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */

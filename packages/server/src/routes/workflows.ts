@@ -72,11 +72,13 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   const read = readAsked(request, clock);
   if ('failure' in read) return read.failure;
   if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
-  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey });
+  // RFC 7240 §4.1.
+  const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
+  const waits = framing === 'application/json' && !isAsync;
+  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey, waits });
   const { executionId } = begun;
   const location = { Location: `/api/v1/executions/${executionId}` };
-  // RFC 7240 §4.1.
-  if (/(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''))) {
+  if (isAsync) {
     const headers = { ...location, 'Preference-Applied': 'respond-async' };
     return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
   }

@@ -114,9 +114,15 @@ export function executionWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
+  function endWith(id: number, values: EndValues): void {
+    const [status, result, events, endedAt] = values;
+    requireStorable(result, events);
+    end.run(id, ...values, checksumOfEnd({ status, result, events, endedAt }));
+  }
+
   return {
     /** The earlier one that has its id or its idempotency key; null where there is none and it was recorded. */
-    acceptExecution(...values: ExecutionValues): ExecutionRow | null {
+    acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | null {
       const [owner, executionId, digest, idempotencyKey, request] = values;
       requireStorable(owner, executionId, idempotencyKey, request);
       const { changes, lastInsertRowid } = insert.run(...values, checksumOf({ owner, executionId, digest, request }));
@@ -124,7 +130,8 @@ export function executionWrites(database: Database) {
         const earlier = byKey.get(owner, executionId) ?? byIdempotencyKey.get(owner, idempotencyKey);
         return checkedExecution(earlier as StoredExecution);
       }
-      openUp.run(Number(lastInsertRowid));
+      if (ended.length === 0) openUp.run(Number(lastInsertRowid));
+      else endWith(Number(lastInsertRowid), ended);
       return null;
     },
 
@@ -133,10 +140,8 @@ export function executionWrites(database: Database) {
     },
 
     finishExecution(key: ExecutionKey, effects: readonly EffectRow[], ...values: EndValues): void {
-      const [status, result, events, endedAt] = values;
-      requireStorable(result, events);
       const id = record(key, effects);
-      end.run(id, ...values, checksumOfEnd({ status, result, events, endedAt }));
+      endWith(id, values);
       close.run(id);
     },
   };
