@@ -288,7 +288,7 @@ export class Executions {
   async #end(live: LiveExecution, run: EndedRun): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(live.row, run, endedAt);
-    const earlier = await this.#late.end(live, { status: run.status, result, events: live.told, endedAt });
+    const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
     if (earlier === undefined) live.finish(run.status, result);
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);

@@ -97,7 +97,7 @@ export class StepRun implements StepContext {
 
   writtenAs(text: string): void {
     // A line break between two tokens is JSON as well, and would end the line of an event.
-    if (text.length <= LONGEST_WRITTEN && !/[\r\n]/.test(text)) this.#written = text;
+    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
   }
 
   usedCredentials(ids: readonly string[]): void {
