@@ -53,9 +53,9 @@ export class LateRecords {
     const isLate = live.recording === undefined;
     live.recording ??= store.accept({ ...live.row, end });
     const accepted = await live.recording;
-    if (accepted.repeat) return accepted.row;
     if (isLate) this.#recent.set(live.name, true);
-    else await store.finish(live.row, [], end);
+    if (accepted.repeat) return accepted.row;
+    if (!isLate) await store.finish(live.row, [], end);
     return undefined;
   }
 

@@ -5,8 +5,8 @@ import { failureOf, Refused } from '../refused.ts';
 import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
+import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
-import { Ending } from './ending.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import { OverBudget, workflowError } from './step-error.ts';
@@ -53,7 +53,7 @@ export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 export class Run {
   readonly options: RunOptions;
   readonly account: Account;
-  readonly ending = new Ending();
+  readonly ending = new EarlyEnd();
   readonly #plan: Plan;
   readonly #ends: number;
   readonly #started = new Set<string>();

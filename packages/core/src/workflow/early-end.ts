@@ -4,7 +4,7 @@ import type { Cancel } from '../ports.ts';
  * Whether an execution is over before its time, and why. An `AbortSignal` of its own would do as well, at the price of much
  * of a small execution.
  */
-export class Ending {
+export class EarlyEnd {
   #ended: { readonly reason: unknown } | undefined;
   readonly #told = new Set<(reason: unknown) => void>();
 
