@@ -1,5 +1,5 @@
 // The built engine, and the same steps as somebody would write them without it, in one process. Measures what it is asked to.
-import { ALL_PERMISSIONS, decodeAsked, Limiter, openGate, openSqliteStore, openWorkflows } from '@dragoman/core';
+import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows } from '@dragoman/core';
 import { systemClock as clock, systemIds as ids } from '@dragoman/server';
 import { Pool } from 'undici';
 import { smallSteps, threeSteps } from './workflows.mjs';
@@ -39,7 +39,7 @@ async function plainSteps() {
 }
 
 async function execute(workflow) {
-  const read = decodeAsked({ workflow }, clock.now());
+  const read = engine.reader.read({ workflow });
   if (!read.ok) throw new Error('the workflow cannot be read');
   const begun = await engine.executions.execute(read.asked, { principal: CALLER, waits: true });
   const result = await begun.result();

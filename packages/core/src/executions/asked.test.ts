@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { decodeAsked } from './asked.ts';
+import { AskedReader } from './asked.ts';
 
-const now = new Date(0);
+const reader = new AskedReader();
 const upper =
   '{"type":"operationUpdate","operationId":"a","operation":{"FormatText":{"inputPath":"/workflow/b","template":"x","format":"upper","outputPath":"/workflow/a"}}}';
 const begin = (id: string) => `{"type":"beginExecution","executionId":${JSON.stringify(id)},"operationOrder":["a"]}`;
@@ -27,7 +27,7 @@ describe('a workflow that comes again under another id', () => {
   test('is refused as before when the id is none', () => {
     asked(`${upper}\n${begin('e1')}`);
     for (const id of ['', 'a b', 'é', 'x'.repeat(101), 'a/b', 'a"b']) {
-      expect(decodeAsked({ workflow: `${upper}\n${begin(id)}` }, now), id).toMatchObject({ ok: false });
+      expect(reader.read({ workflow: `${upper}\n${begin(id)}` }), id).toMatchObject({ ok: false });
     }
   });
 
@@ -40,7 +40,7 @@ describe('a workflow that comes again under another id', () => {
 });
 
 function asked(workflow: string, options: { readonly onError?: 'continue' } = {}) {
-  const read = decodeAsked({ workflow, ...options }, now);
+  const read = reader.read({ workflow, ...options });
   if (!read.ok) throw new Error(JSON.stringify(read));
   return read.asked;
 }

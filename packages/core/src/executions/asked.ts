@@ -1,5 +1,5 @@
 import { type Failure, failure, type Issue, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { a2eWorkflowDialect, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { decodeRequest, type OwnOperations, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
 import { LRUCache } from 'lru-cache';
 
 /** A workflow somebody wants checked, planned or run, and how. */
@@ -23,22 +23,44 @@ export type AskedOutcome =
   | { readonly ok: false; readonly issues: readonly Issue[] }
   | { readonly ok: false; readonly failure: Failure };
 
-export function decodeAsked(json: Json, now: Date): AskedOutcome {
-  if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
-  const text = json['workflow'];
-  const named = withoutId(text);
-  if (named === undefined) return decodeAnew(json, text, now);
-  const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
-  const known = KNOWN.get(name);
-  if (known !== undefined) {
-    const { operations, order } = known.workflow;
-    return { ok: true, asked: { ...known, text, workflow: { executionId: named.id, operations, order } } };
+export class AskedReader {
+  readonly #operations: OwnOperations;
+  /** What was read, by how it is written. Reading has no other input, so what is here never changes. */
+  readonly #known = new LRUCache<string, Asked>({ max: MOST_KNOWN });
+
+  /** `operations`: those there are beside the built-in ones. */
+  constructor(operations: OwnOperations = {}) {
+    this.#operations = operations;
   }
-  const outcome = decodeAnew(json, text, now);
-  if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
-  const asked = { ...outcome.asked, kind: {} };
-  KNOWN.set(name, asked);
-  return { ok: true, asked };
+
+  read(json: Json): AskedOutcome {
+    if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
+    const text = json['workflow'];
+    const named = withoutId(text);
+    if (named === undefined) return this.#readAnew(json, text);
+    const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) {
+      const { operations, order } = known.workflow;
+      return { ok: true, asked: { ...known, text, workflow: { executionId: named.id, operations, order } } };
+    }
+    const outcome = this.#readAnew(json, text);
+    if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
+    const asked = { ...outcome.asked, kind: {} };
+    this.#known.set(name, asked);
+    return { ok: true, asked };
+  }
+
+  #readAnew(json: JsonObject, text: string): AskedOutcome {
+    const outcome = decodeRequest(json, false, this.#operations);
+    if (!outcome.ok) {
+      const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
+      if (ofTheBody.length === 0) return { ok: false, issues: outcome.issues };
+      return { ok: false, failure: failure('invalid_message', { issues: ofTheBody }, ofTheBody[0]?.message) };
+    }
+    const { workflow, options } = outcome.value;
+    return { ok: true, asked: { workflow, options, text, warnings: outcome.warnings } };
+  }
 }
 
 /**
@@ -56,25 +78,12 @@ function withoutId(text: string): { readonly id: string; readonly rest: string }
   return { id, rest: `${text.slice(0, at)}\n${text.slice(at + written.length)}` };
 }
 
-function decodeAnew(json: JsonObject, text: string, now: Date): AskedOutcome {
-  const outcome = a2eWorkflowDialect.decode(json, now);
-  if (!outcome.ok) {
-    const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
-    if (ofTheBody.length === 0) return { ok: false, issues: outcome.issues };
-    return { ok: false, failure: failure('invalid_message', { issues: ofTheBody }, ofTheBody[0]?.message) };
-  }
-  if (outcome.value.kind !== 'workflow') return { ok: false, failure: NO_WORKFLOW };
-  const { workflow, options } = outcome.value;
-  return { ok: true, asked: { workflow, options, text, warnings: outcome.warnings } };
-}
-
 /** What is recorded, so that a restart can read it again. */
 export function requestText({ text, options }: Asked): string {
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }
 
-/** Workflows that were read, by how they are written. Reading has no other input, so what is here never changes. */
-const KNOWN = new LRUCache<string, Asked>({ max: 500 });
+const MOST_KNOWN = 500;
 const LONGEST_KNOWN = 16_384;
 const EXECUTION_ID = /"executionId"\s*:\s*"([a-zA-Z0-9_-]{1,100})"/y;
 

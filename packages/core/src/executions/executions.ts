@@ -16,7 +16,7 @@ import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import { Roster } from '../workflow/roster.ts';
 import type { ApiCalls } from './api-calls.ts';
-import { type Asked, decodeAsked, requestText } from './asked.ts';
+import { type Asked, type AskedReader, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
@@ -29,6 +29,7 @@ import type { StoredData } from './stored-data.ts';
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
+  readonly reader: AskedReader;
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
@@ -237,9 +238,9 @@ export class Executions {
   }
 
   async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
-    const { planner, clock } = this.#options;
+    const { reader, planner } = this.#options;
     const json = parseJson(row.request);
-    const read = json.ok ? decodeAsked(json.value, clock.now()) : undefined;
+    const read = json.ok ? reader.read(json.value) : undefined;
     if (read?.ok !== true)
       return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
     const outcome = await planner.compile(read.asked, principal);

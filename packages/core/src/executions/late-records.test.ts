@@ -6,7 +6,6 @@ import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { StoreError } from '../store/store-error.ts';
-import { decodeAsked } from './asked.ts';
 import { openWorkflows } from './workflows.ts';
 
 // Durable before acknowledged, and nothing runs twice: also for executions whose record is written with their end.
@@ -151,7 +150,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
       return kept.finish(...values);
     },
   };
-  const { executions } = openWorkflows({
+  const { executions, reader } = openWorkflows({
     store: Object.assign(Object.create(store), { executions: noted }),
     folder: '/nowhere',
     gate,
@@ -171,7 +170,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
     requests,
     find: (id: string) => executions.find({ owner: 'ann', executionId: id }),
     execute: async (operations: object, id: string, context: object = { waits: true }) => {
-      const read = decodeAsked({ workflow: linesOf(operations, id) }, clock.now());
+      const read = reader.read({ workflow: linesOf(operations, id) });
       if (!read.ok) throw new Error(JSON.stringify(read));
       return (await executions.execute(read.asked, { principal: ann, ...context })).result();
     },

@@ -10,6 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Principal } from '../principal.ts';
+import type { Catalog } from '../workflow/catalog.ts';
 import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
 import type { Asked, AskedOutcome } from './asked.ts';
 import type { WorkflowLimits } from './limits.ts';
@@ -21,6 +22,8 @@ export interface PlannerOptions {
   readonly credentials: () => Readonly<Record<string, Credential>>;
   readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
+  /** The operations there are. */
+  readonly catalog: Catalog;
 }
 
 /** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
@@ -43,6 +46,7 @@ export class Planner {
     if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
     const outcome = compilePlan(asked.workflow, {
       ...(await this.#context(asked, principal)),
+      catalog: this.#options.catalog,
       options: { onError: asked.options.onError ?? 'stop' },
     });
     if (outcome.ok && kind !== undefined) plans?.set(kind, outcome.plan);

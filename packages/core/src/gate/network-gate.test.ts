@@ -111,7 +111,10 @@ describe('an answer', () => {
     };
     expect((await wholeOf('/', 300_000))?.length).toBe(300_000);
     expect((await failureFrom(wholeOf('/', 299_999))).message).toContain('larger than 299999 bytes');
-    expect(await failureFrom(wholeOf('/broken', 1000))).toMatchObject({ code: 'agent_failed', details: { sent: true } });
+    expect(await failureFrom(wholeOf('/broken', 1000))).toMatchObject({
+      code: 'agent_failed',
+      details: { sent: true },
+    });
   });
 
   test('that is larger than asked for is given up', async () => {

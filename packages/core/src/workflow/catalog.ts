@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
 import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from './operation.ts';
 import { apiCall } from './operations/api-call.ts';
@@ -54,10 +55,46 @@ export class Catalog {
 export async function loadCatalog(modules: readonly string[]): Promise<Catalog> {
   let catalog = BUILT_IN;
   for (const url of modules) {
-    const { operations } = (await import(url)) as { readonly operations: Readonly<Record<string, Operation>> };
-    catalog = catalog.with(operations);
+    catalog = catalog.with(await operationsIn(url));
   }
   return catalog;
+}
+
+/** The operations of a server, and the modules a thread has to read for them. */
+export interface LoadedOperations {
+  readonly catalog: Catalog;
+  /** As URLs. */
+  readonly modules: readonly string[];
+}
+
+/** Reads the operations of the operator's own from files. Throws with the file that cannot be read, and why. */
+export async function loadOperations(files: readonly string[]): Promise<LoadedOperations> {
+  const modules = files.map((file) => pathToFileURL(file).href);
+  let catalog = BUILT_IN;
+  for (const [index, url] of modules.entries()) {
+    try {
+      catalog = catalog.with(await operationsIn(url));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`the operations in ${files[index]} cannot be used: ${reason}`);
+    }
+  }
+  return { catalog, modules };
+}
+
+async function operationsIn(url: string): Promise<Readonly<Record<string, Operation>>> {
+  const { operations } = (await import(url)) as { readonly operations?: Readonly<Record<string, Operation>> };
+  if (typeof operations !== 'object')
+    throw new Error('it must export `operations`: an object with one member for each');
+  for (const [name, operation] of Object.entries(operations)) {
+    const { description, compile } = operation;
+    if (!/^[A-Z][A-Za-z0-9]{0,63}$/.test(name)) throw new Error(`${name} must be letters and digits after a capital`);
+    if (typeof compile !== 'function') throw new Error(`${name}.compile must be a function of the configuration`);
+    if (typeof description?.validate !== 'function' || typeof description.schema !== 'object') {
+      throw new Error(`${name}.description must have summary, category, schema, validate and members`);
+    }
+  }
+  return operations;
 }
 
 /** Raised when an operation comes to give another result for the same input. */
