@@ -86,15 +86,18 @@ async function operationsIn(url: string): Promise<Readonly<Record<string, Operat
   const { operations } = (await import(url)) as { readonly operations?: Readonly<Record<string, Operation>> };
   if (typeof operations !== 'object')
     throw new Error('it must export `operations`: an object with one member for each');
-  for (const [name, operation] of Object.entries(operations)) {
+  const { compileSchema } = await import('../tools/compile-schema.ts');
+  const checked = Object.entries(operations).map(([name, operation]): [string, Operation] => {
     const { description, compile } = operation;
     if (!/^[A-Z][A-Za-z0-9]{0,63}$/.test(name)) throw new Error(`${name} must be letters and digits after a capital`);
     if (typeof compile !== 'function') throw new Error(`${name}.compile must be a function of the configuration`);
-    if (typeof description?.validate !== 'function' || typeof description.schema !== 'object') {
-      throw new Error(`${name}.description must have summary, category, schema, validate and members`);
+    if (typeof description?.schema !== 'object' || !Array.isArray(description.members)) {
+      throw new Error(`${name}.description must have summary, category, schema and members`);
     }
-  }
-  return operations;
+    // What fits is decided by the schema that is published, whatever the module says.
+    return [name, { ...operation, description: { ...description, validate: compileSchema(description.schema).all() } }];
+  });
+  return Object.fromEntries(checked);
 }
 
 /** Raised when an operation comes to give another result for the same input. */
