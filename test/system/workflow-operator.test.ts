@@ -80,40 +80,35 @@ test('an API that keeps failing is left alone, for the one it failed', async () 
 });
 
 describe('validate and execute', () => {
-  const place = fc.constantFrom(
-    '/workflow/a',
-    '/workflow/b',
-    '/workflow/c.d',
-    '/loop/current',
-    '/store/x',
-    'workflow/a',
-    7,
+  /** Mostly one of the first, so that many workflows are valid. */
+  const mostly = <T, U>(good: readonly T[], bad: readonly U[]) =>
+    fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constantFrom(...bad) });
+  const input = mostly(
+    ['/workflow/a', '/workflow/now'],
+    ['/workflow/c.d', '/loop/current', '/store/x', 'workflow/a', 7],
   );
-  const small = fc.constantFrom<unknown>(null, 0, 1, -1, 'x', '', true, [], {}, 'asc', 'UTC', '%Y', 'abs', 'upper');
-  const config = fc.record(
-    {
-      inputPath: place,
-      outputPath: place,
-      transform: fc.constantFrom('sort', 'group', 'select', 'map', 'aggregate', 'turn'),
-      config: fc.dictionary(fc.constantFrom('field', 'order', 'fields', 'groupBy', 'aggregations'), small, {
-        maxKeys: 3,
-      }),
-      conditions: fc.array(
-        fc.record({ field: small, operator: fc.constantFrom('==', '>', 'contains', '~'), value: small }),
-      ),
-      operation: fc.constantFrom('abs', 'add', 'round', 'fly'),
-      operand: small,
-      condition: fc.record({ path: place, operator: fc.constantFrom('exists', '==', 'is'), value: small }),
-      ifTrue: fc.constantFrom('a', ['b'], ['nobody']),
-      operations: fc.constantFrom(['a'], ['b'], []),
-      duration: fc.constantFrom(0, 1, -1, 'long'),
-      key: fc.constantFrom('k', ''),
-      storage: fc.constantFrom('sessionStorage', 'localStorage', 'cloud'),
-      sources: fc.array(place, { maxLength: 3 }),
-      strategy: fc.constantFrom('concat', 'union', 'none'),
-    },
-    { requiredKeys: ['outputPath'] },
-  );
+  const output = mostly(['/workflow/a', '/workflow/b'], ['/store/x', '/workflow', 'b', null]);
+  const right = fc.constantFrom(null, 0, -1, 'x', '', true, [], {});
+  const config = fc.record({
+    inputPath: input,
+    outputPath: output,
+    transform: mostly(['sort', 'select'], ['turn', 1]),
+    config: mostly([{ field: 'x' }, { fields: ['x'] }], [{}, null, { order: 'up' }]),
+    conditions: fc.array(fc.record({ field: fc.constant('x'), operator: mostly(['==', '>'], ['~']), value: right }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    operation: mostly(['abs', 'add', 'round'], ['fly']),
+    operand: mostly([0, 2], ['x', null]),
+    condition: fc.record({ path: input, operator: mostly(['exists', '=='], ['is']), value: right }),
+    ifTrue: mostly([['first']], [['nobody'], 'a', ['a']]),
+    operations: mostly([['first']], [['a'], []]),
+    duration: mostly([0, 1], [-1, 'long']),
+    key: mostly(['k'], ['']),
+    storage: mostly(['sessionStorage', 'localStorage'], ['cloud']),
+    sources: fc.array(input, { minLength: 2, maxLength: 3 }),
+    strategy: mostly(['concat', 'union'], ['none']),
+  });
   const type = fc.constantFrom(
     ...[
       'FilterData',
@@ -128,7 +123,7 @@ describe('validate and execute', () => {
     ],
     ...['GetCurrentDateTime', 'ValidateData', 'EncodeDecode', 'Double', 'Unknown'],
   );
-  /** Mostly what a type wants, so that many are valid. */
+  /** What a type wants. */
   const WANTED: Readonly<Record<string, readonly string[]>> = {
     FilterData: ['inputPath', 'conditions', 'outputPath'],
     TransformData: ['inputPath', 'transform', 'config', 'outputPath'],
@@ -141,12 +136,13 @@ describe('validate and execute', () => {
     Double: ['inputPath', 'outputPath'],
     GetCurrentDateTime: ['outputPath'],
   };
-  const operation = fc.tuple(type, config, fc.boolean()).map(([name, all, isRough]): JsonObject => {
+  const isRough = fc.oneof({ weight: 8, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
+  const operation = fc.tuple(type, config, isRough).map(([name, all, isWhole]): JsonObject => {
     const wanted = WANTED[name];
-    const kept = Object.entries(all).filter(([member]) => isRough || wanted === undefined || wanted.includes(member));
+    const kept = Object.entries(all).filter(([member]) => isWhole || wanted === undefined || wanted.includes(member));
     return { [name]: Object.fromEntries(kept) } as JsonObject;
   });
-  const time = { GetCurrentDateTime: { outputPath: '/workflow/a' } };
+  const time = { GetCurrentDateTime: { outputPath: '/workflow/now' } };
 
   test('never differ: what is valid runs without a ValidationError, and nothing else runs', async () => {
     let valid = 0;
@@ -165,8 +161,8 @@ describe('validate and execute', () => {
         expect(types.includes('ValidationError'), JSON.stringify({ report, body })).toBe(!report.valid);
         if (report.valid) valid++;
       }),
-      { numRuns: 250 },
+      { numRuns: 120 },
     );
-    expect(valid).toBeGreaterThan(10);
+    expect(valid).toBeGreaterThan(3);
   });
 });

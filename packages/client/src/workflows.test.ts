@@ -17,7 +17,10 @@ test('a workflow is checked, planned and run, as lines and as text', async () =>
   const { client } = await realServer();
   const workflow = lines('sdk-1', { time });
   expect(await client.workflows.validate(workflow)).toMatchObject({ valid: true });
-  expect(await client.workflows.plan(workflow)).toMatchObject({ execution_id: 'sdk-1', steps: [{ operationId: 'time' }] });
+  expect(await client.workflows.plan(workflow)).toMatchObject({
+    execution_id: 'sdk-1',
+    steps: [{ operationId: 'time' }],
+  });
   const result = await client.workflows.execute(workflow);
   expect(result).toMatchObject({ execution_id: 'sdk-1', status: 'success' });
   expect(await client.workflows.find('sdk-1')).toEqual(result);
