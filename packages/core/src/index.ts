@@ -24,7 +24,7 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
-export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
+export { type Asked, type AskedOutcome, AskedReader } from './executions/asked.ts';
 export type { Begun, Executions } from './executions/executions.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
@@ -115,4 +115,5 @@ export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
+export { type LoadedOperations, loadOperations } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

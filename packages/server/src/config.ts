@@ -69,7 +69,7 @@ function parentOf(pointer: string): string {
 
 function withPathsFrom(folder: string, config: Config): Config {
   const from = (path: string) => (isAbsolute(path) ? path : resolve(folder, path));
-  const { agents, gate, tools, wire } = config;
+  const { agents, gate, tools, wire, workflows } = config;
   return {
     ...config,
     ...(agents !== undefined && {
@@ -83,6 +83,9 @@ function withPathsFrom(folder: string, config: Config): Config {
         if (typeof tool === 'string') return from(tool);
         return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
       }),
+    }),
+    ...(workflows?.operations !== undefined && {
+      workflows: { ...workflows, operations: workflows.operations.map(from) },
     }),
     ...(wire !== undefined && {
       wire: {

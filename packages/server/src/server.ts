@@ -10,6 +10,7 @@ import {
   failureOf,
   type Ids,
   type Log,
+  loadOperations,
   MemoryStore,
   openAgent,
   openSqliteStore,
@@ -137,7 +138,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const extensions = () => [messages.cardExtension];
     const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log, extensions });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
-    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
+    const operations = await loadOperations(config.workflows?.operations ?? []);
+    const own = operations.catalog.own;
+    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault, operations: own });
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({
       config,
@@ -150,6 +153,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       clock,
       ids,
       log,
+      operations,
     });
     endings.add((drainMs) => workflows.stop(drainMs));
     const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });

@@ -34,6 +34,15 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
     }
 
     describe('accepting', () => {
+      test('one that has ended already is recorded with its end, once, and never under way', async () => {
+        const row = { ...execution(), end: END };
+        expect(await store.executions.accept(row)).toEqual({ repeat: false });
+        expect(await store.executions.find(row)).toEqual(row);
+        expect(await store.executions.unfinished()).toEqual([]);
+        expect(await store.executions.accept({ ...row, end: null })).toEqual({ repeat: true, row });
+        await expect(store.executions.finish(row, [], END)).rejects.toThrow('is not under way');
+      });
+
       test('what was accepted is found, field by field, and under way', async () => {
         const row = execution({ idempotencyKey: 'k', request: '{"workflow":"é\\u0000"}' });
         expect(await store.executions.accept(row)).toEqual({ repeat: false });

@@ -63,7 +63,10 @@ export interface ExecutionPage {
 }
 
 export interface ExecutionStore {
-  /** Records an execution, or tells which earlier one has its id or, failing that, its idempotency key. */
+  /**
+   * Records an execution, with its end where it has one, or tells which earlier one has its id or, failing that, its
+   * idempotency key.
+   */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
   /** Adds effects to one that is under way. Refuses (throws) a position that is taken, and one that has ended. */
   append(key: ExecutionKey, effects: readonly EffectRow[]): Promise<void>;

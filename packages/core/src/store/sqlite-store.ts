@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
+import type { ExecutionAccepted } from './executions.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
-import { framesValues, requestValues } from './sql/values.ts';
+import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {
@@ -137,9 +138,14 @@ export class SqliteStore implements Store {
   };
 
   readonly executions: ExecutionStore = {
-    accept: (row) => this.#ask('acceptExecution', row),
-    append: (key, effects) => this.#ask('appendEffects', key, effects),
-    finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
+    accept: async (row) => {
+      const end: EndValues | [] = row.end === null ? [] : endValues(row.end);
+      const earlier = await this.#ask('acceptExecution', executionValues(row), ...end);
+      return earlier === null ? NEW_EXECUTION : { repeat: true, row: earlier };
+    },
+    append: ({ owner, executionId }, effects) => this.#ask('appendEffects', { owner, executionId }, effects),
+    finish: ({ owner, executionId }, effects, end) =>
+      this.#ask('finishExecution', { owner, executionId }, effects, ...endValues(end)),
     find: (key) => this.#ask('findExecution', key),
     named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
@@ -325,3 +331,4 @@ function errorOf({ code, message }: ErrorData): Error {
 }
 
 const RECORDED: Accepted = { repeat: false };
+const NEW_EXECUTION: ExecutionAccepted = { repeat: false };

@@ -67,6 +67,7 @@ export class MemoryExecutions {
 
   #accept(row: ExecutionRow): ExecutionAccepted {
     requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
+    if (row.end !== null) requireStorable(row.end.result, row.end.events);
     const second = row.idempotencyKey === null ? undefined : JSON.stringify([row.owner, row.idempotencyKey]);
     const earlier =
       this.#executions.get(nameOf(row)) ?? (second === undefined ? undefined : this.#byIdempotencyKey.get(second));

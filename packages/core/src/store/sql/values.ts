@@ -1,3 +1,4 @@
+import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
 import type { FrameRow, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
@@ -37,4 +38,23 @@ export type FramesValues = readonly [first: number, count: number, ends: number,
 
 export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
   return packFrames(frames).map(({ first, count, ends, lengths, text }) => [first, count, ends, lengths, text]);
+}
+
+export type ExecutionValues = readonly [
+  owner: string,
+  executionId: string,
+  digest: string,
+  idempotencyKey: string | null,
+  request: string,
+  acceptedAt: number,
+];
+
+export function executionValues(row: ExecutionRow): ExecutionValues {
+  return [row.owner, row.executionId, row.digest, row.idempotencyKey, row.request, row.acceptedAt];
+}
+
+export type EndValues = readonly [status: string, result: string, events: string, endedAt: number];
+
+export function endValues({ status, result, events, endedAt }: ExecutionEnd): EndValues {
+  return [status, result, events, endedAt];
 }
