@@ -2,7 +2,7 @@ import type { Stamp } from '../dialect.ts';
 import { oneLineJson } from '../framing/one-line-json.ts';
 import type { JsonObject } from '../json.ts';
 import { completeFields } from './defaults.ts';
-import { STAMPS, WIRE_VERSION } from './message.ts';
+import { WIRE_VERSION } from './message.ts';
 import { secondsOf, withFields } from './new-message.ts';
 
 /** A message that is sent as soon as it is made. */
@@ -19,8 +19,7 @@ export interface TextGiven {
  * message itself is never put together.
  */
 export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): string {
-  for (const name of HEAD_NAMES) {
-    if (fields[name] === undefined) continue;
+  if (hasHeadNames(fields)) {
     const all = reqId === undefined ? fields : { ...fields, req_id: reqId };
     return oneLineJson(withFields(type, all, stamp) as JsonObject);
   }
@@ -29,6 +28,12 @@ export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): s
   const about = isAnswer ? `,"req_id":${oneLineJson(reqId)}` : '';
   const end = rest === '{}' ? '}' : `,${rest.slice(1)}`;
   return `${headOf(type)}${oneLineJson(stamp.id)},"ts":${secondsOf(stamp)}${about}${end}`;
+}
+
+/** Fields that would stand in the text twice. */
+function hasHeadNames({ a2e, version, type, id, ts, req_id }: JsonObject): boolean {
+  if (a2e !== undefined || version !== undefined || type !== undefined) return true;
+  return id !== undefined || ts !== undefined || req_id !== undefined;
 }
 
 /** Up to where its id stands. */
@@ -43,5 +48,3 @@ function headOf(type: string): string {
 const heads = new Map<string, string>();
 /** A type may be anybody's invention. */
 const MOST_HEADS = 1_000;
-/** Fields that would stand in the text twice. */
-const HEAD_NAMES = [...STAMPS.slice(0, 2), 'type', 'id', 'ts', 'req_id'] as const;

@@ -44,7 +44,7 @@ export class McpServer implements AsyncDisposable {
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
-  readonly #calls = new Set<ToolCall>();
+  readonly #calls: ToolCall[] = [];
   readonly #listeners = new Set<(method: string, params: JsonObject) => void>();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
@@ -250,7 +250,7 @@ export class McpServer implements AsyncDisposable {
       const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
       if (method === 'notifications/tools/list_changed') await this.#readTools(client).catch(() => {});
       // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
-      else if (method === 'notifications/message' && this.#calls.size === 1)
+      else if (method === 'notifications/message' && this.#calls.length === 1)
         for (const call of this.#calls) tell(call, given);
       for (const listener of this.#listeners) listener(method, given);
     };
@@ -288,7 +288,7 @@ export class McpServer implements AsyncDisposable {
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
     const { ending } = call;
     const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
-    this.#calls.add(call);
+    this.#calls.push(call);
     try {
       if (this.#client === undefined) await unlessAborted(this.#available(), call.signal);
       if (this.#direct === undefined) throw this.#unavailable(1);
@@ -306,7 +306,7 @@ export class McpServer implements AsyncDisposable {
       throw refusedBy(this.name, error);
     } finally {
       cancel();
-      this.#calls.delete(call);
+      this.#calls.splice(this.#calls.indexOf(call), 1);
     }
   }
 }
