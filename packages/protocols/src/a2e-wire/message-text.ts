@@ -25,15 +25,20 @@ export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): s
   }
   const isAnswer = reqId !== undefined;
   const rest = oneLineJson(completeFields(type, fields, { isAnswer }));
-  const about = isAnswer ? `,"req_id":${oneLineJson(reqId)}` : '';
+  const about = isAnswer ? `,"req_id":${quoted(reqId)}` : '';
   const end = rest === '{}' ? '}' : `,${rest.slice(1)}`;
-  return `${headOf(type)}${oneLineJson(stamp.id)},"ts":${secondsOf(stamp)}${about}${end}`;
+  return `${headOf(type)}${quoted(stamp.id)},"ts":${secondsOf(stamp)}${about}${end}`;
 }
 
 /** Fields that would stand in the text twice. */
 function hasHeadNames({ a2e, version, type, id, ts, req_id }: JsonObject): boolean {
   if (a2e !== undefined || version !== undefined || type !== undefined) return true;
   return id !== undefined || ts !== undefined || req_id !== undefined;
+}
+
+/** Nearly every id is made of characters that JSON writes as they are. */
+function quoted(id: string): string {
+  return PLAIN.test(id) ? `"${id}"` : oneLineJson(id);
 }
 
 /** Up to where its id stands. */
@@ -48,3 +53,4 @@ function headOf(type: string): string {
 const heads = new Map<string, string>();
 /** A type may be anybody's invention. */
 const MOST_HEADS = 1_000;
+const PLAIN = /^[\w.:-]*$/;
