@@ -81,7 +81,7 @@ export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
-export type { RunWorkflow, ToolBackends } from './tools/configured-tool.ts';
+export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';

@@ -15,7 +15,6 @@ import {
   mcpPlugin,
   memoryPlugin,
   openTools,
-  type RunWorkflow,
   SessionToolkits,
   type SkilledAgent,
   Skills,
@@ -25,6 +24,7 @@ import {
   toolsPlugin,
   WireHost,
   type WirePlugin,
+  type Workflows,
 } from '@dragoman/core';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
@@ -42,7 +42,7 @@ export interface WireOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly gate?: Gate;
-  readonly runWorkflow?: RunWorkflow;
+  readonly workflows?: Workflows;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
