@@ -23,7 +23,8 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     const drainMs = Number(process.env['DRAGOMAN_TEST_DRAIN_MS'] ?? 10_000);
     server.stop({ drainMs }).then(() => process.exit(0));
   });
-  process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url, messages: server.messages.url })}\n`);
+  const { url, messages, wire } = server;
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url, messages: messages.url, wire: wire.url })}\n`);
 }
 
 // A test run that is killed cannot clean up behind itself. Its servers see their stdin end, and do it for it.

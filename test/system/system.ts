@@ -28,6 +28,8 @@ export class System implements AsyncDisposable {
   url = '';
   /** Where A2A messages come in over TCP, if they do. */
   messagesUrl = '';
+  /** Where the A2E wire comes in over TCP, if it does. */
+  wireUrl = '';
   readonly #built: BuiltServer;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
@@ -99,9 +101,10 @@ export class System implements AsyncDisposable {
     });
     const lines = createInterface({ input: child.stdout });
     const listening = once(lines, 'line').then(([line]) => {
-      const { url, messages = '' } = JSON.parse(line);
+      const { url, messages = '', wire = '' } = JSON.parse(line);
       this.url = url;
       this.messagesUrl = messages;
+      this.wireUrl = wire;
       return true;
     });
     return Promise.race([listening, this.#exited.then(() => false)]);
