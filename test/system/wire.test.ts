@@ -14,19 +14,21 @@ import { WireCaller } from './wire-caller.ts';
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-'));
 const TOOLS = fileURLToPath(new URL('../../packages/server/src/edges/fixtures/tools.mjs', import.meta.url));
 const line = (fields: object) => `${JSON.stringify(fields)}\n`;
+const operation = (operationId: string, given: object) =>
+  line({ type: 'operationUpdate', operationId, operation: given });
 writeFileSync(
   join(folder, 'shout.jsonl'),
-  line({
-    type: 'operationUpdate',
-    operationId: 'write',
-    operation: { FormatText: { template: 'Hello {{name}}!', format: 'template', outputPath: '/workflow/text' } },
-  }) +
-    line({
-      type: 'operationUpdate',
-      operationId: 'pause',
-      operation: { Wait: { duration: '{{pause_ms}}' } },
+  operation('now', { GetCurrentDateTime: { timezone: 'UTC', outputPath: '/workflow/now' } }) +
+    operation('write', {
+      FormatText: {
+        inputPath: '/workflow/now',
+        template: 'Hello {{name}}!',
+        format: 'template',
+        outputPath: '/workflow/text',
+      },
     }) +
-    line({ type: 'beginExecution', executionId: 'always-the-same', operationOrder: ['write', 'pause'] }),
+    operation('pause', { Wait: { duration: '{{pause_ms}}' } }) +
+    line({ type: 'beginExecution', executionId: 'always-the-same', operationOrder: ['now', 'write', 'pause'] }),
 );
 const config = {
   tools: [
@@ -55,6 +57,12 @@ const TRANSPORTS: Readonly<Record<string, () => Promise<WirePeer>>> = {
   ...Object.fromEntries(Object.entries(NETWORK_TRANSPORTS).map(([name, open]) => [name, () => open(place(), key)])),
 };
 
+async function connected(name: string): Promise<WireCaller> {
+  const open = TRANSPORTS[name];
+  if (open === undefined) throw new Error(`there is no way in named ${name}`);
+  return new WireCaller(await open());
+}
+
 /** The command in a process of its own, started by whoever talks to it. */
 function stdioPeer(): WirePeer {
   const path = join(folder, 'wire.yaml');
@@ -62,6 +70,8 @@ function stdioPeer(): WirePeer {
   const dragoman = join(built.folder, 'dist', 'dragoman.js');
   const child = spawn(process.execPath, [dragoman, 'wire', '--config', path], { stdio: ['pipe', 'pipe', 'ignore'] });
   const exited = once(child, 'exit');
+  // It may have ended already.
+  child.stdin.on('error', () => {});
   const peer = linePeer({
     write: (text) => void child.stdin.write(text),
     end: () => void child.stdin.end(),
@@ -108,7 +118,7 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
       const heard = await agent.upTo(agent.send('tool/cancel/req', { target_id: target }));
       expect(heard.at(-1)).toMatchObject({ type: 'tool/cancel/resp', cancelled: true });
       const ended = heard.find(({ req_id }) => req_id === target) ?? (await agent.answer(target));
-      expect(ended).toMatchObject({ type: 'error', code: 'cancelled' });
+      expect(ended).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     }
 
     const last = agent.call('wait', { ms: 50 });
@@ -129,14 +139,10 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
       expect(heard.at(-1)).toMatchObject({
         data: { success: true, data: { write: `Hello ${who}!` }, summary: { status: 'success' } },
       });
-      expect(
-        heard.filter(({ type }) => type === 'tool/event').map(({ data }) => (data as JsonObject)['message']),
-      ).toEqual([
-        'operation-started write',
-        'operation-finished write',
-        'operation-started pause',
-        'operation-finished pause',
-      ]);
+      const told = heard.filter(({ type }) => type === 'tool/event').map(({ data }) => (data as JsonObject)['message']);
+      expect(told).toEqual(
+        ['now', 'write', 'pause'].flatMap((id) => [`operation-started ${id}`, `operation-finished ${id}`]),
+      );
     }
     expect(await agent.use('greeting', { name: 'Ada', pause_ms: 'long' })).toMatchObject({ type: 'error' });
     expect(await agent.use('ask_echo', { content: 'anybody there?' })).toMatchObject({
@@ -147,27 +153,25 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
 
 describe('a tool that something else answers', () => {
   test('needs the permission of what is behind it too', async () => {
-    await using agent = new WireCaller(
-      await (NETWORK_TRANSPORTS['tcp'] as NonNullable<typeof NETWORK_TRANSPORTS.tcp>)(place(), narrow),
-    );
+    await using agent = await connected('tcp');
     await agent.greet(narrow);
     for (const [tool, args] of [
       ['greeting', { name: 'Eve', pause_ms: 1 }],
       ['ask_echo', { content: 'hello' }],
     ] as const) {
-      expect(await agent.use(tool, args)).toMatchObject({ type: 'error', code: 'permission_denied' });
+      expect(await agent.use(tool, args)).toMatchObject({ type: 'error', detail: { failure: 'forbidden' } });
     }
   });
 
   test('is cancelled behind the wire too: the execution is recorded as cancelled', async () => {
-    await using agent = new WireCaller(await (TRANSPORTS['tcp'] as () => Promise<WirePeer>)());
+    await using agent = await connected('tcp');
     await agent.greet(key);
     const id = agent.call('greeting', { name: 'Ada', pause_ms: 60_000 }, { streaming: true });
     for (let heard = await agent.peer.next(); ; heard = await agent.peer.next()) {
       if ((heard?.['data'] as JsonObject | undefined)?.['message'] === 'operation-started pause') break;
     }
     agent.send('tool/cancel/req', { target_id: id });
-    expect(await agent.answer(id)).toMatchObject({ type: 'error', code: 'cancelled' });
+    expect(await agent.answer(id)).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     await expect
       .poll(async () => {
         const answer = await fetch(`${system.url}/api/v1/executions?status=cancelled`, {
@@ -180,7 +184,7 @@ describe('a tool that something else answers', () => {
 });
 
 test('every call leaves a line without what was said; a revoked key and a stop end what is open', async () => {
-  await using agent = new WireCaller(await (TRANSPORTS['unix'] as () => Promise<WirePeer>)());
+  await using agent = await connected('unix');
   await agent.greet(key);
   await agent.use('echo', { secret: 'of the audit test' });
   const audit = join(system.data, 'audit', 'wire.ndjson');
@@ -188,7 +192,7 @@ test('every call leaves a line without what was said; a revoked key and a stop e
   expect(readFileSync(audit, 'utf8')).not.toContain('of the audit test');
 
   const { api_key: second } = await system.caller('cy-agent', { permissions: ALL });
-  await using other = new WireCaller(await (TRANSPORTS['tcp'] as () => Promise<WirePeer>)());
+  await using other = await connected('tcp');
   await other.greet(second);
   const running = other.call('wait', { ms: 300, say: 'finished' });
   const revoked = await fetch(`${system.url}/admin/v1/keys/${keyId}`, {
