@@ -33,6 +33,17 @@ export class WireCaller implements AsyncDisposable {
     }
   }
 
+  /** Waits until this is told about a call that runs. */
+  async told(id: string, message: string): Promise<void> {
+    for (;;) {
+      const next = await this.peer.next();
+      if (next === undefined) throw new Error('it ended before');
+      if (next['req_id'] !== id) continue;
+      if (!String(next['type']).endsWith('event')) throw new Error(`it was answered before: ${JSON.stringify(next)}`);
+      if ((next['data'] as JsonObject)['message'] === message) return;
+    }
+  }
+
   async answer(id: string): Promise<JsonObject> {
     return (await this.upTo(id)).at(-1) ?? {};
   }

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { linePeer, NETWORK_TRANSPORTS, type WirePeer } from '../../packages/server/src/edges/wire-peer.contract.ts';
-import { buildServer } from './build-server.ts';
 import { agentModule, System } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 
@@ -39,11 +38,9 @@ const config = {
   agents: { echo: { driver: 'module' as const, module: agentModule('echo') } },
 };
 const wire = { port: 0, socket: join(folder, 'wire.sock'), max_parallel: 2, max_queued: 1 };
-const system = await System.start({ config: { ...config, wire } });
-const built = await buildServer({ crashPoints: false, command: true });
+const system = await System.start({ config: { ...config, wire }, command: true });
 afterAll(async () => {
   await system[Symbol.asyncDispose]();
-  built[Symbol.dispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -67,8 +64,9 @@ async function connected(name: string): Promise<WireCaller> {
 function stdioPeer(): WirePeer {
   const path = join(folder, 'wire.yaml');
   writeFileSync(path, JSON.stringify({ ...config, wire: { max_parallel: 2, max_queued: 1 } }));
-  const dragoman = join(built.folder, 'dist', 'dragoman.js');
-  const child = spawn(process.execPath, [dragoman, 'wire', '--config', path], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [system.command, 'wire', '--config', path], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const exited = once(child, 'exit');
   // It may have ended already.
   child.stdin.on('error', () => {});
@@ -166,10 +164,8 @@ describe('a tool that something else answers', () => {
   test('is cancelled behind the wire too: the execution is recorded as cancelled', async () => {
     await using agent = await connected('tcp');
     await agent.greet(key);
-    const id = agent.call('greeting', { name: 'Ada', pause_ms: 60_000 }, { streaming: true });
-    for (let heard = await agent.peer.next(); ; heard = await agent.peer.next()) {
-      if ((heard?.['data'] as JsonObject | undefined)?.['message'] === 'operation-started pause') break;
-    }
+    const id = agent.call('greeting', { name: 'Ada', pause_ms: 20_000 }, { streaming: true });
+    await agent.told(id, 'operation-started pause');
     agent.send('tool/cancel/req', { target_id: id });
     expect(await agent.answer(id)).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     await expect
