@@ -15,6 +15,7 @@ import {
   mcpPlugin,
   memoryPlugin,
   openTools,
+  type Principal,
   SessionToolkits,
   type SkilledAgent,
   Skills,
@@ -113,10 +114,14 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   tools.add(servers);
   const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Whoever runs the process sets its limits, and needs none against themselves.
+  const count = (principal: Principal) => {
+    if (principal.role !== 'admin') engine.limiter.request(principal);
+  };
   // Every capability of the host. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock }),
-    chainsPlugin({ tools, skills, toolkits, clock, ids }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids, count }),
     mcpPlugin({ servers, toolkits }),
     memoryPlugin({ memories }),
     skillsPlugin({ skills, clock }),
@@ -133,7 +138,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
       const key = engine.keys.find(secret);
       return key === undefined ? undefined : engine.callers.principalOf(key);
     },
-    count: (principal) => void engine.limiter.request(principal),
+    count,
     limits: limitsOf(config),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
     ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),

@@ -37,4 +37,21 @@ describe('things under way', () => {
     calls.clear();
     expect([calls.size, calls.entries()]).toEqual([0, []]);
   });
+
+  test('are taken oldest first, in any mixture with others that come and go', () => {
+    const calls = new InFlight<number>();
+    const wanted: number[] = [];
+    const taken: number[] = [];
+    expect(calls.shift()).toBeUndefined();
+    for (let index = 0; index < 5_000; index++) {
+      calls.add(`id ${index % 700} ${index}`, index);
+      if (index % 5 === 0) calls.remove(`id ${index % 700} ${index}`);
+      else wanted.push(index);
+      if (index % 3 === 0) taken.push(...((calls.shift()?.slice(1) as number[] | undefined) ?? []));
+    }
+    for (let next = calls.shift(); next !== undefined; next = calls.shift()) taken.push(next[1]);
+    expect(taken).toEqual(wanted);
+    calls.add('later', 1);
+    expect(calls.shift()).toEqual(['later', 1]);
+  });
 });

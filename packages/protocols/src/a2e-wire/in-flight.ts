@@ -6,6 +6,8 @@
 export class InFlight<Value> {
   #entries = new Map<string, Value | undefined>();
   #size = 0;
+  /** Where the oldest is: everything before it was taken. */
+  #oldest = this.#entries.entries();
 
   get size(): number {
     return this.#size;
@@ -37,6 +39,19 @@ export class InFlight<Value> {
     return value;
   }
 
+  /** The oldest, removed; `undefined` when there is none. */
+  shift(): [string, Value] | undefined {
+    for (let next = this.#oldest.next(); next.done !== true; next = this.#oldest.next()) {
+      const [id, value] = next.value;
+      if (value === undefined) continue;
+      this.remove(id);
+      return [id, value];
+    }
+    // Every one was passed, so none is left; an iterator that has ended sees nothing that comes later.
+    this.clear();
+    return undefined;
+  }
+
   /** Those under way now, oldest first; what is added or removed meanwhile changes nothing. */
   entries(): [string, Value][] {
     const entries: [string, Value][] = [];
@@ -47,11 +62,13 @@ export class InFlight<Value> {
 
   clear(): void {
     this.#entries = new Map();
+    this.#oldest = this.#entries.entries();
     this.#size = 0;
   }
 
   #startAfresh(): void {
     this.#entries = new Map(this.entries());
+    this.#oldest = this.#entries.entries();
   }
 }
 

@@ -82,6 +82,10 @@ export class HostSession<Principal> {
     return this.#running.has(reqId);
   }
 
+  isWaiting(reqId: string): boolean {
+    return this.#waiting.has(reqId);
+  }
+
   /** One message, parsed. */
   receive(json: Json, now: Date): Reaction {
     if (this.#state === 'closed') return NOTHING;
@@ -238,12 +242,14 @@ export class HostSession<Principal> {
   #startNext(): Reaction {
     this.#closeIfIdle();
     if (this.#waiting.size === 0) return NOTHING;
-    const next = this.#waiting.entries().slice(0, this.#policy.maxParallel - this.#running.size);
-    for (const [id, message] of next) {
-      this.#waiting.remove(id);
+    const deliver: WireMessage[] = [];
+    while (this.#waiting.size > 0 && this.#running.size < this.#policy.maxParallel) {
+      const [id, message] = this.#waiting.shift() ?? [];
+      if (id === undefined || message === undefined) break;
       this.#running.add(id, message);
+      deliver.push(message);
     }
-    return { ...NOTHING, deliver: next.map(([, message]) => message) };
+    return { ...NOTHING, deliver };
   }
 
   /** A waiting call is dropped and told so; a running one is for the host to stop and answer. */

@@ -17,6 +17,7 @@ import { refusedBy } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
+import { isListed } from './resource-list.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { ToolPins } from './tool-pins.ts';
 
@@ -115,11 +116,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   allowsResource(uri: string): boolean {
-    const { resources } = this.#options.config;
-    return (
-      resources === undefined ||
-      resources.some((one) => (one.endsWith('*') ? uri.startsWith(one.slice(0, -1)) : uri === one))
-    );
+    return isListed(uri, this.#options.config.resources);
   }
 
   /** Whether it is there and has some. */

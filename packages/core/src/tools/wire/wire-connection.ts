@@ -126,9 +126,9 @@ export class WireConnection {
     const reaction = json.ok
       ? this.#session.receive(json.value, now)
       : this.#session.unreadable(faultOf(json.issues), now);
-    const { send, deliver } = reaction;
-    // Neither answered nor started: it waits, or there is nothing to do about it.
-    if (json.ok && send.length === 0 && deliver.length === 0) this.#waitingBytes.set(idOf(json.value), this.#bytes);
+    if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
+    // One of the same id may have waited before, and been given up.
+    else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
     this.#react(reaction);
   }
 
@@ -177,6 +177,17 @@ export class WireConnection {
     const message = this.#session.event(about.requestId, event, this.#parts.clock.now());
     if (message !== undefined) this.#send(message);
   };
+
+  /** Of what waits, and of nothing else: most messages that start nothing are never heard of again. */
+  #rememberBytes(id: string): void {
+    if (!this.#session.isWaiting(id)) return;
+    if (this.#waitingBytes.size > this.#parts.limits.maxQueued) {
+      for (const other of this.#waitingBytes.keys()) {
+        if (!this.#session.isWaiting(other)) this.#waitingBytes.delete(other);
+      }
+    }
+    this.#waitingBytes.set(id, this.#bytes);
+  }
 
   #bytesOf({ id = '' }: WireMessage): number {
     const bytes = this.#waitingBytes.get(id);

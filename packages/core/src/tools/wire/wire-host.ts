@@ -88,6 +88,11 @@ export class WireHost implements AsyncDisposable {
     return connection;
   }
 
+  /** How many are open now. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
   /** Ends what callers have open whose key was revoked, say. */
   disconnect(isGone: (principal: Principal) => boolean): void {
     for (const connection of this.#connections) {
