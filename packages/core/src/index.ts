@@ -86,7 +86,7 @@ export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
-export type { RunWorkflow, ToolBackends } from './tools/configured-tool.ts';
+export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
@@ -107,7 +107,8 @@ export { McpServerShape, ToolEntryShape, WireShape } from './tools/tools-config.
 export type { Audit, AuditEntry } from './tools/wire/audit.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
-export type { WireConnection, WireSink } from './tools/wire/wire-connection.ts';
+export type { WireSink } from './tools/wire/connection-parts.ts';
+export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
 export { credentialRefused } from './vault/credential-refused.ts';

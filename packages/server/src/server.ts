@@ -156,7 +156,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       operations,
     });
     endings.add((drainMs) => workflows.stop(drainMs));
-    const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
+    const wire = await openWire({
+      config,
+      engine,
+      store,
+      folder,
+      clock,
+      ids,
+      log,
+      gate,
+      workflows: workflows.workflows,
+    });
     endings.add((drainMs) => wire.stop({ drainMs }));
     const messages = await openMessages({ config, folder, engine, store, gate, clock, ids, log });
     endings.add((drainMs) => messages.stop({ drainMs }));

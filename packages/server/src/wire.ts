@@ -16,7 +16,7 @@ import {
   mcpPlugin,
   memoryPlugin,
   openTools,
-  type RunWorkflow,
+  type Principal,
   SessionToolkits,
   type SkilledAgent,
   Skills,
@@ -26,6 +26,7 @@ import {
   toolsPlugin,
   WireHost,
   type WirePlugin,
+  type Workflows,
 } from '@dragoman/core';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
@@ -43,7 +44,7 @@ export interface WireOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly gate?: Gate;
-  readonly runWorkflow?: RunWorkflow;
+  readonly workflows?: Workflows;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -119,10 +120,14 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   tools.add(servers);
   const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Whoever runs the process sets its limits, and needs none against themselves.
+  const count = (principal: Principal) => {
+    if (principal.role !== 'admin') engine.limiter.request(principal);
+  };
   // Every capability of the host. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock }),
-    chainsPlugin({ tools, skills, toolkits, clock, ids }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids, count }),
     mcpPlugin({ servers, toolkits }),
     memoryPlugin({ memories }),
     skillsPlugin({ skills, clock }),
@@ -139,7 +144,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
       const key = engine.keys.find(secret);
       return key === undefined ? undefined : engine.callers.principalOf(key);
     },
-    count: (principal) => void engine.limiter.request(principal),
+    count,
     limits: limitsOf(config),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
     ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),
