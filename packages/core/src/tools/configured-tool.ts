@@ -17,7 +17,7 @@ export interface ToolBackends {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly gate?: Gate;
-  readonly workflows?: Pick<Workflows, 'executions'>;
+  readonly workflows?: Pick<Workflows, 'executions' | 'reader'>;
 }
 
 /** Answers a configured tool; `undefined` input means the kind's own. */

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
-import { decodeAsked } from '../executions/asked.ts';
 import type { Begun } from '../executions/executions.ts';
 import { Refused } from '../refused.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
@@ -12,19 +11,16 @@ import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
  * A tool that an A2E workflow answers. `{{name}}` in its lines stands for an argument; what comes out is the caller's
  * workflow like any other: checked, authorised, recorded and run with the caller's own permissions.
  */
-export function workflowTool(
-  { name, workflow = '' }: ConfiguredTool,
-  { workflows, clock, ids }: ToolBackends,
-): Backend {
+export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
   if (workflows === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
-  const { executions } = workflows;
+  const { executions, reader } = workflows;
   const lines = linesOf(name, workflow);
   return {
     input: inputFor(blanksIn(lines)),
     async run(args, call) {
       const executionId = `tool-${ids.hex()}`;
       const text = lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
-      const read = decodeAsked({ workflow: text }, clock.now());
+      const read = reader.read({ workflow: text });
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(failure('invalid_message', { issues: read.issues }, read.issues[0]?.message));
       const { principal, signal } = call;
