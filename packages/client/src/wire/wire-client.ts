@@ -1,8 +1,7 @@
-import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { InFlight, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
-  InFlight,
   type MessageOf,
   messageText,
   PendingCalls,

@@ -1,4 +1,4 @@
-import { FAILURES, type Failure, failure, parseJson } from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -14,7 +14,6 @@ import type {
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
-import { Roster } from '../workflow/roster.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, type AskedReader, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
@@ -66,7 +65,7 @@ export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
   readonly #late: LateRecords;
-  readonly #live = new Roster<string, LiveExecution>();
+  readonly #live = new InFlight<LiveExecution>();
   readonly #working = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   #stopping = false;
@@ -142,7 +141,7 @@ export class Executions {
       const message = 'cursor must be a next_cursor of this list';
       refuse('invalid_message', { issues: [{ pointer: '/cursor', code: 'cursor', message }] }, `${message}.`);
     }
-    const own = [...this.#live.values()].filter(({ row }) => row.owner === owner);
+    const own = this.#live.values().filter(({ row }) => row.owner === owner);
     await Promise.all(own.map((live) => this.#late.now(live)));
     const rows = await this.#options.store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
@@ -189,9 +188,9 @@ export class Executions {
   }
 
   #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
-    this.#live.set(nameOf(live.row), live);
+    this.#live.add(nameOf(live.row), live);
     const working = this.#work(live, planned).finally(() => {
-      this.#live.delete(nameOf(live.row));
+      this.#live.remove(nameOf(live.row));
       this.#working.delete(working);
     });
     this.#working.add(working);

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, encodeEnvelope, failure, withoutSecrets } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  encodeEnvelope,
+  failure,
+  InFlight,
+  withoutSecrets,
+} from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
@@ -32,9 +39,9 @@ export class Runs {
   readonly #log: Log;
   readonly #slots: Slots;
   readonly #isIdempotent: (agentId: string) => boolean;
-  readonly #live = new Map<string, LiveRun>();
+  readonly #live = new InFlight<LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
-  readonly #accepting = new Set<Promise<unknown>>();
+  readonly #accepting = new InFlight<Promise<unknown>, Promise<unknown>>();
   readonly #interrupted = new AbortController();
   readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
@@ -88,7 +95,7 @@ export class Runs {
         : undefined;
     const accepting =
       early === undefined ? this.#store.requests.accept(row, call.nonce, arrival) : this.#acceptEarly(early, arrival);
-    this.#accepting.add(accepting);
+    this.#accepting.add(accepting, accepting);
     try {
       const accepted = await accepting;
       if ('reused' in accepted) refuse('nonce_reused');
@@ -108,7 +115,7 @@ export class Runs {
       slot?.release();
       throw error;
     } finally {
-      this.#accepting.delete(accepting);
+      this.#accepting.remove(accepting);
     }
   }
 
@@ -139,7 +146,7 @@ export class Runs {
   }
 
   #forget(live: LiveRun): void {
-    if (this.#live.get(live.name) === live) this.#live.delete(live.name);
+    if (this.#live.get(live.name) === live) this.#live.remove(live.name);
   }
 
   /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
@@ -172,7 +179,10 @@ export class Runs {
 
   /** The running requests of an owner, newest last. */
   running(owner: string): RequestRow[] {
-    return [...this.#live.values()].map((live) => live.row).filter((row) => row.owner === owner);
+    return this.#live
+      .values()
+      .map((live) => live.row)
+      .filter((row) => row.owner === owner);
   }
 
   /** How many requests an agent works on now, and how many wait until one can. */
@@ -216,7 +226,7 @@ export class Runs {
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
     while (this.#live.size + this.#accepting.size > 0) {
-      await Promise.allSettled([...this.#accepting, ...[...this.#live.values()].map((live) => live.done)]);
+      await Promise.allSettled([...this.#accepting.values(), ...this.#live.values().map((live) => live.done)]);
     }
     signal.removeEventListener('abort', interrupt);
   }
@@ -237,7 +247,9 @@ export class Runs {
       isRecorded,
     });
     const live = new LiveRun(row, run);
-    this.#live.set(live.name, live);
+    // One that has not been recorded yet gives way to one that has.
+    this.#live.remove(live.name);
+    this.#live.add(live.name, live);
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {

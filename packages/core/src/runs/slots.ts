@@ -19,6 +19,7 @@ export class Slots {
   readonly #limitOf: (agentId: string) => number;
   readonly #agents = new Map<string, AgentSlots>();
   #order = 0;
+  #waiting = 0;
 
   constructor({ limitOf }: { limitOf: (agentId: string) => number }) {
     this.#limitOf = limitOf;
@@ -38,7 +39,9 @@ export class Slots {
     return new Promise((resolve, reject) => {
       const { principal, signal } = request;
       const giveUp = () => {
-        if (remove(agent, principal, waiter)) reject(signal.reason);
+        if (!remove(agent, principal, waiter)) return;
+        this.#waiting--;
+        reject(signal.reason);
       };
       const waiter: Waiter = {
         priority: request.priority,
@@ -53,6 +56,7 @@ export class Slots {
       queue.push(waiter);
       queue.sort((a, b) => a.priority - b.priority || a.order - b.order);
       agent.waiting++;
+      this.#waiting++;
       signal.addEventListener('abort', giveUp, { once: true });
       if (signal.aborted) giveUp();
     });
@@ -60,7 +64,7 @@ export class Slots {
 
   /** How many wait, for all agents together. */
   get waiting(): number {
-    return [...this.#agents.values()].reduce((sum, agent) => sum + agent.waiting, 0);
+    return this.#waiting;
   }
 
   #slot(agentId: string, agent: AgentSlots): Slot {
@@ -82,11 +86,11 @@ export class Slots {
       const [principal, queue] = agent.queues.entries().next().value as [string, Waiter[]];
       const waiter = queue.shift() as Waiter;
       agent.waiting--;
+      this.#waiting--;
       agent.queues.delete(principal);
       if (queue.length > 0) agent.queues.set(principal, queue);
       waiter.serve(this.#slot(agentId, agent));
     }
-    if (agent.waiting === 0 && agent.running === 0) this.#agents.delete(agentId);
   }
 
   #agent(agentId: string): AgentSlots {

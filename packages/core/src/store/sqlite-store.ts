@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
+import { InFlight } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { ExecutionAccepted } from './executions.ts';
@@ -66,7 +67,7 @@ export class SqliteStore implements Store {
   readonly #exited: Promise<void>;
   readonly #onFatal: (error: StoreError) => void;
   readonly #log: Log | undefined;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new InFlight<Pending, number>();
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
   #lastId = 0;
@@ -267,7 +268,7 @@ export class SqliteStore implements Store {
     this.#outgoing.push(id, name, values.length, ...values);
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.add(id, { resolve, reject });
     });
   }
 
@@ -290,8 +291,7 @@ export class SqliteStore implements Store {
   }
 
   #settled(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
+    const pending = this.#pending.remove(id);
     if (this.#pending.size === 0 && this.#state === 'open') this.#worker.unref();
     return pending;
   }

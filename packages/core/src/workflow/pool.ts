@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { FAILURES, type Failure, failure } from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { Effects, Progress } from './effects.ts';
@@ -9,7 +9,6 @@ import { PoolWorker } from './pool-worker.ts';
 import { unportRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
-import { Roster } from './roster.ts';
 import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
@@ -49,9 +48,9 @@ export class WorkflowPool {
   readonly #waiting: Job[] = [];
   readonly #cache: MemoryResultCache;
   readonly #turns: Turns;
-  readonly #jobs = new Roster<number, Job>();
+  readonly #jobs = new InFlight<Job, number>();
   /** Those that run here. */
-  readonly #light = new Roster<number, Job>();
+  readonly #light = new InFlight<Job, number>();
   #lastRun = 0;
   #closed = false;
 
@@ -83,7 +82,7 @@ export class WorkflowPool {
       if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
       const abort = () => this.#end(job, reason());
       const queue = () => {
-        this.#light.delete(job.run);
+        this.#light.remove(job.run);
         if (this.#closed) return;
         if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
         options.signal?.addEventListener('abort', abort, { once: true });
@@ -103,7 +102,7 @@ export class WorkflowPool {
     const { plan, options } = job;
     this.#lastRun += 1;
     job.run = this.#lastRun;
-    this.#light.set(job.run, job);
+    this.#light.add(job.run, job);
     const { status, results, written, skipped, errors, used } = await runPlan(plan, {
       ...options,
       effects: this.#recorded(job),
@@ -113,7 +112,7 @@ export class WorkflowPool {
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
       breathe: () => this.#turns.breathe(),
     });
-    this.#light.delete(job.run);
+    this.#light.remove(job.run);
     job.settle({ status, results: resultsText(results, written), skipped, errors, used });
   }
 
@@ -187,7 +186,7 @@ export class WorkflowPool {
     job.run = this.#lastRun;
     job.worker = worker;
     job.skip = job.told;
-    this.#jobs.set(job.run, job);
+    this.#jobs.add(job.run, job);
     worker.start(job.run, job.alone, plan, {
       timeoutMs: Math.max(0, job.startedAt + options.timeoutMs - clock.elapsed()),
       budgets: options.budgets ?? {},
@@ -276,8 +275,8 @@ export class WorkflowPool {
   #lost(worker: PoolWorker, why: 'memory' | 'ended' | 'broken'): void {
     this.#workers.delete(worker);
     if (why !== 'ended') this.#options.log.warn({ why }, 'a thread of executions failed');
-    for (const job of [...this.#jobs.values()].filter((each) => each.worker === worker)) {
-      this.#jobs.delete(job.run);
+    for (const job of this.#jobs.values().filter((each) => each.worker === worker)) {
+      this.#jobs.remove(job.run);
       job.worker = undefined;
       job.losses += 1;
       if (job.alone && why !== 'ended') this.#settle(job, why === 'memory' ? this.#tooLarge(job) : broken(job.plan));
@@ -290,7 +289,7 @@ export class WorkflowPool {
   }
 
   #settle(job: Job, result: PoolResult): void {
-    this.#jobs.delete(job.run);
+    this.#jobs.remove(job.run);
     job.worker?.finish(job.run);
     job.worker = undefined;
     for (const cancel of job.timers.splice(0)) cancel();

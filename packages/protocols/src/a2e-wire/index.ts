@@ -15,7 +15,6 @@ export { isWireErrorCode, WIRE_ERRORS, type WireError, type WireErrorCode } from
 export { EventSequence } from './event-sequence.ts';
 export { failureMessage } from './failure-message.ts';
 export { type Acceptance, grant, type HostPolicy } from './host-policy.ts';
-export { InFlight } from './in-flight.ts';
 export {
   type AcceptedCapability,
   CAPABILITIES,

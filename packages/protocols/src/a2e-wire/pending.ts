@@ -1,4 +1,4 @@
-import { InFlight } from './in-flight.ts';
+import { InFlight } from '../in-flight.ts';
 import { lookup, type WireMessage } from './type-map.ts';
 
 /** Where an arriving message goes. */

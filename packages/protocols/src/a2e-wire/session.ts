@@ -1,5 +1,6 @@
 import type { Stamp } from '../dialect.ts';
 import { type Failure, failure } from '../failure.ts';
+import { InFlight } from '../in-flight.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { decodeWire, idOf } from './decode.ts';
@@ -7,7 +8,6 @@ import type { WireErrorCode } from './errors.ts';
 import { EventSequence } from './event-sequence.ts';
 import { failureMessage } from './failure-message.ts';
 import { grant, type HostPolicy } from './host-policy.ts';
-import { InFlight } from './in-flight.ts';
 import type { EventKind, RejectionReason } from './message.ts';
 import { type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';

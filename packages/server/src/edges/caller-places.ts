@@ -4,6 +4,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 /** How many requests and WebSockets each caller has open at the same time: one of them must not take every place there is. */
 export class CallerPlaces {
   readonly #most: number;
+  /** Zero for who has none now: there are as many callers as agents, and taking them out costs more than keeping them. */
   readonly #taken = new Map<string, number>();
 
   constructor(most: number) {
@@ -25,8 +26,6 @@ export class CallerPlaces {
   }
 
   giveBack({ id }: Principal): void {
-    const taken = this.#taken.get(id) ?? 0;
-    if (taken > 1) this.#taken.set(id, taken - 1);
-    else this.#taken.delete(id);
+    this.#taken.set(id, (this.#taken.get(id) ?? 1) - 1);
   }
 }

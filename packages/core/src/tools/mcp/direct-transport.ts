@@ -1,5 +1,4 @@
-import { isObject, type JsonObject } from '@dragoman/protocols';
-import { InFlight } from '@dragoman/protocols/a2e-wire';
+import { InFlight, isObject, type JsonObject } from '@dragoman/protocols';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Ending } from '../ending.ts';

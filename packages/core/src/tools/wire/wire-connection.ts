@@ -1,6 +1,7 @@
 import {
   type Failure,
   failure,
+  InFlight,
   type Issue,
   type Json,
   type JsonObject,
@@ -12,7 +13,6 @@ import {
 import {
   type EventGiven,
   HostSession,
-  InFlight,
   idOf,
   messageText,
   type Reaction,

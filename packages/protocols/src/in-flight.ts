@@ -3,8 +3,8 @@
  * time leaves a trail: V8 links each table it outgrows to the next, so that what was long answered stays in memory, and is
  * moved about by the garbage collector, until it looks through everything. This one forgets in place and starts afresh.
  */
-export class InFlight<Value> {
-  #entries = new Map<string, Value | undefined>();
+export class InFlight<Value, Id = string> {
+  #entries = new Map<Id, Value | undefined>();
   #size = 0;
   /** Where the oldest is: everything before it was taken. */
   #oldest = this.#entries.entries();
@@ -13,16 +13,16 @@ export class InFlight<Value> {
     return this.#size;
   }
 
-  get(id: string): Value | undefined {
+  get(id: Id): Value | undefined {
     return this.#entries.get(id);
   }
 
-  has(id: string): boolean {
+  has(id: Id): boolean {
     return this.#entries.get(id) !== undefined;
   }
 
   /** The id must not be under way already. */
-  add(id: string, value: Value): void {
+  add(id: Id, value: Value): void {
     if (this.#entries.size >= FEW && this.#entries.size >= 2 * this.#size) this.#startAfresh();
     // An id that was used before would keep its old place.
     else if (this.#entries.has(id)) this.#entries.delete(id);
@@ -31,7 +31,7 @@ export class InFlight<Value> {
   }
 
   /** What it was; `undefined` when nothing of this id is under way. */
-  remove(id: string): Value | undefined {
+  remove(id: Id): Value | undefined {
     const value = this.#entries.get(id);
     if (value === undefined) return undefined;
     this.#entries.set(id, undefined);
@@ -40,7 +40,7 @@ export class InFlight<Value> {
   }
 
   /** The oldest, removed; `undefined` when there is none. */
-  shift(): [string, Value] | undefined {
+  shift(): [Id, Value] | undefined {
     for (let next = this.#oldest.next(); next.done !== true; next = this.#oldest.next()) {
       const [id, value] = next.value;
       if (value === undefined) continue;
@@ -53,11 +53,16 @@ export class InFlight<Value> {
   }
 
   /** Those under way now, oldest first; what is added or removed meanwhile changes nothing. */
-  entries(): [string, Value][] {
-    const entries: [string, Value][] = [];
+  entries(): [Id, Value][] {
+    const entries: [Id, Value][] = [];
     if (this.#size === 0) return entries;
     for (const [id, value] of this.#entries) if (value !== undefined) entries.push([id, value]);
     return entries;
+  }
+
+  /** The same without their ids. */
+  values(): Value[] {
+    return this.entries().map(([, value]) => value);
   }
 
   clear(): void {
