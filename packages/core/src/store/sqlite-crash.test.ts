@@ -123,7 +123,7 @@ async function writeAndKill(folder: string, prefix: string, count: number): Prom
 
 function writerArguments(folder: string, prefix: string): string[] {
   const writer = fileURLToPath(new URL('./fixtures/writer.mjs', import.meta.url));
-  return ['--import', import.meta.resolve('tsx'), writer, folder, prefix];
+  return ['--conditions=dragoman:source', '--import', import.meta.resolve('tsx'), writer, folder, prefix];
 }
 
 /** Empty when it does, else why not. */

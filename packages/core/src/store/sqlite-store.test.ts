@@ -184,7 +184,14 @@ describe('the process around it', () => {
       import { openSqliteStore } from '${new URL('./sqlite-store.ts', import.meta.url)}';
       const store = await openSqliteStore({ folder: ${JSON.stringify(newFolder())}, ballastBytes: 0, onFatal() {} });
       store.requests.accept(${JSON.stringify(requestRow())}).then(() => console.log('recorded'));`;
-    const options = ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', code];
+    const options = [
+      '--conditions=dragoman:source',
+      '--import',
+      import.meta.resolve('tsx'),
+      '--input-type=module',
+      '--eval',
+      code,
+    ];
     const { status, stdout } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 60_000 });
     expect([status, stdout]).toEqual([0, 'recorded\n']);
   });
