@@ -18,6 +18,7 @@ export default defineConfig({
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', ['test/*.test.ts']),
+      project('docs', ['test/docs-run/**/*.test.ts']),
       project('system', ['test/system/**/*.test.ts']),
     ],
   },

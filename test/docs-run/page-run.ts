@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Block, isBlock, type Part, ROOT } from './page.ts';
+import { differenceInJson, differenceInText } from './same-output.ts';
+import { Serving } from './serving.ts';
+
+/** One reading of a page by somebody who does all it says, in a folder of their own. */
+export class PageRun implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
+  readonly #serving: Serving[] = [];
+  /** The port the page's server really has; the page says 7420. */
+  #port = USUAL_PORT;
+  #printed = '';
+
+  constructor() {
+    for (const name of ['node_modules', 'examples']) symlinkSync(ROOT + name, join(this.#folder, name));
+    mkdirSync(join(this.#folder, '.bin'));
+    writeFileSync(join(this.#folder, '.bin/npx'), NPX, { mode: 0o755 });
+  }
+
+  /** Does what one part says. Throws where the page is wrong. */
+  async follow(part: Part): Promise<void> {
+    if (!isBlock(part)) return this.#serving.pop()?.stop();
+    const text = part.text.replaceAll(USUAL_PORT, this.#port);
+    if (part.does === 'file') return this.#write(part.settings['file'] ?? '', text);
+    if (part.does === 'run') return this.#run(part, text);
+    if (part.does === 'serve') return this.#serve(text);
+    if (part.does === 'output') return this.#compare(part);
+    if (part.does === 'awaited') return this.#serving.at(-1)?.prints(part.text);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const serving of this.#serving.reverse()) await serving.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #write(name: string, text: string): void {
+    const path = join(this.#folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  /** What is exported stays so for the blocks that follow, as in a terminal. */
+  async #run({ settings }: Block, text: string): Promise<void> {
+    const before = existsSync(join(this.#folder, EXPORTED)) ? `. ./${EXPORTED}\n` : '';
+    const script = `exec 2>&1\n${before}set -euo pipefail\ntrap 'export -p > ${EXPORTED}' EXIT\n${text}`;
+    const child = spawn('bash', ['-c', script], this.#options());
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      printed += chunk;
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    this.#printed = printed.replaceAll(this.#port, USUAL_PORT);
+    const expected = Number(settings['exit'] ?? 0);
+    if (code !== expected) throw new Error(`it ended with ${code}:\n${text}\n${printed}`);
+  }
+
+  async #serve(text: string): Promise<void> {
+    const serving = new Serving(text.trim(), this.#options());
+    this.#serving.push(serving);
+    const port = await serving.ready();
+    if (port !== undefined) this.#port = port;
+  }
+
+  #compare({ language, text }: Block): void {
+    const difference = language === 'json' ? differenceInJson : differenceInText;
+    const found = difference(text, this.#printed);
+    if (found !== undefined) throw new Error(found);
+  }
+
+  #options() {
+    const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DRAGOMAN_'));
+    const PATH = `${join(this.#folder, '.bin')}:${process.env['PATH']}`;
+    return {
+      cwd: this.#folder,
+      env: { ...Object.fromEntries(inherited), PATH },
+      stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
+    };
+  }
+}
+
+/** `npx dragoman` of this repository, without npx's own second. */
+const NPX = `#!/bin/sh
+[ "$1" = dragoman ] || { echo "only npx dragoman is there: $*" >&2; exit 127; }
+shift
+exec '${process.execPath}' '${ROOT}packages/cli/bin/dragoman.js' "$@"
+`;
+const USUAL_PORT = '7420';
+const EXPORTED = '.exported';

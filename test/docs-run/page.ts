@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository, with a slash at its end. */
+export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * A fenced block of a page. What is to be done with it is said behind its language, where GitHub does not look:
+ *
+ *     ```sh run            run it; it must succeed
+ *     ```sh run exit=1     run it; it must end with 1
+ *     ```sh serve          start it, and go on when it is ready; it runs until the page ends, or `<!-- stop -->`
+ *     ```text output       what the block before it prints; … stands for anything
+ *     ```json output       the same as JSON, whatever its spaces; "…": "…" stands for further members
+ *     ```text awaited      what comes to stand in the terminal of what was started last
+ *     ```js file=a.mjs     a file of this name
+ *     ```sh shown          not run, and the page says why
+ */
+export interface Block {
+  readonly language: string;
+  readonly does: string | undefined;
+  /** What is behind `=`: `exit` or `file`. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly line: number;
+}
+
+/** Ends what was started last, as Ctrl-C in its terminal would. Nobody sees it: the prose says so. */
+export type Part = Block | { readonly does: 'stop'; readonly line: number };
+
+export function readPage(path: string): Part[] {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  return [...text.matchAll(PART)].map((found): Part => {
+    const line = text.slice(0, found.index).split('\n').length;
+    const { info = '', body = '' } = found.groups ?? {};
+    if (found[0].startsWith('<')) return { does: 'stop', line };
+    const [language = '', ...words] = info.trim().split(/\s+/);
+    const settings = words.filter((word) => word.includes('=')).map((word) => word.split('=') as [string, string]);
+    const verb = words.find((word) => !word.includes('='));
+    return { language, does: verb ?? settings[0]?.[0], settings: Object.fromEntries(settings), text: body, line };
+  });
+}
+
+export function isBlock(part: Part): part is Block {
+  return 'language' in part;
+}
+
+const PART = /^```(?<info>[^\n]*)\n(?<body>[\s\S]*?)^```$|^<!-- stop -->$/gm;

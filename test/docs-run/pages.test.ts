@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { isBlock, ROOT, readPage } from './page.ts';
+import { PageRun } from './page-run.ts';
+
+const FOLDERS = ['docs/quick-start', 'docs/how-to'];
+const pages = FOLDERS.flatMap((folder) => readdirSync(ROOT + folder).map((file) => `${folder}/${file}`));
+
+describe.concurrent('what a page tells to do, done', { timeout: 180_000 }, () => {
+  test.each(pages)('%s', async (page) => {
+    await using run = new PageRun();
+    for (const part of readPage(page)) {
+      try {
+        await run.follow(part);
+      } catch (error) {
+        throw new Error(`${page}:${part.line}: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  });
+});
+
+test.each(pages)('%s says of every command whether it is run', (page) => {
+  const unmarked = readPage(page).filter((part) => isBlock(part) && part.language === 'sh' && !VERBS.has(part.does));
+  expect(unmarked).toEqual([]);
+});
+
+const VERBS: ReadonlySet<string | undefined> = new Set(['run', 'serve', 'shown']);
