@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,8 +10,8 @@ import { Serving } from './serving.ts';
 export class PageRun implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   readonly #serving: Serving[] = [];
-  /** The port the page's server really has; the page says 7420. */
-  #port = USUAL_PORT;
+  /** The ports that what was started really has, by those the page says. */
+  readonly #ports = new Map<string, string>();
   #printed = '';
 
   constructor() {
@@ -23,7 +23,9 @@ export class PageRun implements AsyncDisposable {
   /** Does what one part says. Throws where the page is wrong. */
   async follow(part: Part): Promise<void> {
     if (!isBlock(part)) return this.#serving.pop()?.stop();
-    const text = part.text.replaceAll(USUAL_PORT, this.#port);
+    const { needs } = part.settings;
+    if (needs !== undefined && !isInstalled(needs)) throw new Lacking(needs);
+    const text = [...this.#ports].reduce((told, [usual, real]) => told.replaceAll(usual, real), part.text);
     if (part.does === 'file') return this.#write(part.settings['file'] ?? '', text);
     if (part.does === 'run') return this.#run(part, text);
     if (part.does === 'serve') return this.#serve(text);
@@ -52,7 +54,7 @@ export class PageRun implements AsyncDisposable {
       printed += chunk;
     });
     const code = await new Promise((resolve) => child.once('close', resolve));
-    this.#printed = printed.replaceAll(this.#port, USUAL_PORT);
+    this.#printed = [...this.#ports].reduce((told, [usual, real]) => told.replaceAll(real, usual), printed);
     const expected = Number(settings['exit'] ?? 0);
     if (code !== expected) throw new Error(`it ended with ${code}:\n${text}\n${printed}`);
   }
@@ -61,7 +63,7 @@ export class PageRun implements AsyncDisposable {
     const serving = new Serving(text.trim(), this.#options());
     this.#serving.push(serving);
     const port = await serving.ready();
-    if (port !== undefined) this.#port = port;
+    if (port !== undefined) this.#ports.set(serving.usualPort, port);
   }
 
   #compare({ language, text }: Block): void {
@@ -81,11 +83,17 @@ export class PageRun implements AsyncDisposable {
   }
 }
 
+/** A page goes no further on a machine without a program it needs; that is no fault of the page. */
+export class Lacking extends Error {}
+
+function isInstalled(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+}
+
 /** `npx dragoman` of this repository, without npx's own second. */
 const NPX = `#!/bin/sh
 [ "$1" = dragoman ] || { echo "only npx dragoman is there: $*" >&2; exit 127; }
 shift
 exec '${process.execPath}' '${ROOT}packages/cli/bin/dragoman.js' "$@"
 `;
-const USUAL_PORT = '7420';
 const EXPORTED = '.exported';

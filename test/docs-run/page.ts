@@ -10,6 +10,7 @@ export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
  *
  *     ```sh run            run it; it must succeed
  *     ```sh run exit=1     run it; it must end with 1
+ *     ```sh run needs=x    the page ends here on a machine without the program x
  *     ```sh serve          start it, and go on when it is ready; it runs until the page ends, or `<!-- stop -->`
  *     ```text output       what the block before it prints; … stands for anything
  *     ```json output       the same as JSON, whatever its spaces; "…": "…" stands for further members
@@ -20,7 +21,7 @@ export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 export interface Block {
   readonly language: string;
   readonly does: string | undefined;
-  /** What is behind `=`: `exit` or `file`. */
+  /** What is behind `=`: `exit`, `needs` or `file`. */
   readonly settings: Readonly<Record<string, string>>;
   readonly text: string;
   readonly line: number;
@@ -33,12 +34,12 @@ export function readPage(path: string): Part[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   return [...text.matchAll(PART)].map((found): Part => {
     const line = text.slice(0, found.index).split('\n').length;
-    const { info = '', body = '' } = found.groups ?? {};
+    const { indent = '', info = '', body = '' } = found.groups ?? {};
     if (found[0].startsWith('<')) return { does: 'stop', line };
     const [language = '', ...words] = info.trim().split(/\s+/);
     const settings = words.filter((word) => word.includes('=')).map((word) => word.split('=') as [string, string]);
     const verb = words.find((word) => !word.includes('='));
-    return { language, does: verb ?? settings[0]?.[0], settings: Object.fromEntries(settings), text: body, line };
+    return { language, does: verb ?? settings[0]?.[0], settings: Object.fromEntries(settings), text: outdented(body, indent), line };
   });
 }
 
@@ -46,4 +47,12 @@ export function isBlock(part: Part): part is Block {
   return 'language' in part;
 }
 
-const PART = /^```(?<info>[^\n]*)\n(?<body>[\s\S]*?)^```$|^<!-- stop -->$/gm;
+/** A block in a list is indented with it. */
+function outdented(text: string, indent: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+    .join('\n');
+}
+
+const PART = /^(?<indent> *)```(?<info>[^\n]*)\n(?<body>[\s\S]*?)^ *```$|^<!-- stop -->$/gm;

@@ -1,18 +1,19 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { isBlock, ROOT, readPage } from './page.ts';
-import { PageRun } from './page-run.ts';
+import { Lacking, PageRun } from './page-run.ts';
 
 const FOLDERS = ['docs/quick-start', 'docs/how-to'];
 const pages = FOLDERS.flatMap((folder) => readdirSync(ROOT + folder).map((file) => `${folder}/${file}`));
 
 describe.concurrent('what a page tells to do, done', { timeout: 180_000 }, () => {
-  test.each(pages)('%s', async (page) => {
+  test.for(pages)('%s', async (page, { skip }) => {
     await using run = new PageRun();
     for (const part of readPage(page)) {
       try {
         await run.follow(part);
       } catch (error) {
+        if (error instanceof Lacking) skip(`${error.message} is not installed`);
         throw new Error(`${page}:${part.line}: ${error instanceof Error ? error.message : error}`);
       }
     }

@@ -5,6 +5,8 @@ import { differenceInText } from './same-output.ts';
 
 /** Something a page starts and leaves running in a terminal of its own. */
 export class Serving {
+  /** As the page says it: a server of ours, or anything else. */
+  readonly usualPort: string;
   readonly #command: string;
   readonly #options: Options;
   #child: ChildProcessByStdio<null, Readable, Readable>;
@@ -12,9 +14,11 @@ export class Serving {
   #printed = '';
 
   constructor(command: string, options: Options) {
-    // A server on the usual port would be in the way of the reader's own, and of other tests.
-    this.#command = /^npx dragoman (?:dev|serve)\b/.test(command) ? `${command} --port 0` : command;
-    this.#options = options;
+    // On the usual port it would be in the way of the reader's own, and of other tests.
+    const isOurs = /\bnpx dragoman (?:dev|serve)\b/.test(command);
+    this.usualPort = isOurs ? '7420' : '8420';
+    this.#command = isOurs ? `${command} --port 0` : command;
+    this.#options = { ...options, env: { ...options.env, PORT: '0' } };
     [this.#child, this.#ended] = this.#start();
   }
 
@@ -52,7 +56,7 @@ export class Serving {
 
   #start(): [ChildProcessByStdio<null, Readable, Readable>, Promise<void>] {
     this.#printed = '';
-    const child = spawn('bash', ['-c', `exec ${this.#command}`], this.#options);
+    const child = spawn('bash', ['-c', `exec env ${this.#command}`], this.#options);
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (chunk) => {
         this.#printed += chunk;
