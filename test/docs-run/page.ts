@@ -39,7 +39,13 @@ export function readPage(path: string): Part[] {
     const [language = '', ...words] = info.trim().split(/\s+/);
     const settings = words.filter((word) => word.includes('=')).map((word) => word.split('=') as [string, string]);
     const verb = words.find((word) => !word.includes('='));
-    return { language, does: verb ?? settings[0]?.[0], settings: Object.fromEntries(settings), text: outdented(body, indent), line };
+    return {
+      language,
+      does: verb ?? settings[0]?.[0],
+      settings: Object.fromEntries(settings),
+      text: outdented(body, indent),
+      line,
+    };
   });
 }
 
