@@ -78,7 +78,7 @@ export const ConfigShape = {
     },
     trusted_proxies: {
       type: 'array',
-      items: { ...text, pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$' },
+      items: text,
       description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
     },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },
