@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] };
 
 /** Tests run from source. Slow is not wrong: these machines are shared, so only what hangs is cut off. */
-function project(name: string, include: readonly string[]) {
+function project(name: string, include: readonly string[], globalSetup: string[] = []) {
   return {
     resolve,
     ssr: { resolve },
-    test: { name, include: [...include], testTimeout: 60_000, hookTimeout: 60_000 },
+    test: { name, include: [...include], globalSetup, testTimeout: 60_000, hookTimeout: 60_000 },
   };
 }
 
@@ -18,7 +18,7 @@ export default defineConfig({
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', ['test/*.test.ts']),
-      project('docs', ['test/docs-run/**/*.test.ts']),
+      project('docs', ['test/docs-run/**/*.test.ts'], ['test/docs-run/build.ts']),
       project('system', ['test/system/**/*.test.ts']),
     ],
   },

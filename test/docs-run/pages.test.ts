@@ -6,7 +6,7 @@ import { Lacking, PageRun } from './page-run.ts';
 const FOLDERS = ['docs/quick-start', 'docs/how-to'];
 const pages = FOLDERS.flatMap((folder) => readdirSync(ROOT + folder).map((file) => `${folder}/${file}`));
 
-describe.concurrent('what a page tells to do, done', { timeout: 180_000 }, () => {
+describe.concurrent('what a page tells to do, done', { timeout: 300_000 }, () => {
   test.for(pages)('%s', async (page, { skip }) => {
     await using run = new PageRun();
     for (const part of readPage(page)) {

@@ -1,6 +1,4 @@
 import type { ApiInput, KeptApi } from '@dragoman/client';
-import { apiFromOpenApi } from '@dragoman/core';
-import { parseYaml } from '@dragoman/server';
 import type { Command } from 'commander';
 import { each, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
@@ -94,6 +92,8 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
     ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
   };
   if (openapi === undefined) return { api: told, warnings: [] };
+  // Loaded when they are needed: every other command would wait for the whole server.
+  const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
   if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is no JSON or YAML`, issues: document.issues });
   const read = apiFromOpenApi(document.value);

@@ -4,7 +4,6 @@ import { type ConnectionOptions, connect, withConnectionOptions } from '../conne
 import type { Context, ExitCode } from '../context.ts';
 import { readText } from '../input.ts';
 import { planWorkflow, runWorkflow, validateWorkflow } from '../workflow/actions.ts';
-import { localServer } from '../workflow/local-server.ts';
 import type { WorkflowServer } from '../workflow/server-call.ts';
 
 export interface WorkflowOptions extends ConnectionOptions {
@@ -57,7 +56,11 @@ function action(name: string, summary: string, act: Act, context: Context): Comm
 
 /** The server that was named, or one of our own for as long as the command takes. */
 async function serverFor(options: WorkflowOptions, context: Context): Promise<WorkflowServer & AsyncDisposable> {
-  if (options.url === undefined) return localServer(options, context);
+  if (options.url === undefined) {
+    // Loaded when it is needed: every other command would wait for the whole server.
+    const { localServer } = await import('../workflow/local-server.ts');
+    return localServer(options, context);
+  }
   const { url, key } = await connect(options, context, 'agent');
   return { url, key, async [Symbol.asyncDispose]() {} };
 }

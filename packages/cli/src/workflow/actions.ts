@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@dragoman/protocols';
 import {
   type ExecutionResult,
@@ -5,7 +6,6 @@ import {
   parseWorkflow,
   type ValidationReport,
 } from '@dragoman/protocols/a2e-workflow';
-import { systemIds } from '@dragoman/server';
 import type { WorkflowOptions } from '../commands/workflow.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint, printable } from '../paint.ts';
@@ -113,7 +113,7 @@ function withFreshId(text: string): string {
   // What cannot be read is the server's to explain.
   if (!read.ok) return text;
   const name = (read.value.executionId ?? 'run').slice(0, 80);
-  return encodeWorkflow({ ...read.value, executionId: `${name}-${systemIds.hex().slice(0, 8)}` });
+  return encodeWorkflow({ ...read.value, executionId: `${name}-${randomBytes(4).toString('hex')}` });
 }
 
 /** The first Ctrl-C ends the execution and lets its end arrive; the second leaves at once. */
