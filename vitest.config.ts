@@ -18,7 +18,7 @@ export default defineConfig({
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', ['test/*.test.ts']),
-      project('docs', ['test/docs-run/**/*.test.ts'], ['test/docs-run/build.ts']),
+      project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], ['test/docs-run/build.ts']),
       project('system', ['test/system/**/*.test.ts']),
     ],
   },
