@@ -16,7 +16,11 @@ mkdirSync(STAMPS, { recursive: true });
 const digest = createHash('sha256').update(readFileSync(new URL('../tsconfig.base.json', import.meta.url)));
 for (const name of packagesInOrderOfUse()) {
   const folder = PACKAGES + name;
-  for (const file of sourcesOf(folder)) digest.update(file).update('\0').update(readFileSync(`${folder}/${file}`));
+  for (const file of sourcesOf(folder))
+    digest
+      .update(file)
+      .update('\0')
+      .update(readFileSync(`${folder}/${file}`));
   const stamp = digest.copy().digest('hex');
   const stampFile = `${STAMPS}${name}`;
   const isBuilt = existsSync(`${folder}/dist`) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
