@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Block, isBlock, type Part, ROOT } from './page.ts';
+import { type Block, isBlock, type Part } from './page.ts';
 import { differenceInJson, differenceInText } from './same-output.ts';
 import { Serving } from './serving.ts';
 
@@ -14,10 +14,9 @@ export class PageRun implements AsyncDisposable {
   readonly #ports = new Map<string, string>();
   #printed = '';
 
-  constructor() {
-    for (const name of ['node_modules', 'examples']) symlinkSync(ROOT + name, join(this.#folder, name));
-    mkdirSync(join(this.#folder, '.bin'));
-    writeFileSync(join(this.#folder, '.bin/npx'), NPX, { mode: 0o755 });
+  /** `prepare` puts into the folder what the reader has there already. */
+  constructor(prepare: (folder: string) => void) {
+    prepare(this.#folder);
   }
 
   /** Does what one part says. Throws where the page is wrong. */
@@ -29,6 +28,7 @@ export class PageRun implements AsyncDisposable {
     if (part.does === 'file') return this.#write(part.settings['file'] ?? '', text);
     if (part.does === 'run') return this.#run(part, text);
     if (part.does === 'serve') return this.#serve(text);
+    if (part.does === 'patch') return this.#patch(text);
     if (part.does === 'output') return this.#compare(part);
     if (part.does === 'awaited') return this.#serving.at(-1)?.prints(part.text);
   }
@@ -42,6 +42,15 @@ export class PageRun implements AsyncDisposable {
     const path = join(this.#folder, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
+  }
+
+  #patch(text: string): void {
+    const { status, stderr } = spawnSync('patch', ['-p1', '--no-backup-if-mismatch'], {
+      cwd: this.#folder,
+      input: text,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`the change cannot be made:\n${stderr}${text}`);
   }
 
   /** What is exported stays so for the blocks that follow, as in a terminal. */
@@ -90,10 +99,4 @@ function isInstalled(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
-/** `npx dragoman` of this repository, without npx's own second. */
-const NPX = `#!/bin/sh
-[ "$1" = dragoman ] || { echo "only npx dragoman is there: $*" >&2; exit 127; }
-shift
-exec '${process.execPath}' '${ROOT}packages/cli/bin/dragoman.js' "$@"
-`;
 const EXPORTED = '.exported';

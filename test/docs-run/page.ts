@@ -16,6 +16,7 @@ export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
  *     ```json output       the same as JSON, whatever its spaces; "…": "…" stands for further members
  *     ```text awaited      what comes to stand in the terminal of what was started last
  *     ```js file=a.mjs     a file of this name
+ *     ```diff patch         a change to files that are there
  *     ```sh shown          not run, and the page says why
  */
 export interface Block {

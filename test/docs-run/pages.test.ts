@@ -2,13 +2,17 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { isBlock, ROOT, readPage } from './page.ts';
 import { Lacking, PageRun } from './page-run.ts';
+import { contributorFolder, readerFolder } from './reader-folder.ts';
 
 const FOLDERS = ['docs/quick-start', 'docs/how-to'];
-const pages = FOLDERS.flatMap((folder) => readdirSync(ROOT + folder).map((file) => `${folder}/${file}`));
+const pages = [
+  ...FOLDERS.flatMap((folder) => readdirSync(ROOT + folder).map((file) => `${folder}/${file}`)),
+  'CONTRIBUTING.md',
+];
 
 describe.concurrent('what a page tells to do, done', { timeout: 300_000 }, () => {
   test.for(pages)('%s', async (page, { skip }) => {
-    await using run = new PageRun();
+    await using run = new PageRun(page === 'CONTRIBUTING.md' ? contributorFolder : readerFolder);
     for (const part of readPage(page)) {
       try {
         await run.follow(part);
