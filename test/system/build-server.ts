@@ -50,4 +50,4 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
 }
 
 // Some dependencies are CommonJS inside, and ask for Node's own modules their way.
-const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
+const REQUIRE = `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`;

@@ -81,7 +81,7 @@ export class Load {
       method: 'chat.send',
       session_id: `session-${number % 3}`,
       is_stream: isStream,
-      agent_ref: { id: random() < 0.5 ? 'wide' : 'narrow' },
+      agent_ref: { id: AGENTS[Math.floor(random() * AGENTS.length)] ?? 'wide' },
       params: { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...this.#takeCrash(number) },
     };
     const sent: Sent = { owner, door, envelope, content, isAcknowledged: false, frames: [] };
@@ -145,3 +145,6 @@ function isBroken(error: unknown): boolean {
 
 const NDJSON = 'application/x-ndjson';
 const BROKEN: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+/** With places for all, with one place, and one that starts before its request is on the disk. */
+const AGENTS = ['wide', 'narrow', 'pure'];

@@ -17,6 +17,7 @@ const system = await System.create({
       wide: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
       // Some wait for their turn here, so that a crash finds what was accepted and not started.
       narrow: { driver: 'module', module: agentModule('load'), max_parallel: 1 },
+      pure: { driver: 'module', module: agentModule('load'), max_parallel: 64, idempotent: true },
       held: { driver: 'module', module: agentModule('held'), max_parallel: 1 },
     },
   },

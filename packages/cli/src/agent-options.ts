@@ -18,6 +18,7 @@ export interface AgentOptions {
   readonly description?: string;
   readonly skill?: readonly string[];
   readonly maxParallel?: number;
+  readonly idempotent?: boolean;
   readonly file?: string;
 }
 
@@ -32,6 +33,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
+    .option('--idempotent', 'it may be asked the same thing twice: faster, and asked again after a crash')
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
 }
 
@@ -41,7 +43,7 @@ export async function agentDefinition(
   options: AgentOptions,
   context: Context,
 ): Promise<AgentDefinition> {
-  const { file, mayCall = [], name, description, skill, maxParallel } = options;
+  const { file, mayCall = [], name, description, skill, maxParallel, idempotent } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
   if (agentId === undefined) {
     fail({
@@ -59,6 +61,7 @@ export async function agentDefinition(
     ...(description !== undefined && { description }),
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
+    ...(idempotent === true && { idempotent }),
   };
 }
 

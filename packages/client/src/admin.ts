@@ -20,6 +20,8 @@ export interface AgentDefinition {
   readonly skills?: string[];
   readonly agentId?: string;
   readonly max_parallel?: number;
+  /** It may be asked the same thing twice. */
+  readonly idempotent?: boolean;
   readonly timeout_ms?: number;
 }
 

@@ -10,22 +10,83 @@ export interface Call {
   /** Aborts when the request is cancelled, runs out of time, or the server stops. */
   readonly signal: AbortSignal;
   /** Absent before the call runs. */
-  readonly running?: RunningCall;
+  readonly running?: RunningCall | undefined;
   readonly log: Log;
   /** The caller's `Idempotency-Key`. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** What the request was signed with: used up in the same commit that records it. */
-  readonly nonce?: NonceRow;
+  readonly nonce?: NonceRow | undefined;
   /** The door has counted it against the caller's limits already, to tell them in its answer. */
-  readonly counted?: boolean;
+  readonly counted?: boolean | undefined;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
-  readonly tools?: CallerTools;
+  readonly tools?: CallerTools | undefined;
   /** Told when the request is on disk, with the row it has there: of a repeat, that of the first. */
-  readonly onAccepted?: (row: RequestRow) => void;
+  readonly onAccepted?: ((row: RequestRow) => void) | undefined;
   /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
-  readonly history?: (range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>;
+  readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
+}
+
+/** What layers add to a call. */
+export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history'>>;
+
+/**
+ * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
+ * costs as much as a frame, and most agents look at neither.
+ */
+export class ExtendedCall implements Call {
+  readonly #call: Call;
+  readonly #added: Added;
+
+  constructor(call: Call, added: Added) {
+    this.#call = call;
+    this.#added = added;
+  }
+
+  get principal(): Principal {
+    return this.#call.principal;
+  }
+
+  get log(): Log {
+    return this.#call.log;
+  }
+
+  get idempotencyKey(): Call['idempotencyKey'] {
+    return this.#call.idempotencyKey;
+  }
+
+  get nonce(): Call['nonce'] {
+    return this.#call.nonce;
+  }
+
+  get counted(): Call['counted'] {
+    return this.#call.counted;
+  }
+
+  get after(): Call['after'] {
+    return this.#call.after;
+  }
+
+  get onAccepted(): Call['onAccepted'] {
+    return this.#call.onAccepted;
+  }
+
+  get signal(): AbortSignal {
+    return this.#added.signal ?? this.#call.signal;
+  }
+
+  get running(): Call['running'] {
+    return this.#added.running ?? this.#call.running;
+  }
+
+  get tools(): Call['tools'] {
+    return this.#added.tools ?? this.#call.tools;
+  }
+
+  get history(): Call['history'] {
+    return this.#added.history ?? this.#call.history;
+  }
 }
 
 /** One thing said in a conversation. */

@@ -57,6 +57,7 @@ export class Engine {
   readonly #keepMs: number;
   readonly #strangerOf: (owner: string) => Principal | undefined;
   readonly #parallel = new Map<string, number>();
+  readonly #idempotent = new Set<string>();
   readonly #stopped = new AbortController();
   #stopping: Promise<void> | undefined;
 
@@ -82,7 +83,8 @@ export class Engine {
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
-    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }) });
+    const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
+    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope) => this.router.resolve(envelope);
     this.#answer = layered(this.router.handler, [
@@ -104,8 +106,10 @@ export class Engine {
   }
 
   /** Puts an agent in place; from now on envelopes that name it reach it. */
-  addAgent(agent: Agent, { maxParallel = 8 }: { maxParallel?: number } = {}): void {
+  addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
     this.#parallel.set(agent.id, maxParallel);
+    if (isIdempotent) this.#idempotent.add(agent.id);
+    else this.#idempotent.delete(agent.id);
     this.router.add(agent);
   }
 
@@ -179,6 +183,13 @@ export class Engine {
       }
     }
   }
+}
+
+export interface AgentOptions {
+  /** Requests it works on at once; others wait. */
+  readonly maxParallel?: number;
+  /** It may be asked the same thing twice: it starts before its request is on the disk, and again after a crash. */
+  readonly isIdempotent?: boolean;
 }
 
 const ONE_HOUR = 3600 * 1000;

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { decodeHostPort } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
-import { isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
 import { isNetwork } from './edges/address.ts';
 import { Config as validateConfig } from './generated/config.js';
+import { yamlLibrary } from './yaml-library.ts';
 
 /** A problem in the file, with the place a person has to look at. */
 export interface ConfigIssue extends Issue {
@@ -34,6 +35,7 @@ export function readConfig(path: string): Outcome<Config> {
 
 /** The configuration in a YAML text, or every problem with its line and column. */
 export function parseConfig(text: string): Outcome<Config> {
+  const { LineCounter, parseDocument } = yamlLibrary();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   if (document.errors.length > 0) {
@@ -79,7 +81,8 @@ function placed(issue: Issue, line: number, column: number): ConfigIssue {
 }
 
 /** Where each key stands in the text, by pointer. */
-function offsetsOf(document: ReturnType<typeof parseDocument>): Map<string, number> {
+function offsetsOf(document: Document): Map<string, number> {
+  const { isPair, isScalar, visit } = yamlLibrary();
   const offsets = new Map<string, number>();
   visit(document, {
     Pair(_, pair, path) {

@@ -125,7 +125,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endOrphans({ folder: childrenFolder(folder), log });
     const addAgent = async (id: string, definition: DriverDefinition) => {
       const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
-      engine.addAgent(agent, { maxParallel: definition.max_parallel ?? 8 });
+      const { max_parallel: maxParallel = 8, idempotent: isIdempotent = false } = definition;
+      engine.addAgent(agent, { maxParallel, isIdempotent });
     };
     await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
     await engine.callers.load();

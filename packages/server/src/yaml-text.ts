@@ -1,8 +1,9 @@
 import { accept, type Json, type Outcome, reject } from '@dragoman/protocols';
-import { LineCounter, parseDocument } from 'yaml';
+import { yamlLibrary } from './yaml-library.ts';
 
 /** The value in a YAML text, which JSON is too, or every problem with its place. */
 export function parseYaml(text: string): Outcome<Json> {
+  const { LineCounter, parseDocument } = yamlLibrary();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   if (document.errors.length === 0) return accept(document.toJS({ maxAliasCount: 100 }) as Json);

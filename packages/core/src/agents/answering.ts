@@ -1,10 +1,11 @@
 import { type E2AResponse, failure, type JsonObject } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Agent, AgentPart } from './agent.ts';
-import { retold } from './retelling.ts';
+import { type Retelling, retold } from './retelling.ts';
 
 /**
  * An agent as a handler. Whatever the agent does (ends twice, goes on after the end, throws, stops without an answer),
@@ -12,24 +13,48 @@ import { retold } from './retelling.ts';
  */
 export function answering(agent: Agent, { clock, ids }: { clock: Clock; ids: Ids }): Handler {
   return (envelope, call) => {
-    const maker = new FrameMaker({ envelope, clock, ids });
-    const warn = (fields: { code?: string; error: string }) =>
-      call.log.warn({ agent: agent.id, request_id: envelope.request_id, ...fields }, 'the agent failed');
-    return retold(() => agent.answer(envelope, call)[Symbol.asyncIterator](), {
-      item(part) {
-        if (part.part === 'failure') warn({ code: part.failure.code, error: part.failure.message });
-        return frameOf(part, maker);
-      },
-      // What comes after the final frame is not part of the answer.
-      isLast: (frame) => frame.is_final,
-      end: () => maker.error(failure('agent_failed', {}, 'The agent ended without an answer.')),
-      failed(error) {
-        if (call.signal.aborted) throw error;
-        warn({ error: String(error) });
-        return maker.error(failureOf(error) ?? failure('agent_failed'));
-      },
-    });
+    const telling = new Telling(agent, call, new FrameMaker({ envelope, clock, ids }), envelope.request_id);
+    return retold(() => agent.answer(envelope, call)[Symbol.asyncIterator](), telling);
   };
+}
+
+/** What an agent says, as frames. */
+class Telling implements Retelling<AgentPart, E2AResponse> {
+  readonly #agent: Agent;
+  readonly #call: Call;
+  readonly #maker: FrameMaker;
+  readonly #requestId: string | null;
+
+  constructor(agent: Agent, call: Call, maker: FrameMaker, requestId: string | null) {
+    this.#agent = agent;
+    this.#call = call;
+    this.#maker = maker;
+    this.#requestId = requestId;
+  }
+
+  item(part: AgentPart): E2AResponse {
+    if (part.part === 'failure') this.#warn({ code: part.failure.code, error: part.failure.message });
+    return frameOf(part, this.#maker);
+  }
+
+  /** What comes after the final frame is not part of the answer. */
+  isLast(frame: E2AResponse): boolean {
+    return frame.is_final;
+  }
+
+  end(): E2AResponse {
+    return this.#maker.error(failure('agent_failed', {}, 'The agent ended without an answer.'));
+  }
+
+  failed(error: unknown): E2AResponse {
+    if (this.#call.signal.aborted) throw error;
+    this.#warn({ error: String(error) });
+    return this.#maker.error(failureOf(error) ?? failure('agent_failed'));
+  }
+
+  #warn(fields: { code?: string; error: string }): void {
+    this.#call.log.warn({ agent: this.#agent.id, request_id: this.#requestId, ...fields }, 'the agent failed');
+  }
 }
 
 function frameOf(part: AgentPart, maker: FrameMaker): E2AResponse {

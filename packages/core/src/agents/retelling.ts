@@ -16,56 +16,69 @@ export interface Retelling<In, Out> {
  * hangs while it cleans up has given its answer all the same.
  */
 export function retold<In, Out>(open: () => AsyncIterator<In>, how: Retelling<In, Out>): AsyncIterableIterator<Out> {
-  let source: AsyncIterator<In> | undefined;
-  let over = false;
+  return new Retold(open, how);
+}
 
-  const stop = () => {
-    over = true;
+class Retold<In, Out> implements AsyncIterableIterator<Out> {
+  readonly #open: () => AsyncIterator<In>;
+  readonly #how: Retelling<In, Out>;
+  #source: AsyncIterator<In> | undefined;
+  #over = false;
+
+  constructor(open: () => AsyncIterator<In>, how: Retelling<In, Out>) {
+    this.#open = open;
+    this.#how = how;
+  }
+
+  async next(): Promise<IteratorResult<Out>> {
+    if (this.#over) return DONE;
+    let item: IteratorResult<In>;
     try {
-      Promise.resolve(source?.return?.()).catch(() => {});
+      this.#source ??= this.#open();
+      item = await this.#source.next();
+    } catch (error) {
+      return this.#over ? DONE : this.#fail(error);
+    }
+    return this.#take(item);
+  }
+
+  async return(): Promise<IteratorResult<Out>> {
+    if (!this.#over) this.#stop();
+    return DONE;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #take(item: IteratorResult<In>): IteratorResult<Out> {
+    if (this.#over) return DONE;
+    try {
+      if (item.done === true) {
+        this.#over = true;
+        return { done: false, value: this.#how.end(item.value) };
+      }
+      const value = this.#how.item(item.value);
+      if (this.#how.isLast?.(value) === true) this.#stop();
+      return { done: false, value };
+    } catch (error) {
+      return this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): IteratorResult<Out> {
+    this.#stop();
+    return { done: false, value: this.#how.failed(error) };
+  }
+
+  #stop(): void {
+    this.#over = true;
+    try {
+      Promise.resolve(this.#source?.return?.()).catch(() => {});
     } catch {
       // Its own trouble: the answer is there.
     }
-  };
-  const take = (item: IteratorResult<In>): IteratorResult<Out> => {
-    if (over) return DONE;
-    try {
-      if (item.done === true) {
-        over = true;
-        return { done: false, value: how.end(item.value) };
-      }
-      const value = how.item(item.value);
-      if (how.isLast?.(value) === true) stop();
-      return { done: false, value };
-    } catch (error) {
-      return fail(error);
-    }
-  };
-  const fail = (error: unknown): IteratorResult<Out> => {
-    stop();
-    return { done: false, value: how.failed(error) };
-  };
-
-  return {
-    async next() {
-      if (over) return DONE;
-      let item: IteratorResult<In>;
-      try {
-        source ??= open();
-        item = await source.next();
-      } catch (error) {
-        return over ? DONE : fail(error);
-      }
-      return take(item);
-    },
-    async return() {
-      if (!over) stop();
-      return DONE;
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  }
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };

@@ -1,4 +1,5 @@
 import { failure } from '@dragoman/protocols';
+import { ExtendedCall } from '../call.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import { untilAborted } from '../runs/until-aborted.ts';
@@ -17,7 +18,7 @@ export function timed(agent: Agent, { milliseconds, clock }: { milliseconds: num
       );
       const signal = AbortSignal.any([call.signal, over.signal]);
       try {
-        yield* untilAborted(agent.answer(envelope, { ...call, signal }), signal);
+        yield* untilAborted(agent.answer(envelope, new ExtendedCall(call, { signal })), signal);
       } finally {
         done.abort();
       }

@@ -30,8 +30,8 @@ export interface Taken {
  */
 export class SlidingWindows {
   readonly #clock: Clock;
-  readonly #counts = new Map<string, Map<number, number>>();
-  readonly #changed = new Set<string>();
+  readonly #principals = new Map<string, Map<string, Slices>>();
+  readonly #changed = new Set<Slices>();
 
   constructor({ clock }: { clock: Clock }) {
     this.#clock = clock;
@@ -40,89 +40,105 @@ export class SlidingWindows {
   /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
   take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#clock.now().getTime();
-    const before = windows.map((window) => this.#state(principal, window, now));
-    if (before.some((state) => state.remaining < 1)) return { allowed: false, states: before };
-    for (const window of windows) this.#add(principal, window, now);
-    return { allowed: true, states: before.map((state) => withOneLess(state, now)) };
+    const states = this.#states(principal, windows, now);
+    for (const state of states) if (state.remaining < 1) return { allowed: false, states };
+    for (const [index, window] of windows.entries()) {
+      this.#add(principal, window, now);
+      states[index] = withOneLess(states[index] as WindowState, now);
+    }
+    return { allowed: true, states };
   }
 
   /** Where the principal stands in each window, taking nothing. */
   states(principal: string, windows: readonly Window[]): WindowState[] {
-    const now = this.#clock.now().getTime();
-    return windows.map((window) => this.#state(principal, window, now));
+    return this.#states(principal, windows, this.#clock.now().getTime());
   }
 
   /** Forgets who has done nothing for this long: strangers come without end. */
   prune(seconds: number): void {
     const before = this.#clock.now().getTime() - seconds * 1000;
-    for (const [key, slices] of this.#counts) {
-      if (![...slices.keys()].some((slice) => slice > before)) this.#counts.delete(key);
+    for (const [principal, names] of this.#principals) {
+      for (const [name, { counts }] of names) {
+        if (![...counts.keys()].some((slice) => slice > before)) names.delete(name);
+      }
+      if (names.size === 0) this.#principals.delete(principal);
     }
   }
 
   /** Reads back what an earlier process had counted. */
   async load(store: CounterStore): Promise<void> {
-    for (const row of await store.load(this.#clock.now().getTime() - LONGEST_MS)) {
-      const slices = this.#slices(keyOf(row.principal, row.name));
-      slices.set(row.slice, (slices.get(row.slice) ?? 0) + row.count);
+    for (const { principal, name, slice, count } of await store.load(this.#clock.now().getTime() - LONGEST_MS)) {
+      const { counts } = this.#slices(principal, name);
+      counts.set(slice, (counts.get(slice) ?? 0) + count);
     }
   }
 
   /** Writes what has changed since the last time. */
   async save(store: CounterStore): Promise<void> {
     const rows: CounterRow[] = [];
-    for (const key of this.#changed) {
-      const [name = '', principal = ''] = key.split('\n');
-      for (const [slice, count] of this.#counts.get(key) ?? []) rows.push({ principal, name, slice, count });
+    for (const { principal, name, counts } of this.#changed) {
+      for (const [slice, count] of counts) rows.push({ principal, name, slice, count });
     }
     this.#changed.clear();
     if (rows.length > 0) await store.save(rows, this.#clock.now().getTime() - LONGEST_MS);
   }
 
   #add(principal: string, window: Window, now: number): void {
-    const key = keyOf(principal, window.name);
-    const slices = this.#slices(key);
+    const slices = this.#slices(principal, window.name);
+    const { counts } = slices;
     const slice = sliceAt(window, now);
-    slices.set(slice, (slices.get(slice) ?? 0) + 1);
-    this.#changed.add(key);
-    if (slices.size > SLICES * 2)
-      for (const old of slices.keys()) if (old < now - window.seconds * 1000 * 2) slices.delete(old);
+    counts.set(slice, (counts.get(slice) ?? 0) + 1);
+    this.#changed.add(slices);
+    if (counts.size > SLICES * 2)
+      for (const old of counts.keys()) if (old < now - window.seconds * 1000 * 2) counts.delete(old);
   }
 
-  #state(principal: string, window: Window, now: number): WindowState {
-    const slices = this.#counts.get(keyOf(principal, window.name)) ?? NO_SLICES;
-    const start = now - window.seconds * 1000;
-    const width = sliceWidth(window);
-    let used = 0;
-    let newest = 0;
-    let freedAt = Number.POSITIVE_INFINITY;
-    for (const [slice, count] of slices) {
-      // A clock that jumped back must not make what was counted disappear: the future counts in full.
-      const inside = Math.min(1, (slice + width - start) / width);
-      if (inside <= 0) continue;
-      used += count * inside;
-      newest = Math.max(newest, slice);
-      freedAt = Math.min(freedAt, slice);
+  #states(principal: string, windows: readonly Window[], now: number): WindowState[] {
+    const names = this.#principals.get(principal);
+    return windows.map((window) => stateOf(names?.get(window.name)?.counts ?? NO_COUNTS, window, now));
+  }
+
+  #slices(principal: string, name: string): Slices {
+    let names = this.#principals.get(principal);
+    if (names === undefined) {
+      names = new Map();
+      this.#principals.set(principal, names);
     }
-    const remaining = Math.max(0, Math.floor(window.limit - used));
-    const wait = remaining >= 1 ? 0 : Math.max(1, Math.ceil((freedAt + width + window.seconds * 1000 - now) / 1000));
-    const resetAt = Math.ceil((used === 0 ? now : newest + width + window.seconds * 1000) / 1000);
-    return { window, remaining, retryAfter: wait, resetAt };
-  }
-
-  #slices(key: string): Map<number, number> {
-    let slices = this.#counts.get(key);
+    let slices = names.get(name);
     if (slices === undefined) {
-      slices = new Map();
-      this.#counts.set(key, slices);
+      slices = { principal, name, counts: new Map() };
+      names.set(name, slices);
     }
     return slices;
   }
 }
 
-function keyOf(principal: string, name: string): string {
-  // Neither has a line break in it.
-  return `${name}\n${principal}`;
+/** What one principal has taken from one window, by the start of the slice. */
+interface Slices {
+  readonly principal: string;
+  readonly name: string;
+  readonly counts: Map<number, number>;
+}
+
+function stateOf(counts: ReadonlyMap<number, number>, window: Window, now: number): WindowState {
+  const start = now - window.seconds * 1000;
+  const width = sliceWidth(window);
+  let used = 0;
+  let newest = 0;
+  let freedAt = Number.POSITIVE_INFINITY;
+  // Not `for of`, which makes a pair for each: there are up to 120, three times for every request.
+  counts.forEach((count, slice) => {
+    // A clock that jumped back must not make what was counted disappear: the future counts in full.
+    const inside = Math.min(1, (slice + width - start) / width);
+    if (inside <= 0) return;
+    used += count * inside;
+    newest = Math.max(newest, slice);
+    freedAt = Math.min(freedAt, slice);
+  });
+  const remaining = Math.max(0, Math.floor(window.limit - used));
+  const wait = remaining >= 1 ? 0 : Math.max(1, Math.ceil((freedAt + width + window.seconds * 1000 - now) / 1000));
+  const resetAt = Math.ceil((used === 0 ? now : newest + width + window.seconds * 1000) / 1000);
+  return { window, remaining, retryAfter: wait, resetAt };
 }
 
 function sliceWidth(window: Window): number {
@@ -141,4 +157,4 @@ function withOneLess({ window, remaining, resetAt }: WindowState, now: number): 
 
 const SLICES = 60;
 const LONGEST_MS = 2 * 24 * 3600 * 1000;
-const NO_SLICES: ReadonlyMap<number, number> = new Map();
+const NO_COUNTS: ReadonlyMap<number, number> = new Map();

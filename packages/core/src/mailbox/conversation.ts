@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import type { Call, SaidBefore } from '../call.ts';
+import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
 import type { Layer } from '../handler.ts';
 import { deferred } from '../runs/deferred.ts';
 import type { SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
@@ -19,7 +19,7 @@ export interface ConversationContext {
 export function conversation(context: ConversationContext): Layer {
   return (next) => (envelope, call) => {
     const history = historyOf(envelope, call, context);
-    const own: Call = { ...call, history };
+    const own = new ExtendedCall(call, { history });
     if (envelope.channel !== 'a2a-mailbox') return next(envelope, own);
     const told = withoutCallback(envelope);
     if (envelope.session_id === null || isAnonymous(call.principal.id)) return next(told, own);

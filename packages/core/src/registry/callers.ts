@@ -11,6 +11,8 @@ export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;
   readonly #agents = new Map<string, AgentDefinition>();
+  /** Made from the list and kept until it changes. */
+  readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
   /** Grows with every change, for who keeps something made from the list. */
   changes = 0;
 
@@ -50,8 +52,12 @@ export class Callers {
   /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
   principalOf(key: KeyRow): Principal | undefined {
     if (key.role === 'admin') return { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
+    const known = this.#principals.get(key);
+    if (known?.changes === this.changes) return known.principal;
     const agent = this.named(key.agentId);
-    return agent && { ...agent, keyId: key.keyId };
+    const principal = agent && { ...agent, keyId: key.keyId };
+    this.#principals.set(key, { principal, changes: this.changes });
+    return principal;
   }
 
   /** The agent as a caller, for who has proven by other means than a key to be it. */

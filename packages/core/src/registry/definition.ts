@@ -36,6 +36,11 @@ export const DriverShape = {
     agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
     max_parallel: { ...positive, description: 'Requests it works on at once; others wait. 8 unless told.' },
     timeout_ms: { ...positive, description: 'How long one answer may take.' },
+    idempotent: {
+      type: 'boolean',
+      description:
+        'It may be asked the same thing twice: its answers come sooner, and what a crash interrupts is asked again.',
+    },
   },
   additionalProperties: false,
 } as const;

@@ -32,9 +32,13 @@ export class Run implements FrameSource {
   #ended = false;
   #broken: unknown;
   #flushing: Promise<void> | undefined;
+  /** Until the request itself is recorded: no frame can be before it is. */
+  #recording: Latch | undefined;
+  /** Frames that are being recorded together with their request. */
+  #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, counts, patience, from = 0, tailBytes = 1 << 20 }: RunOptions) {
+  constructor({ key, store, counts, patience, from = 0, tailBytes = 1 << 20, isRecorded = true }: RunOptions) {
     this.key = key;
     this.#store = store;
     this.#counts = counts;
@@ -43,6 +47,7 @@ export class Run implements FrameSource {
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
+    if (!isRecorded) this.#recording = new Latch();
   }
 
   /** The sequence the next frame must have. */
@@ -77,6 +82,29 @@ export class Run implements FrameSource {
     return frame.is_final || this.#pendingSize > MAX_PENDING ? this.#flushing : undefined;
   }
 
+  /** The whole answer, when it has been given by now, for who records it together with its request. */
+  takeAnswer(): readonly FrameRow[] | undefined {
+    if (this.#recording === undefined || !this.answered) return undefined;
+    this.#taken = { batch: this.#pending, size: this.#pendingSize };
+    this.#pending = [];
+    this.#pendingSize = 0;
+    return this.#taken.batch;
+  }
+
+  /** The request is on the disk, with the answer that was taken. */
+  recorded(): void {
+    if (this.#taken !== undefined) this.#land(this.#taken.batch, this.#taken.size);
+    this.#recording?.open();
+    this.#recording = undefined;
+  }
+
+  /** The request will never be recorded under this answer: nobody will see it. */
+  abandon(reason: unknown): void {
+    this.#broken = reason;
+    this.#recording?.fail(reason);
+    this.#wakeReaders();
+  }
+
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const next = sequence + 1;
     while (next >= this.#durable) {
@@ -93,17 +121,14 @@ export class Run implements FrameSource {
     try {
       // After the promises that are ready now: what an agent says without waiting for anything is one batch.
       await new Promise(process.nextTick);
+      if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
         const batch = this.#pending;
         const size = this.#pendingSize;
         this.#pending = [];
         this.#pendingSize = 0;
         await this.#append(batch);
-        this.#keep(batch, size);
-        this.#durable += batch.length;
-        this.#ended = batch.at(-1)?.isFinal === true;
-        this.#count(batch.length);
-        this.#wakeReaders();
+        this.#land(batch, size);
       }
     } catch (error) {
       this.#broken = error;
@@ -114,9 +139,19 @@ export class Run implements FrameSource {
     }
   }
 
+  /** These are durable from now on: whoever waits may see them. */
+  #land(batch: readonly FrameRow[], size: number): void {
+    this.#keep(batch, size);
+    this.#durable += batch.length;
+    this.#ended = batch.at(-1)?.isFinal === true;
+    this.#count(batch.length);
+    this.#wakeReaders();
+  }
+
   #append(batch: readonly FrameRow[]): Promise<void> {
-    const append = () => this.#store.append(this.key, batch);
-    return this.#patience === undefined ? append() : patiently(append, this.#patience);
+    return this.#patience === undefined
+      ? this.#store.append(this.key, batch)
+      : patiently(() => this.#store.append(this.key, batch), this.#patience);
   }
 
   #count(frames: number): void {
@@ -154,6 +189,23 @@ interface RunOptions {
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
   readonly tailBytes?: number;
+  /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
+  readonly isRecorded?: boolean;
+}
+
+/** A door that is shut until it is opened, or known never to open. */
+class Latch {
+  open: () => void = () => {};
+  fail: (reason: unknown) => void = () => {};
+  readonly opened = new Promise<void>((resolve, reject) => {
+    this.open = resolve;
+    this.fail = reject;
+  });
+
+  constructor() {
+    // There may be nobody who waits.
+    this.opened.catch(() => {});
+  }
 }
 
 /** Those from `start` on that together are no longer than this; at least one. */

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, FrameOrder, newEnvelope } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  encodeEnvelope,
+  FrameOrder,
+  newEnvelope,
+  newResponse,
+} from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
@@ -16,12 +23,12 @@ import { Slots } from './slots.ts';
 
 const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
 
-function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = new MemoryStore() } = {}) {
+function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = new MemoryStore(), idempotent = false } = {}) {
   const clock = new TestClock();
   const ids = new TestIds();
   const log = new SilentLog();
   const slots = new Slots({ limitOf: () => maxParallel });
-  const runs = new Runs({ store, clock, ids, log, slots });
+  const runs = new Runs({ store, clock, ids, log, slots, isIdempotent: () => idempotent });
   const handler = answering(moduleAgent('agent', agent), { clock, ids });
   const call = (given: Partial<Call> = {}): Call => ({
     principal: ada,
@@ -277,6 +284,137 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve };
 }
 
+async function* twoWords() {
+  yield 'one';
+  yield 'two';
+  return {};
+}
+describe('an agent that may be asked twice', () => {
+  /** A store that tells what it was asked to write, and records requests only when told to. */
+  function slowStore() {
+    const store = new MemoryStore();
+    const written: string[] = [];
+    const gate = withResolvers();
+    const { accept, acceptAnswered, append } = store.requests;
+    store.requests.accept = async (row, nonce) => {
+      written.push('accept');
+      await gate.promise;
+      return accept(row, nonce);
+    };
+    store.requests.acceptAnswered = async (row, frames) => {
+      written.push(`accept with ${frames.length}`);
+      await gate.promise;
+      return acceptAnswered(row, frames);
+    };
+    store.requests.append = async (key, frames) => {
+      written.push(`append ${frames.length}`);
+      return append(key, frames);
+    };
+    return { store, written, record: gate.resolve };
+  }
+
+  test('is recorded together with the answer it gives at once, and nobody hears it before', async () => {
+    const { store, written, record } = slowStore();
+    const { open, runs } = setUp(twoWords, { store, idempotent: true });
+    let heard = false;
+    const frames = all(open(ask('r1'))).finally(() => {
+      heard = true;
+    });
+    await new Promise(setImmediate);
+    expect(written).toEqual(['accept with 3']);
+    expect(heard).toBe(false);
+    record();
+    inOrder(await frames);
+    expect(written).toEqual(['accept with 3']);
+    expect((await store.requests.find({ owner: 'ada', requestId: 'r1' }))?.state).toBe('finished');
+    expect(runs.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('starts before its request is recorded, and its frames follow it', async () => {
+    const { store, written, record } = slowStore();
+    const said = withResolvers();
+    const { open } = setUp(
+      async function* () {
+        yield 'at once';
+        await said.promise;
+        return {};
+      },
+      { store, idempotent: true },
+    );
+    const frames = all(open(ask('r1')));
+    await new Promise(setImmediate);
+    expect(written).toEqual(['accept']);
+    record();
+    await new Promise(setImmediate);
+    said.resolve();
+    inOrder(await frames);
+    expect(written).toEqual(['accept', 'append 1', 'append 1']);
+  });
+
+  test('answers a repeat with what was recorded first, and another body with a conflict', async () => {
+    let asked = 0;
+    const { open, runs, slots, log } = setUp(
+      async function* () {
+        return { asked: ++asked };
+      },
+      { idempotent: true, maxParallel: 1 },
+    );
+    const first = (await all(open(ask('r1')))).map(frameText);
+    expect((await all(open(ask('r1')))).map(frameText)).toEqual(first);
+    await expect(all(open(ask('r1', 'something else')))).rejects.toSatisfy(
+      (error) => failureOf(error)?.code === 'conflict',
+    );
+    await new Promise(setImmediate);
+    expect(runs.load).toEqual({ running: 0, waiting: 0 });
+    expect(slots.tryTake('agent')).toBeDefined();
+    expect(log.lines).toEqual([]);
+  });
+
+  test('runs once for two that ask the same at the same time', async () => {
+    const { open } = setUp(
+      async function* () {
+        yield 'a';
+        await new Promise(setImmediate);
+        return {};
+      },
+      { idempotent: true },
+    );
+    const [one, other] = await Promise.all([all(open(ask('r1'))), all(open(ask('r1')))]);
+    expect(one.map(frameText)).toEqual(other.map(frameText));
+  });
+
+  test('gives its place back when its request cannot be recorded', async () => {
+    const store = new MemoryStore();
+    store.requests.accept = store.requests.acceptAnswered = () =>
+      Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
+    const { open, runs, slots } = setUp(twoWords, { store, idempotent: true, maxParallel: 1 });
+    await expect(all(open(ask('r1')))).rejects.toThrow('The disk is full.');
+    await new Promise(setImmediate);
+    expect(runs.load).toEqual({ running: 0, waiting: 0 });
+    expect(slots.tryTake('agent')).toBeDefined();
+  });
+
+  test('is asked again after a crash, unless it had begun to answer', async () => {
+    const store = new MemoryStore();
+    const row = { owner: 'ada', agentId: 'agent', sessionId: null, idempotencyKey: null, state: 'started' as const };
+    for (const requestId of ['silent', 'begun']) {
+      const envelope = JSON.stringify(encodeEnvelope(ask(requestId)));
+      await store.requests.accept({ ...row, requestId, envelope, acceptedAt: 0, expiresAt: null, priority: 1 });
+    }
+    const said = { sequence: 0, isFinal: false, text: frameText(newResponse({ request_id: 'begun' })) };
+    await store.requests.append({ owner: 'ada', requestId: 'begun' }, [said]);
+    const { runs, call, handler } = setUp(twoWords, { store, idempotent: true });
+    await runs.recover(
+      () => call(),
+      (stored) => newEnvelope(JSON.parse(stored.envelope)),
+      handler,
+    );
+    const last = async (requestId: string) => (await all(runs.read({ owner: 'ada', requestId }, -1))).at(-1);
+    expect((await last('silent'))?.response_kind).toBe('e2a.complete');
+    expect((await last('begun'))?.body['code']).toBe('E2A.INTERRUPTED');
+  });
+});
+
 describe('while the store refuses', () => {
   /** A store whose appends are refused until told otherwise. */
   function refusingStore(why: Error) {
@@ -291,11 +429,6 @@ describe('while the store refuses', () => {
   }
   const full = new StoreError('store_unavailable', 'The disk is full.');
   const settled = () => new Promise((resolve) => setImmediate(resolve));
-  async function* twoWords() {
-    yield 'one';
-    yield 'two';
-    return {};
-  }
 
   test('an answer waits for it, and comes whole when there is room again', async () => {
     const { store, state } = refusingStore(full);

@@ -1,11 +1,11 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope, failure, withoutSecrets } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
+import { type Call, ExtendedCall } from '../call.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
-import type { RequestKey, RequestRow, Store } from '../store/store.ts';
-import { Ending } from './ending.ts';
+import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { holding, keyText, LiveRun } from './live-run.ts';
 import { type Patience, patiently } from './patiently.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
@@ -30,6 +30,7 @@ export class Runs {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #slots: Slots;
+  readonly #isIdempotent: (agentId: string) => boolean;
   readonly #live = new Map<string, LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
   readonly #accepting = new Set<Promise<unknown>>();
@@ -37,12 +38,13 @@ export class Runs {
   readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
-  constructor({ store, clock, ids, log, slots }: RunsOptions) {
+  constructor({ store, clock, ids, log, slots, isIdempotent = () => false }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#ids = ids;
     this.#log = log;
     this.#slots = slots;
+    this.#isIdempotent = isIdempotent;
     this.#patience = { clock, signal: this.#interrupted.signal };
   }
 
@@ -78,7 +80,11 @@ export class Runs {
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
-    const accepting = this.#store.requests.accept(row, call.nonce);
+    const early =
+      slot !== undefined && this.#mayStartEarly(row, call)
+        ? this.#begin(row, envelope, call, answer, slot, false)
+        : undefined;
+    const accepting = early === undefined ? this.#store.requests.accept(row, call.nonce) : this.#acceptEarly(early);
     this.#accepting.add(accepting);
     try {
       const accepted = await accepting;
@@ -86,18 +92,48 @@ export class Runs {
       if (!accepted.repeat) {
         this.counts.accepted++;
         call.onAccepted?.(row);
-        return this.#begin(row, envelope, call, answer, slot).run;
+        early?.run.recorded();
+        return (early ?? this.#begin(row, envelope, call, answer, slot)).run;
       }
+      this.#abandon(early, new Error('the request was there already'));
       slot?.release();
       if (!asksTheSame(accepted.row.envelope, recorded)) refuse('conflict', { request_id: accepted.row.requestId });
       call.onAccepted?.(accepted.row);
       return this.#sourceOf(accepted.row);
     } catch (error) {
+      this.#abandon(early, error);
       slot?.release();
       throw error;
     } finally {
       this.#accepting.delete(accepting);
     }
+  }
+
+  /**
+   * An agent that may be asked the same thing twice starts before its request is on the disk. Whoever asked hears nothing
+   * before it is; if we crash in between, they ask again.
+   */
+  #mayStartEarly(row: RequestRow, { nonce }: Call): boolean {
+    return nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(keyText(row));
+  }
+
+  /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
+  async #acceptEarly({ row, run }: LiveRun): Promise<Accepted> {
+    await new Promise(process.nextTick);
+    const frames = run.takeAnswer();
+    return frames === undefined ? this.#store.requests.accept(row) : this.#store.requests.acceptAnswered(row, frames);
+  }
+
+  #abandon(early: LiveRun | undefined, reason: unknown): void {
+    if (early === undefined) return;
+    early.isAbandoned = true;
+    early.run.abandon(reason);
+    early.end(new Refused(failure('cancelled')));
+    this.#forget(early);
+  }
+
+  #forget(live: LiveRun): void {
+    if (this.#live.get(live.name) === live) this.#live.delete(live.name);
   }
 
   /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
@@ -112,7 +148,7 @@ export class Runs {
   cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
     const live = this.#live.get(keyText(key));
     if (live === undefined || live.run.answered) return false;
-    live.ending.end(new Refused(failure('cancelled', {}, reason)));
+    live.end(new Refused(failure('cancelled', {}, reason)));
     return true;
   }
 
@@ -140,8 +176,9 @@ export class Runs {
   }
 
   /**
-   * Deals with what an earlier process left: what was accepted but never started runs now; what was started and cannot
-   * continue ends with `E2A.INTERRUPTED`. Doing it twice changes nothing.
+   * Deals with what an earlier process left: what was accepted but never started runs now, and so does what an agent had not
+   * said anything to that may be asked twice; what was started and cannot continue ends with `E2A.INTERRUPTED`. Doing it
+   * twice changes nothing.
    */
   async recover(
     callFor: (row: RequestRow) => Call | undefined,
@@ -151,11 +188,12 @@ export class Runs {
     for (const row of await this.#store.requests.unfinished()) {
       const envelope = envelopeOf(row);
       const call = callFor(row);
-      if (row.state === 'accepted' && call !== undefined) {
+      const from = row.state === 'accepted' ? 0 : await this.#framesOf(row);
+      const isUntouched = row.state === 'accepted' || (from === 0 && this.#isIdempotent(row.agentId));
+      if (isUntouched && call !== undefined) {
         this.#begin(row, envelope, call, answer, undefined);
         continue;
       }
-      const from = await this.#framesOf(row);
       const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, from });
       await run.give(this.#maker(envelope, from).error(failure('interrupted')));
     }
@@ -167,7 +205,7 @@ export class Runs {
     const interrupt = () => {
       this.#stopping = 'interrupting';
       this.#interrupted.abort();
-      for (const live of this.#live.values()) live.ending.end(new Refused(failure('interrupted')));
+      for (const live of this.#live.values()) live.end(new Refused(failure('interrupted')));
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -177,27 +215,29 @@ export class Runs {
     signal.removeEventListener('abort', interrupt);
   }
 
-  #begin(row: RequestRow, envelope: E2AEnvelope, call: Call, answer: Handler, slot: Slot | undefined): LiveRun {
-    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience });
-    const ending = new Ending();
-    const live: LiveRun = { row, run, ending, done: Promise.resolve(), held: undefined, over: [] };
-    this.#live.set(keyText(row), live);
-    const running = {
-      end: (reason: Error) => ending.end(reason),
-      onOver: (callback: () => void) => live.over.push(callback),
-    };
+  #begin(
+    row: RequestRow,
+    envelope: E2AEnvelope,
+    call: Call,
+    answer: Handler,
+    slot: Slot | undefined,
+    isRecorded = true,
+  ): LiveRun {
+    const run = new Run({
+      key: row,
+      store: this.#store.requests,
+      counts: this.counts,
+      patience: this.#patience,
+      isRecorded,
+    });
+    const live = new LiveRun(row, run);
+    this.#live.set(live.name, live);
     // The work is not the reader's: it goes on when the reader that started it goes away.
-    const own: Call = {
-      ...call,
-      running,
-      get signal() {
-        return ending.signal;
-      },
-    };
+    const own = new ExtendedCall(call, live);
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
-    if (this.#stopping === 'interrupting') ending.end(new Refused(failure('interrupted')));
+    if (this.#stopping === 'interrupting') live.end(new Refused(failure('interrupted')));
     return live;
   }
 
@@ -208,25 +248,26 @@ export class Runs {
     answer: Handler,
     given: Slot | undefined,
   ): Promise<void> {
-    const { row, run, ending } = live;
+    const { row, run } = live;
     let slot = given;
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (slot === undefined) {
-        slot = await this.#slots.take({ ...row, principal: row.owner, signal: ending.signal });
+        slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
         if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       frames = answer(envelope, call)[Symbol.asyncIterator]();
       while (!run.answered) {
         // Also one that hangs and never looks at its signal is left behind.
-        const item = await ending.unlessEnded(frames.next());
+        const item = await live.unlessEnded(frames.next());
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
-        while (live.held !== undefined) await ending.unlessEnded(live.held.released);
+        while (live.held !== undefined) await live.unlessEnded(live.held.released);
         const durable = run.give(item.value);
         if (durable !== undefined) await durable;
       }
     } catch (error) {
+      if (live.isAbandoned) return;
       if (run.answered) throw error;
       const known = failureOf(error);
       if (known === undefined) this.#log.error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
@@ -236,7 +277,7 @@ export class Runs {
       frames?.return?.().catch(() => {});
       for (const callback of live.over) callback();
       slot?.release();
-      this.#live.delete(keyText(row));
+      this.#forget(live);
     }
   }
 
@@ -261,33 +302,6 @@ interface RunsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly slots: Slots;
-}
-
-interface LiveRun {
-  readonly row: RequestRow;
-  readonly run: Run;
-  readonly ending: Ending;
-  done: Promise<void>;
-  held: Hold | undefined;
-  /** To be told when it is over. */
-  readonly over: (() => void)[];
-}
-
-/** A door that stays shut until it is released. */
-interface Hold {
-  readonly released: Promise<void>;
-  release(): void;
-}
-
-function holding(): Hold {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  return { released, release };
-}
-
-function keyText({ owner, requestId }: RequestKey): string {
-  // An agent id has no line break in it.
-  return `${owner}\n${requestId}`;
+  /** Whether an agent may be asked the same thing twice. */
+  readonly isIdempotent?: (agentId: string) => boolean;
 }

@@ -8,7 +8,7 @@ import { memoryOutbox } from './memory/outbox.ts';
 import { pinsInMemory } from './memory/pins.ts';
 import { memoryRegistrations } from './memory/registrations.ts';
 import { memoryThreads } from './memory/threads.ts';
-import { requireStorable } from './storable.ts';
+import { requireStorable, requireWhole } from './storable.ts';
 import type {
   Accepted,
   AgentRow,
@@ -42,6 +42,7 @@ export class MemoryStore implements Store {
 
   readonly requests: RequestStore = {
     accept: (row, nonce) => this.#do(() => this.#accept(row, nonce)),
+    acceptAnswered: (row, frames) => this.#do(() => this.#acceptAnswered(row, frames)),
     start: (key) =>
       this.#do(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
@@ -188,6 +189,14 @@ export class MemoryStore implements Store {
     if (row.idempotencyKey !== null) this.#byIdempotencyKey.set(nameOf(row.owner, row.idempotencyKey), recorded);
     if (row.sessionId !== null) this.#touchSession({ ...row, sessionId: row.sessionId }, row.acceptedAt);
     return { repeat: false };
+  }
+
+  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[]): Accepted {
+    requireWhole(row, frames);
+    for (const { text } of frames) requireStorable(text);
+    const accepted = this.#accept({ ...row, state: 'started' });
+    if ('repeat' in accepted && !accepted.repeat) this.#append(row, frames);
+    return accepted;
   }
 
   #withIdempotencyKey({ owner, idempotencyKey }: RequestRow): Recorded | undefined {

@@ -6,6 +6,7 @@ import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import { framesValues, requestValues } from './sql/values.ts';
 import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
+import { requireWhole } from './storable.ts';
 import type {
   Accepted,
   AgentStore,
@@ -93,6 +94,12 @@ export class SqliteStore implements Store {
         ? this.#ask('accept', ...values)
         : this.#ask('acceptSigned', nonce, ...values));
       if (earlier === 'reused') return { reused: true };
+      return earlier === null ? RECORDED : { repeat: true, row: earlier };
+    },
+    acceptAnswered: async (row, frames) => {
+      requireWhole(row, frames);
+      const values = requestValues({ ...row, state: 'finished' });
+      const earlier = await this.#ask('acceptAnswered', framesValues(frames), ...values);
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
     start: (key) => this.#ask('start', key),

@@ -1,4 +1,13 @@
+import type { FrameRow, RequestKey } from './store.ts';
+
 /** Refuses text that a database would cut off or refuse itself. JSON text never has it: it writes `\u0000`. */
 export function requireStorable(...texts: readonly (string | null)[]): void {
   if (texts.some((text) => text?.includes('\0'))) throw new Error('text with a NUL character cannot be stored');
+}
+
+/** Only we can get that wrong: an answer without its end would never get one. */
+export function requireWhole({ requestId }: RequestKey, frames: readonly FrameRow[]): void {
+  const [first] = frames;
+  if (first?.sequence !== 0 || frames.at(-1)?.isFinal !== true)
+    throw new Error(`the answer to ${requestId} is not whole`);
 }

@@ -107,6 +107,39 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.requests.start(row)).toBe(false);
       });
 
+      test('a request can be recorded with its whole answer', async () => {
+        const row = request({ sessionId: 's', state: 'started' });
+        const frames = [frame(0), frame(1, { isFinal: true })];
+        expect(await store.requests.acceptAnswered(row, frames)).toEqual({ repeat: false });
+        expect(await store.requests.find(row)).toEqual({ ...row, state: 'finished' });
+        expect(await store.requests.frames(row, ALL)).toEqual(frames);
+        expect((await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 })).rows).toHaveLength(1);
+        expect((await store.requests.unfinished()).filter((open) => open.owner === owner)).toEqual([]);
+        await expect(store.requests.append(row, [frame(2)])).rejects.toThrow();
+      });
+
+      test('an answer that came too late for a repeat is not recorded', async () => {
+        const row = request();
+        await store.requests.accept(row);
+        const frames = [frame(0, { isFinal: true })];
+        expect(await store.requests.acceptAnswered({ ...row, state: 'started' }, frames)).toEqual({
+          repeat: true,
+          row,
+        });
+        expect(await store.requests.frames(row, ALL)).toEqual([]);
+        expect((await store.requests.find(row))?.state).toBe('accepted');
+      });
+
+      test('a request whose answer cannot be recorded is not recorded either', async () => {
+        const row = request({ state: 'started' });
+        const final = frame(0, { isFinal: true });
+        await expect(store.requests.acceptAnswered(row, [])).rejects.toThrow('whole');
+        await expect(store.requests.acceptAnswered(row, [frame(0)])).rejects.toThrow('whole');
+        await expect(store.requests.acceptAnswered(row, [{ ...final, text: '\0' }])).rejects.toThrow('NUL');
+        expect(await store.requests.find(row)).toBeUndefined();
+        expect(await store.requests.acceptAnswered(row, [final])).toEqual({ repeat: false });
+      });
+
       test('a request that is not there is undefined', async () => {
         expect(await store.requests.find(ann('none'))).toBeUndefined();
       });

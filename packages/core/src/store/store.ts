@@ -98,6 +98,8 @@ export interface RequestStore {
    * nonce it was signed with is recorded in the same commit.
    */
   accept(row: RequestRow, nonce?: NonceRow): Promise<Accepted>;
+  /** The same for a request that was answered before it could be recorded: both in one commit, or neither. */
+  acceptAnswered(row: RequestRow, frames: readonly FrameRow[]): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
   start(key: RequestKey): Promise<boolean>;
   /**

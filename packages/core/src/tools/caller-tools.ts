@@ -19,11 +19,11 @@ export interface CallerToolOptions {
 /** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
 export function callerTools(
   tools: ToolRegistry,
-  { principal, signal }: { principal: Principal; signal: AbortSignal },
+  call: { readonly principal: Principal; readonly signal: AbortSignal },
 ): CallerTools {
   return {
-    list: (filter) => tools.list(principal, filter),
+    list: (filter) => tools.list(call.principal, filter),
     call: (name, args = {}, options = {}) =>
-      tools.call({ name, args, principal, ending: Ending.of(signal), ...options }),
+      tools.call({ name, args, principal: call.principal, ending: Ending.of(call.signal), ...options }),
   };
 }

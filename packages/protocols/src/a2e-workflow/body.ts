@@ -4,14 +4,26 @@ import { accept, type Issue, type Outcome } from '../outcome.ts';
 import type { JsonSchema } from '../schema.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { forbidden, TOLERATED } from './line.ts';
-import { ErrorBody, ExecutionResult, RateLimited, ValidationReport } from './message.ts';
+import {
+  Capabilities,
+  ErrorBody,
+  ExecutionResult,
+  HEALTHY_SERVICE,
+  Health,
+  RateLimited,
+  RateLimitStatus,
+  ValidationReport,
+} from './message.ts';
 
-/** What a server answers: a result, an error, a limit or a report. */
+/** What a server answers, at each of its addresses. */
 export type Body =
   | { readonly kind: 'result'; readonly body: ExecutionResult }
   | { readonly kind: 'error'; readonly body: ErrorBody }
   | { readonly kind: 'rate-limited'; readonly body: RateLimited }
-  | { readonly kind: 'report'; readonly body: ValidationReport };
+  | { readonly kind: 'report'; readonly body: ValidationReport }
+  | { readonly kind: 'capabilities'; readonly body: Capabilities }
+  | { readonly kind: 'rate-limit-status'; readonly body: RateLimitStatus }
+  | { readonly kind: 'health'; readonly body: Health };
 
 /** By shape alone, which answer this is; `undefined` for none. */
 export function bodyKind(json: JsonObject): Body['kind'] | undefined {
@@ -19,7 +31,12 @@ export function bodyKind(json: JsonObject): Body['kind'] | undefined {
   const error = json['error'];
   if (typeof error === 'string') return Object.hasOwn(json, 'retry_after') ? 'rate-limited' : undefined;
   if (isObject(error) && !Object.hasOwn(json, 'status')) return Object.hasOwn(error, 'type') ? 'error' : undefined;
-  return Object.hasOwn(json, 'execution_id') ? 'result' : undefined;
+  if (Object.hasOwn(json, 'execution_id')) return 'result';
+  if (Object.hasOwn(json, 'limits') && Object.hasOwn(json, 'usage')) return 'rate-limit-status';
+  const { capabilities } = json;
+  if (isObject(capabilities) && Object.hasOwn(capabilities, 'supportedOperations')) return 'capabilities';
+  // Other servers of agents tell their health too: only this service's name makes it ours.
+  return json['service'] === HEALTHY_SERVICE ? 'health' : undefined;
 }
 
 export function decodeBody(kind: Body['kind'], json: JsonObject, lenient: boolean): Outcome<Body> {
@@ -82,6 +99,28 @@ const twoLists: Tolerance = (json, warnings) => {
   return report;
 };
 
+/** The spec's example shows a list of APIs; what an agent needs to find them by is their id. */
+const apisById: Tolerance = (json, warnings) => {
+  const { capabilities } = json;
+  if (!isObject(capabilities)) return json;
+  const { availableApis } = capabilities;
+  if (!Array.isArray(availableApis) || !availableApis.every(hasId)) return json;
+  warnings.push({
+    pointer: '/capabilities/availableApis',
+    code: 'coerced',
+    message: 'availableApis is a list; it is read as an object by id',
+    suggestion: 'write an object whose names are the ids of the APIs',
+  });
+  const byId = Object.fromEntries(availableApis.map(({ id, ...api }) => [id, api]));
+  return { ...json, capabilities: { ...capabilities, availableApis: byId } };
+};
+
+function hasId(api: Json): api is JsonObject & { readonly id: string } {
+  return isObject(api) && typeof api['id'] === 'string';
+}
+
+const asItIs: Tolerance = (json) => json;
+
 function asFinding(list: string, warnings: Issue[]): (finding: Json, index: number) => Json {
   return (finding, index) => {
     const pointer = `/${list}/${index}`;
@@ -111,4 +150,7 @@ const BODIES: Readonly<Record<Body['kind'], BodyRow>> = {
   error: { validate: validators.ErrorBody, schema: ErrorBody, tolerate: errorIn },
   'rate-limited': { validate: validators.RateLimited, schema: RateLimited, tolerate: wholeSeconds },
   report: { validate: validators.ValidationReport, schema: ValidationReport, tolerate: twoLists },
+  capabilities: { validate: validators.Capabilities, schema: Capabilities, tolerate: apisById },
+  'rate-limit-status': { validate: validators.RateLimitStatus, schema: RateLimitStatus, tolerate: asItIs },
+  health: { validate: validators.Health, schema: Health, tolerate: asItIs },
 };

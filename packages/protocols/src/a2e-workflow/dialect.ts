@@ -23,7 +23,7 @@ import {
 import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from './message.ts';
 import { decodeRequest, type RunOptions } from './request.ts';
 
-/** A2E workflows in memory. `kind` tells a line, a whole workflow and the four answers apart. */
+/** A2E workflows in memory. `kind` tells a line, a whole workflow and the answers apart. */
 export type WorkflowMessage =
   | { readonly kind: 'line'; readonly line: Line }
   | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: RunOptions }

@@ -27,6 +27,8 @@ export {
   ErrorBody,
   EXECUTION_STATUSES,
   ExecutionResult,
+  HEALTHY_SERVICE,
+  type Health,
   LEVELS,
   type Level,
   OperationUpdate,

@@ -274,3 +274,14 @@ export const RateLimitStatus = {
   additionalProperties: false,
 } as const;
 export type RateLimitStatus = Static<typeof RateLimitStatus>;
+
+export const HEALTHY_SERVICE = 'a2e-server';
+
+/** `GET /health`: a server that answers is healthy. */
+export const Health = {
+  type: 'object',
+  required: ['status', 'service'],
+  properties: { status: { const: 'healthy' }, service: { const: HEALTHY_SERVICE }, version: { type: 'string' } },
+  additionalProperties: false,
+} as const;
+export type Health = Static<typeof Health>;

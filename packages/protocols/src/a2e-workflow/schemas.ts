@@ -6,6 +6,7 @@ import {
   Capabilities,
   ErrorBody,
   ExecutionResult,
+  Health,
   OperationUpdate,
   operationSchemaId,
   RateLimited,
@@ -35,6 +36,7 @@ const schemas: SchemaSet = {
     ValidationReport: published('validation-report', 'validation report', ValidationReport),
     Capabilities: published('capabilities', 'capabilities', Capabilities),
     RateLimitStatus: published('rate-limit-status', 'rate-limit status', RateLimitStatus),
+    Health: published('health', 'health', Health),
   },
 };
 

@@ -7,6 +7,9 @@ import type { Answer } from '../route.ts';
  */
 export function negotiate<Type extends string>(accept: string | undefined, offered: readonly Type[]): Type | undefined {
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return offered[0];
+  // Most callers name one type and nothing else.
+  const named = offered.find((type) => type === accept);
+  if (named !== undefined) return named;
   const ranges = accept.split(',').map(readRange);
   let best: Type | undefined;
   let bestQuality = 0;

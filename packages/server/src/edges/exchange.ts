@@ -7,6 +7,7 @@ import type { Answer, InboundRequest, Route } from '../route.ts';
 import type { Router } from '../router.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
 import { discardBody, hasBody, readBody, refuseBody } from './body.ts';
+import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import type { HttpLimits } from './limits.ts';
@@ -16,6 +17,7 @@ import { type LimitState, rateFields } from './rate-fields.ts';
 export interface ExchangeContext {
   readonly router: Router<Route>;
   readonly door: Door;
+  readonly places: CallerPlaces;
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
   readonly clock: Clock;
@@ -172,6 +174,8 @@ export class Exchange implements InboundRequest {
     const identified = door.identify({ headers, address: this.address, access: route.access });
     const principal = identified instanceof Promise ? await identified : identified;
     if (isFailure(principal)) return this.#word(principal);
+    const crowded = principal && this.#context.places.take(principal);
+    if (crowded !== undefined) return this.#word(crowded);
     this.principal = principal;
 
     if (this.#hasUnreadBody) {
@@ -264,6 +268,7 @@ export class Exchange implements InboundRequest {
 
   #close(): void {
     if (!this.#isDelivered) this.abort();
+    if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
     const { accessLog, observe, log, clock } = this.#context;
     const { method } = this;
     // The pattern, not the path: ids and queries may hold what is nobody's business.

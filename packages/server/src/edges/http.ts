@@ -6,6 +6,7 @@ import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
 import { createRouter } from '../router.ts';
 import { writeAnswer } from './answer.ts';
+import { CallerPlaces } from './caller-places.ts';
 import { Door, type DoorOptions } from './door.ts';
 import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
 import { endWith, lastAnswer } from './last-answer.ts';
@@ -43,10 +44,13 @@ export class HttpEdge implements AsyncDisposable {
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
     const { count, observe, accessLog = false } = options;
-    this.#context = { router: createRouter(options.routes), door, count, observe, limits, clock, ids, log, accessLog };
+    const places = new CallerPlaces(limits.maxPerCaller);
+    const router = createRouter(options.routes);
+    this.#context = { router, door, places, count, observe, limits, clock, ids, log, accessLog };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,
+      places,
       clock,
       log,
       maxHeaderFields: limits.maxHeaderFields,

@@ -2,6 +2,8 @@
 export interface HttpLimits {
   /** Open sockets of all kinds; more are dropped before a byte of theirs is read. */
   readonly maxConnections: number;
+  /** Requests and WebSockets that one caller may have open at the same time. */
+  readonly maxPerCaller: number;
   readonly maxHeaderBytes: number;
   readonly maxHeaderFields: number;
   /** From the first byte, or from connecting when there is none, to the end of the headers. */
@@ -26,6 +28,7 @@ export interface HttpLimits {
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxConnections: 15_000,
+  maxPerCaller: 1_000,
   maxHeaderBytes: 16 * 1024,
   maxHeaderFields: 64,
   headersMs: 10_000,

@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { isFailure, problemAnswer } from '../problem.ts';
 import type { SocketRoute } from '../route.ts';
 import { createRouter, type Match, type Router } from '../router.ts';
+import type { CallerPlaces } from './caller-places.ts';
 import { SocketConnection } from './connection.ts';
 import { type Door, refuseRole } from './door.ts';
 import { refuseForm } from './form.ts';
@@ -16,6 +17,7 @@ import { readOffer } from './subprotocols.ts';
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
   readonly door: Door;
+  readonly places: CallerPlaces;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxHeaderFields: number;
@@ -26,6 +28,7 @@ export interface SocketEdgeOptions {
 export class SocketEdge {
   readonly #router: Router<Entry>;
   readonly #door: Door;
+  readonly #places: CallerPlaces;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #maxHeaderFields: number;
@@ -36,9 +39,10 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, door, places, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
     this.#door = door;
+    this.#places = places;
     this.#clock = clock;
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
@@ -153,8 +157,13 @@ export class SocketEdge {
   }
 
   async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
+    let seated: Principal | undefined;
     try {
       if (!(await this.#identify(route, connection))) return;
+      const { principal } = connection;
+      const crowded = principal && this.#places.take(principal);
+      if (crowded !== undefined) return connection.close(1013, crowded.message);
+      seated = principal;
       if (this.#isDraining && route.carriesAnswers !== true) connection.endMessages();
       await route.open(connection);
       if (this.#isDraining) connection.close(1001, GOING_AWAY);
@@ -164,6 +173,8 @@ export class SocketEdge {
       if (connection.signal.aborted) return;
       this.#log.error({ err: error, route: route.path }, 'a WebSocket route failed');
       connection.close(1011, 'internal');
+    } finally {
+      if (seated !== undefined) this.#places.giveBack(seated);
     }
   }
 

@@ -74,7 +74,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
   ];
 }
 
-async function send(request: InboundRequest, context: E2AContext): Promise<Answer | Failure> {
+function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const principal = callerOf(request);
@@ -124,16 +124,16 @@ async function answer(
   reading: Reading,
   { framing, envelope, context }: { framing: Framing; envelope: E2AEnvelope; context: E2AContext },
 ): Promise<Answer | Failure> {
-  const headers = { 'X-Request-Id': encodeURIComponent(envelope.request_id ?? '') };
+  const requestId = encodeURIComponent(envelope.request_id ?? '');
   try {
     if (framing !== 'application/json') {
       // A request that is not for a stream gets its final frame alone, in the framing it asked for.
       const stream = texts(await reading.next(), reading, { framing, finalOnly: !envelope.is_stream });
-      return framed(stream, framing, context, headers);
+      return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
     const final = await reading.final();
     if (final === undefined) return failure('agent_failed');
-    return { status: 200, headers: { ...headers, ...JSON_TYPE }, text: final.text };
+    return { status: 200, headers: { 'X-Request-Id': requestId, ...JSON_TYPE }, text: final.text };
   } catch (error) {
     const known = failureOf(error);
     if (known !== undefined) return known;

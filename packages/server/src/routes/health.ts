@@ -1,13 +1,15 @@
+import { HEALTHY_SERVICE, type Health } from '@dragoman/protocols/a2e-workflow';
 import type { Route } from '../route.ts';
 
 /** Whether the server is there. Open: a load balancer has no key. */
 export function healthRoute(version: string): Route {
+  const health: Health = { status: 'healthy', service: HEALTHY_SERVICE, version };
   return {
     method: 'GET',
     path: '/health',
     access: 'public',
     counts: false,
     summary: 'Whether the server is there.',
-    handle: () => ({ status: 200, json: { status: 'healthy', service: 'a2e-server', version } }),
+    handle: () => ({ status: 200, json: health }),
   };
 }

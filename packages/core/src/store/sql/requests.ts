@@ -72,8 +72,8 @@ export function requestWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
   const useNonce = prepareNonceUse(database);
 
-  /** Null when it was recorded, else the earlier one. */
-  function accept(...values: RequestValues): RequestRow | null {
+  /** Its number when it was recorded, else the earlier one. */
+  function record(...values: RequestValues): number | RequestRow {
     const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state] =
       values;
     requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
@@ -94,13 +94,39 @@ export function requestWrites(database: Database) {
       const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
       return checkedRequest(earlier as StoredRequest);
     }
-    if (state !== 'finished') openUp.run(Number(lastInsertRowid), state === 'started' ? 1 : 0);
+    const id = Number(lastInsertRowid);
+    if (state !== 'finished') openUp.run(id, state === 'started' ? 1 : 0);
     if (sessionId !== null) touchSession.run(owner, agentId, sessionId, acceptedAt, acceptedAt);
-    return null;
+    return id;
+  }
+
+  /** Null when it was recorded, else the earlier one. */
+  function accept(...values: RequestValues): RequestRow | null {
+    const recorded = record(...values);
+    return typeof recorded === 'number' ? null : recorded;
+  }
+
+  function addFrames(key: RequestKey, request: Progress | undefined, rows: readonly FramesValues[]): void {
+    for (const [first, count, ends, lengths, text] of rows) {
+      refuseMisplaced(key, first, request);
+      requireStorable(text);
+      const checksum = checksumOfFrames({ first, count, ends, lengths, text });
+      insertFrames.run(request.id, first, count, ends, lengths, text, checksum);
+      request.next = first + count;
+      if (ends === 1) close.run(request.id);
+    }
   }
 
   return {
     accept,
+
+    acceptAnswered(frames: readonly FramesValues[], ...values: RequestValues): RequestRow | null {
+      const recorded = record(...values);
+      if (typeof recorded !== 'number') return recorded;
+      const [owner, requestId] = values;
+      addFrames({ owner, requestId }, { id: recorded, openId: recorded, next: null }, frames);
+      return null;
+    },
 
     /** The same with the nonce it was signed with, in one transaction: neither is there without the other. */
     acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | null {
@@ -112,16 +138,7 @@ export function requestWrites(database: Database) {
     },
 
     append(owner: string, requestId: string, rows: readonly FramesValues[]): void {
-      const request = progress.get(owner, requestId) as Progress | undefined;
-      const key = { owner, requestId };
-      for (const [first, count, ends, lengths, text] of rows) {
-        refuseMisplaced(key, first, request);
-        requireStorable(text);
-        const checksum = checksumOfFrames({ first, count, ends, lengths, text });
-        insertFrames.run(request.id, first, count, ends, lengths, text, checksum);
-        request.next = first + count;
-        if (ends === 1) close.run(request.id);
-      }
+      addFrames({ owner, requestId }, progress.get(owner, requestId) as Progress | undefined, rows);
     },
   };
 }

@@ -1,0 +1,51 @@
+import type { RunningCall } from '../call.ts';
+import type { RequestKey, RequestRow } from '../store/store.ts';
+import { Ending } from './ending.ts';
+import type { Run } from './run.ts';
+
+/** A request while it is being answered, with the handles its call has. */
+export class LiveRun extends Ending implements RunningCall {
+  readonly row: RequestRow;
+  readonly run: Run;
+  readonly name: string;
+  done: Promise<void> = Promise.resolve();
+  held: Hold | undefined;
+  /** It was begun before it was recorded, and cannot be. */
+  isAbandoned = false;
+  /** To be told when it is over. */
+  readonly over: (() => void)[] = [];
+
+  constructor(row: RequestRow, run: Run) {
+    super();
+    this.row = row;
+    this.run = run;
+    this.name = keyText(row);
+  }
+
+  get running(): RunningCall {
+    return this;
+  }
+
+  onOver(callback: () => void): void {
+    this.over.push(callback);
+  }
+}
+
+/** A door that stays shut until it is released. */
+export interface Hold {
+  readonly released: Promise<void>;
+  release(): void;
+}
+
+export function holding(): Hold {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { released, release };
+}
+
+export function keyText({ owner, requestId }: RequestKey): string {
+  // An agent id has no line break in it.
+  return `${owner}\n${requestId}`;
+}
