@@ -33,6 +33,14 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
+test.each(pages)('%s names only commands of dragoman that there are', (page) => {
+  const reference = readFileSync(join(root, 'docs/reference/cli.md'), 'utf8');
+  const known = new Set([...reference.matchAll(/^## `(\w+)`$/gm)].map(([, name]) => name));
+  const text = readFileSync(join(root, page), 'utf8');
+  const named = [...text.matchAll(/npx dragoman ([a-z]+)\b(?! …)/g)].map(([, name]) => name);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
 test.each(pages)('%s shows only configuration that is taken', (page) => {
   for (const text of blocksOf(page, 'yaml')) expect(parseConfig(text), text).toMatchObject({ ok: true });
 });

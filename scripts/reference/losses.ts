@@ -77,7 +77,9 @@ What is lost when a request of one protocol is told in another. Nothing here is 
 protocol can say (\`scripts/reference/full-messages.ts\`) is told in the other one and told back, and what does not return is
 listed. \`npx dragoman convert\` does the same for a message of yours, and names what that one loses.
 
-The server itself does not translate from protocol to protocol: what comes in becomes an envelope, with everything the
-protocol said that E2A has no field for in \`provenance.details\`, and the answer goes out in the protocol of the question. So of
-these tables only the columns and sections to and from e2a are ever on the way of a request.
+On a server no protocol is told in another directly: what comes in becomes an E2A envelope, and the answer goes out in the
+protocol of the question. So of these tables only those to and from e2a are ever on the way of a request. What answers lose, and
+the adapters for ACP and Linux Foundation A2A, is told by protocol: [E2A](../protocols/e2a.md#ledger-of-losses),
+[A2A messages](../protocols/a2a-messages.md), [A2A mailbox](../protocols/a2a-mailbox.md#ledger-of-losses),
+[A2E wire](../protocols/a2e-wire.md#what-is-lost), [A2E workflows](../protocols/a2e-workflow.md#what-is-lost).
 `;

@@ -25,6 +25,8 @@ export interface Block {
   /** What is behind `=`: `exit`, `needs` or `file`. */
   readonly settings: Readonly<Record<string, string>>;
   readonly text: string;
+  /** What the page says between the block before and this one. */
+  readonly prose: string;
   readonly line: number;
 }
 
@@ -33,7 +35,10 @@ export type Part = Block | { readonly does: 'stop'; readonly line: number };
 
 export function readPage(path: string): Part[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
+  let end = 0;
   return [...text.matchAll(PART)].map((found): Part => {
+    const prose = text.slice(end, found.index);
+    end = found.index + found[0].length;
     const line = text.slice(0, found.index).split('\n').length;
     const { indent = '', info = '', body = '' } = found.groups ?? {};
     if (found[0].startsWith('<')) return { does: 'stop', line };
@@ -45,6 +50,7 @@ export function readPage(path: string): Part[] {
       does: verb ?? settings[0]?.[0],
       settings: Object.fromEntries(settings),
       text: outdented(body, indent),
+      prose,
       line,
     };
   });

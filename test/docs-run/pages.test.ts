@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isBlock, ROOT, readPage } from './page.ts';
 import { Lacking, PageRun } from './page-run.ts';
@@ -27,6 +28,14 @@ describe.concurrent('what a page tells to do, done', { timeout: 300_000 }, () =>
 test.each(pages)('%s says of every command whether it is run', (page) => {
   const unmarked = readPage(page).filter((part) => isBlock(part) && part.language === 'sh' && !VERBS.has(part.does));
   expect(unmarked).toEqual([]);
+});
+
+test.each(pages)('%s tells the name of every file it shows', (page) => {
+  const unnamed = readPage(page).flatMap((part) => {
+    const file = isBlock(part) ? part.settings['file'] : undefined;
+    return file === undefined || (isBlock(part) && part.prose.includes(basename(file))) ? [] : [file];
+  });
+  expect(unnamed).toEqual([]);
 });
 
 const VERBS: ReadonlySet<string | undefined> = new Set(['run', 'serve', 'shown']);

@@ -16,7 +16,9 @@ await build({
   platform: 'node',
   format: 'esm',
   conditions: ['dragoman:source'],
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
