@@ -46,7 +46,7 @@ export class Serving {
   /** Waits until its last lines are those. */
   async prints(shown: string): Promise<void> {
     let difference: string | undefined = '';
-    for (const giveUp = Date.now() + 20_000; Date.now() < giveUp && difference !== undefined; await pause(20)) {
+    for (const giveUp = Date.now() + 60_000; Date.now() < giveUp && difference !== undefined; await pause(20)) {
       difference = differenceInText(`…\n${shown}`, this.#printed);
     }
     if (difference !== undefined) throw new Error(difference);

@@ -69,7 +69,6 @@ describe.each(names)('@dragoman/%s', (name) => {
 
 describe.each([
   ['node16', { module: 'node16', moduleResolution: 'node16' }],
-  ['nodenext', { module: 'nodenext', moduleResolution: 'nodenext' }],
   ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
 ])('a project with %s resolution', (kind, options) => {
   test('has all types', () => {
