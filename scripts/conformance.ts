@@ -18,7 +18,10 @@ export interface Fixture<Expect> {
 
 const root = new URL('../conformance/', import.meta.url);
 
-export function loadFixtures<Expect>(dialect: string, kind: 'accept' | 'reject' | 'convert'): Fixture<Expect>[] {
+export function loadFixtures<Expect>(
+  dialect: string,
+  kind: 'accept' | 'reject' | 'convert' | 'negotiate',
+): Fixture<Expect>[] {
   const folder = new URL(`${dialect}/${kind}/`, root);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

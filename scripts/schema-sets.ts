@@ -15,6 +15,7 @@ export interface LoadedSchemaSet extends SchemaSet {
 export async function* schemaSets(only: readonly string[] = []): AsyncGenerator<LoadedSchemaSet> {
   for (const name of packagesInOrderOfUse()) {
     const source = `${PACKAGES}${name}/src/`;
+    if (!existsSync(source)) continue;
     const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const folder of ['.', ...folders.map((entry) => entry.name)]) {
       if (only.length > 0 && !only.includes(folder)) continue;

@@ -14,10 +14,14 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   client: ['protocols'],
   console: ['client'],
   cli: ['protocols', 'core', 'server', 'client'],
+  'a2a-messages-schemas': ['protocols'],
 };
 
 /** Packages that run in a browser too. */
-const WITHOUT_NODE = ['protocols', 'client', 'console'];
+const WITHOUT_NODE = ['protocols', 'client', 'console', 'a2a-messages-schemas'];
+
+/** Where a package does not keep its sources in `src`. */
+const SOURCES: Readonly<Record<string, string>> = { 'a2a-messages-schemas': 'typescript' };
 
 interface Import {
   readonly file: string;
@@ -26,7 +30,7 @@ interface Import {
 }
 
 const packages = readdirSync(join(root, 'packages'));
-const sources = packages.flatMap((name) => sourceFiles(join(root, 'packages', name, 'src')));
+const sources = packages.flatMap((name) => sourceFiles(join(root, 'packages', name, SOURCES[name] ?? 'src')));
 const imports = sources.flatMap(importsOf);
 
 describe('the dependency direction', () => {

@@ -1,7 +1,10 @@
 // The built server with one agent and a caller that signs, for the benchmark to load. Tells its port and a key.
+import { MessageSigner } from '@dragoman/core';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 
-const [folder, agent, publicKey] = process.argv.slice(2);
+const [folder, agent, publicKey, signs] = process.argv.slice(2);
+// To measure what signatures cost there has to be a server without any: nobody could configure this one.
+if (signs === 'unsigned') MessageSigner.prototype.sign = async (message) => message;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const many = 1_000_000_000;
 const server = await startServer({

@@ -7,7 +7,7 @@ const server = await startServer({
   config: {
     port: 0,
     default_agent: 'bench',
-    agents: { bench: { driver: 'module', module, max_parallel: 100_000 } },
+    agents: { bench: { driver: 'module', module, max_parallel: 100_000, idempotent: true } },
     limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
     mailbox: { requests_per_minute: many, max_concurrent: many },
   },

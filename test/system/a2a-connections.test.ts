@@ -51,25 +51,46 @@ describe('a WebSocket', () => {
     await once(socket, 'close');
     expect(heard).toHaveLength(3);
   });
+
+  test('carries messages of ten megabytes, and none larger', async () => {
+    const socket = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`, {
+      headers: { authorization: `Bearer ${ada.api_key}` },
+    });
+    await once(socket, 'open');
+    socket.send(JSON.stringify(request({ content: 'x'.repeat(9_900_000) })));
+    const [data] = await once(socket, 'message');
+    expect(JSON.parse(data.toString())).toMatchObject({ payload: { status: 'success' } });
+    socket.send(JSON.stringify(request({ content: 'x'.repeat(10 * 1024 * 1024) })));
+    expect((await once(socket, 'close'))[0]).toBe(1009);
+  });
 });
 
 describe('plain lines', () => {
-  test('a signed handshake opens a session; who has not signed is nobody, and nobody else speaks on it', async () => {
-    const { hostname, port } = new URL(near.messagesUrl);
-    const socket = connect(Number(port), hostname);
-    const lines = createInterface({ input: socket });
-    const ask = async (message: JsonObject): Promise<JsonObject> => {
-      const line = once(lines, 'line');
-      socket.write(`${JSON.stringify(message)}\n`);
-      return JSON.parse((await line)[0]);
-    };
+  test('every message is signed there, and only the agent that opened it speaks', async () => {
+    const other = await signingCaller(near, 'other-speaker');
+    const { ask, socket } = lines(near.messagesUrl);
     const own = (message: JsonObject) => ({ ...message, sender_id: 'signing-agent' });
+    expect(await ask(signed(signer, handshake()))).toMatchObject({ message_type: 'handshake_ack' });
+    expect(await ask(signed(signer, request({ content: 'by line' })))).toMatchObject({
+      payload: { data: { echoed: 'by line' } },
+    });
+    // Else whoever repeats a handshake somewhere could go on in its name.
     expect(await ask(own(request({})))).toMatchObject({ payload: { error: { code: 'AUTHENTICATION_FAILED' } } });
-    expect(await ask(signed(signer, own(handshake())))).toMatchObject({ message_type: 'handshake_ack' });
-    expect(await ask(own(request({ content: 'by line' })))).toMatchObject({ payload: { data: { echoed: 'by line' } } });
-    expect(await ask(request({ content: 'as another' }))).toMatchObject({ payload: { error: { code: 'FORBIDDEN' } } });
-    socket.write(`${JSON.stringify({ ...own(heading('goodbye')), payload: {} })}\n`);
+    expect(await ask(signed(other, request({})))).toMatchObject({ payload: { error: { code: 'FORBIDDEN' } } });
+    socket.write(`${JSON.stringify(signed(signer, { ...heading('goodbye'), payload: {} }))}\n`);
     await once(socket, 'close');
+  });
+
+  test('who says nothing that proves it is somebody has to leave; who has proven it may be silent', async () => {
+    const silent = connect(Number(new URL(near.messagesUrl).port), '127.0.0.1').resume();
+    const { ask, socket } = lines(near.messagesUrl);
+    await ask(signed(signer, handshake()));
+    const stranger = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`);
+    await Promise.all([once(silent, 'close'), once(stranger, 'close')]);
+    expect(await ask(signed(signer, request({ content: 'still here' })))).toMatchObject({
+      payload: { data: { echoed: 'still here' } },
+    });
+    socket.destroy();
   });
 });
 
@@ -175,6 +196,19 @@ test('the schemas are there for everybody, and nothing beside them', async () =>
     expect((await call(near.url, { path: `/schemas/${name}` })).status, name).toBe(404);
   }
 });
+
+/** A connection of plain lines. */
+function lines(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const input = createInterface({ input: socket });
+  const ask = async (message: JsonObject): Promise<JsonObject> => {
+    const line = once(input, 'line');
+    socket.write(`${JSON.stringify(message)}\n`);
+    return JSON.parse((await line)[0]);
+  };
+  return { socket, ask };
+}
 
 async function register(
   key: string,

@@ -148,6 +148,16 @@ describe('messages over HTTP', () => {
   });
 });
 
+test('the card of the server tells where messages go, and the key everything it says is signed with', async () => {
+  const card = (await (await call(system.url, { path: '/.well-known/agent-card.json' })).json()) as JsonObject;
+  const { extensions } = card['capabilities'] as { extensions: { uri: string; params: JsonObject }[] };
+  const { params = {} } = extensions.find(({ uri }) => uri.endsWith('/a2a-messages')) ?? {};
+  expect(params).toMatchObject({ endpoint: `${system.url}/a2a/messages`, agent_id: 'dragoman' });
+  const { message } = await post(request({ content: 'signed' }), ada.api_key);
+  expect(isSignedByServer(message, createPublicKey(String(params['public_key'])))).toBe(true);
+  expect(auth(message)['public_key_fingerprint']).toBe(params['public_key_fingerprint']);
+});
+
 describe('the examples of the spec, with ids that fit its patterns', () => {
   const folder = new URL('../../conformance/a2a-messages/accept/', import.meta.url);
   const examples = readdirSync(folder).filter((name) => name.startsWith('spec-example-'));

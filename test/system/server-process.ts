@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import type { Clock } from '../../packages/core/src/ports.ts';
 import { jsonLog, readConfig, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 
 /**
@@ -12,7 +13,7 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
   const server = await startServer({
     config: config.value,
     folder,
-    clock: systemClock,
+    clock: clockSetBy(process.env['DRAGOMAN_TEST_CLOCK']),
     ids: systemIds,
     log: jsonLog('debug'),
     adminKey,
@@ -24,6 +25,12 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     server.stop({ drainMs }).then(() => process.exit(0));
   });
   process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url, messages: server.messages.url })}\n`);
+}
+
+/** The real clock, set off by as many milliseconds as a file says: read again whenever somebody asks for the time. */
+function clockSetBy(file: string | undefined): Clock {
+  if (file === undefined) return systemClock;
+  return { ...systemClock, now: () => new Date(Date.now() + Number(readFileSync(file, 'utf8'))) };
 }
 
 // A test run that is killed cannot clean up behind itself. Its servers see their stdin end, and do it for it.

@@ -21,7 +21,9 @@ async function run(code: string, { url, key }: { url: string; key: string }) {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    },
     conditions: ['dragoman:source'],
     outfile: file,
     logLevel: 'silent',

@@ -4,6 +4,8 @@ export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
+export { Strangers } from './a2a-messages/strangers.ts';
+export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,
@@ -75,6 +77,7 @@ export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { Reading } from './runs/reading.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
+export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export type * from './store/memories.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';

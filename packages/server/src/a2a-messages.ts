@@ -16,14 +16,24 @@ import {
   relayAgent,
   SenderProof,
   type Store,
+  Strangers,
+  toolsAgent,
 } from '@dragoman/core';
-import { type AgentCard, isAgentId } from '@dragoman/protocols/a2a-messages';
+import { SCHEMA_BASE } from '@dragoman/protocols';
+import {
+  type AgentCard,
+  isAgentId,
+  MAX_MESSAGE_BYTES,
+  PROTOCOL_VERSIONS,
+  SCHEMA_VERSIONS,
+} from '@dragoman/protocols/a2a-messages';
 import type { Config } from './config-schema.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
 import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
+import type { CardExtension } from './routes/discovery.ts';
 import { schemaRoute } from './routes/schema-files.ts';
 import { VERSION } from './version.ts';
 
@@ -42,6 +52,8 @@ export interface MessagesServiceOptions {
 export interface MessagesService {
   readonly routes: readonly Route[];
   readonly socket: SocketRoute;
+  /** What the card of this server tells of messages: where they go, and by which key its own are known. */
+  readonly cardExtension: CardExtension;
   /** Where messages come in over TCP; `undefined` when no port is opened. */
   readonly url: string | undefined;
   /** Opens the port, if there is to be one, and tells agents where this server is. */
@@ -85,11 +97,23 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     relayed.add(agent.agentId);
     engine.addAgent(relayAgent({ card, endpoint, serverId, signer, gate, clock, ids }));
   };
-  const proof = new SenderProof({ callers: engine.callers, nonces: store.nonces, clock, requireSignatures });
+  const { tools_agent: toolsId } = settings;
+  if (toolsId !== undefined) {
+    if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
+    engine.addAgent(toolsAgent(toolsId), { maxParallel: 64 });
+  }
+  const proof = new SenderProof({
+    callers: engine.callers,
+    nonces: store.nonces,
+    clock,
+    requireSignatures,
+    ...(settings.max_nonces !== undefined && { mostNonces: settings.max_nonces }),
+  });
   const messages = new Messages({
     engine,
     registry,
     proof,
+    strangers: new Strangers({ clock, perMinute: settings.unproven_per_minute ?? 120 }),
     nonces: store.nonces,
     signer,
     clock,
@@ -97,8 +121,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     log,
     card: serverCard(serverId, published),
   });
-  const lines = new MessageLines(messages);
-  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_LINE_BYTES } });
+  const lines = new MessageLines(messages, clock);
+  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();
@@ -109,8 +133,15 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     get url() {
       return url;
     },
+    get cardExtension() {
+      return {
+        uri: `${SCHEMA_BASE}/a2a-messages`,
+        description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+        params: { endpoint: `${ownUrl}/a2a/messages`, agent_id: serverId, ...published },
+      };
+    },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
-    socket: messageSocketRoute(messages),
+    socket: messageSocketRoute(messages, clock),
     listen: async (server) => {
       ownUrl = settings.url ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
@@ -122,7 +153,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     stop: async ({ drainMs }) => {
       stopped.abort();
       const closed = edge.close();
-      await lines.stop({ drainMs, clock });
+      await lines.stop({ drainMs });
       await edge[Symbol.asyncDispose]();
       await closed;
     },
@@ -131,7 +162,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
 
 /** The agents of this server as others find them: what they are good at is what they are configured to be. */
 function hostedAgents(
-  { agents = {} }: Config,
+  { agents = {}, messages: { tools_agent: toolsId } = {} }: Config,
   { callers }: Engine,
   { endpoint, published }: { endpoint: string; published: Record<string, string> },
 ): HostedAgent[] {
@@ -140,7 +171,9 @@ function hostedAgents(
     .flatMap((agent): [string, Partial<DriverDefinition>][] =>
       agent.driver === undefined ? [] : [[agent.agent_id, agent]],
     );
-  return [...Object.entries<Partial<DriverDefinition>>(agents), ...administered]
+  const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
+  const own: [string, Partial<DriverDefinition>][] = toolsId === undefined ? [] : [[toolsId, tools]];
+  return [...Object.entries<Partial<DriverDefinition>>(agents), ...own, ...administered]
     .filter(([id]) => isAgentId(id))
     .map(([id, { name = id, description = '', skills = [] }]) => ({
       endpoint,
@@ -150,8 +183,8 @@ function hostedAgents(
         version: CARD_VERSION,
         description,
         capabilities: skills.length > 0 ? skills.slice(0, 50) : ['request_response'],
-        supported_protocols: ['A2A/1.0'],
-        schema_versions: ['1.0.0'],
+        supported_protocols: [...PROTOCOL_VERSIONS],
+        schema_versions: [...SCHEMA_VERSIONS],
         metadata: { ...published },
       },
     }));
@@ -164,8 +197,8 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
     version: CARD_VERSION,
     description: 'Relays requests to its agents, and knows which agents there are.',
     capabilities: ['request_response', 'auth_signature'],
-    supported_protocols: ['A2A/1.0'],
-    schema_versions: ['1.0.0'],
+    supported_protocols: [...PROTOCOL_VERSIONS],
+    schema_versions: [...SCHEMA_VERSIONS],
     metadata: { ...published },
   };
 }
@@ -185,4 +218,3 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const KEY_FILE = 'messages.pem';
 /** A card has three numbers and nothing behind them. */
 const CARD_VERSION = VERSION.replace(/[-+].*$/, '');
-const MAX_LINE_BYTES = 10 * 1024 * 1024;

@@ -18,7 +18,7 @@ import { mailboxSettings, outboxSettings, strangerOf } from './mailbox-config.ts
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
-import { DEFAULT_NAME, discoveryRoutes } from './routes/discovery.ts';
+import { type CardExtension, DEFAULT_NAME, discoveryRoutes } from './routes/discovery.ts';
 import { mailboxRoutes } from './routes/mailbox.ts';
 import { VERSION } from './version.ts';
 
@@ -31,6 +31,8 @@ export interface MailboxServiceOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** What else its card tells of. */
+  readonly extensions?: () => readonly CardExtension[];
 }
 
 /** The mailbox and everything that belongs to it. */
@@ -94,6 +96,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         version: VERSION,
         callbackKey: keys.publicKey,
         addressees,
+        extensions: options.extensions ?? (() => []),
         stranger: strangerOf(mailboxConfig, anonymousOwner('', '')),
       }),
       ...adminOutboxRoutes(outbox),

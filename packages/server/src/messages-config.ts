@@ -20,6 +20,25 @@ export const MessagesShape = {
       pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
       description: 'The name this server goes by among agents; dragoman unless told.',
     },
+    tools_agent: {
+      type: 'string',
+      minLength: 3,
+      maxLength: 128,
+      pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+      description:
+        'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
+    },
+    unproven_per_minute: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'Messages that prove nobody, from one address in a minute, before no more are looked at; 120 unless told.',
+    },
+    max_nonces: {
+      type: 'integer',
+      minimum: 100,
+      description: 'Signed messages that are remembered against replays; more are refused. 1000000 unless told.',
+    },
     url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for the registry.' },
   },
   additionalProperties: false,

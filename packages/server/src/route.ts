@@ -85,6 +85,8 @@ export interface SocketRoute {
    * long as the server waits for anything.
    */
   readonly carriesAnswers?: boolean;
+  /** The largest message it takes, where that is not the limit of all. */
+  readonly maxMessageBytes?: number;
   /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }

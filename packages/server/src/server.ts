@@ -133,7 +133,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
-    const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log });
+    const extensions = () => [messages.cardExtension];
+    const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log, extensions });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());

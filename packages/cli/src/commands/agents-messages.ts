@@ -1,9 +1,10 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type AgentIdentity, createClient } from '@dragoman/client';
+import { privateKeyIn, signedBy } from '@dragoman/core';
 import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, findServer, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -16,11 +17,13 @@ import { fail } from '../trouble.ts';
 export function keygenCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents keygen',
-    summary: 'a new Ed25519 key to sign A2A messages with; its public half is for the operator',
+    summary: 'a new key to sign A2A messages with; its public half is for the operator',
     examples: [`${PROGRAM} agents keygen --out desk.pem`],
-  }).requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there');
-  return runs<{ out: string }>(command, context, async ({ out, json }) => {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  })
+    .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')
+    .addOption(new Option('--kind <kind>', 'of the key').choices(Object.keys(KINDS)).default('ed25519'));
+  return runs<{ out: string; kind: keyof typeof KINDS }>(command, context, async ({ out, kind, json }) => {
+    const { privateKey, publicKey } = KINDS[kind]();
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     try {
       const text = privateKey.export({ format: 'pem', type: 'pkcs8' });
@@ -109,10 +112,10 @@ export function callCommand(context: Context): Command {
     const text = options.params === '-' ? await readText('-', context) : (options.params ?? '{}');
     const parameters = objectIn(text, '--params');
     const key =
-      options.sign === undefined ? undefined : privateKeyIn(await readText(options.sign, context), options.sign);
+      options.sign === undefined ? undefined : signingKey(await readText(options.sign, context), options.sign);
     const identity: AgentIdentity = {
       agentId: options.as,
-      ...(key !== undefined && { sign: (bytes: Uint8Array) => sign(null, bytes, key) }),
+      ...(key !== undefined && { sign: (bytes: Uint8Array) => signedBy(key, bytes) }),
     };
     const connection = key === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
     const agent = connection.client.agent(identity);
@@ -127,16 +130,12 @@ function unkeyed(options: ConnectionOptions, context: Context) {
   return { client: createClient({ url }), url, key: '', keySource: '--sign' };
 }
 
-function privateKeyIn(text: string, file: string): KeyObject {
-  try {
-    const key = createPrivateKey(text);
-    if (key.asymmetricKeyType === 'ed25519') return key;
-  } catch {
-    // Said below.
-  }
+function signingKey(pem: string, file: string): KeyObject {
+  const key = privateKeyIn(pem);
+  if (key !== undefined) return key;
   fail({
     code: 'no_key',
-    message: `${file} is no Ed25519 private key in PEM`,
+    message: `${file} is no private key in PEM, of Ed25519, ECDSA P-256 or RSA`,
     fixes: [`make one with: ${PROGRAM} agents keygen`],
   });
 }
@@ -146,3 +145,9 @@ function objectIn(text: string, option: string): JsonObject {
   if (json.ok && isObject(json.value)) return json.value;
   fail({ code: 'usage', message: `${option} must be a JSON object`, exitCode: 2 });
 }
+
+const KINDS = {
+  ed25519: () => generateKeyPairSync('ed25519'),
+  p256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  rsa: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
+};

@@ -1,4 +1,5 @@
 import { type E2AResponse, type Failure, failure, isObject, type JsonObject } from '@dragoman/protocols';
+import { MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 
 /**
  * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result
@@ -19,6 +20,9 @@ export async function collectAnswer(
     }
     const { delta, delta_kind: kind } = frame.body;
     if (kind === 'text' && typeof delta === 'string') text += delta;
+    if (text.length > MAX_MESSAGE_BYTES) {
+      return failure('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
+    }
   }
   return failure('agent_failed');
 }

@@ -1,6 +1,8 @@
-import { createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { type A2AMessage, signedContent } from '@dragoman/protocols/a2a-messages';
+import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { type A2AMessage, MAX_MESSAGE_BYTES, signedContent } from '@dragoman/protocols/a2a-messages';
 import type { Clock } from '../ports.ts';
+import { refuse } from '../refused.ts';
+import { signedBy } from '../signing/private-key.ts';
 import { fingerprintOf } from '../signing/public-keys.ts';
 
 /** Signs what this server says, in its own name and in those of its agents: all of them answer with one key. */
@@ -32,14 +34,13 @@ export class MessageSigner {
     const sent = { ...message, timestamp, auth };
     const content = signedContent(sent);
     if (!content.ok) throw new Error('a message of ours has no canonical form');
-    return { ...sent, auth: { ...auth, signature: await this.#signatureOf(content.value.bytes) } };
-  }
-
-  #signatureOf(bytes: Uint8Array): Promise<string> {
-    return new Promise((resolve, reject) => {
-      sign(null, bytes, this.#key, (error, signature) =>
-        error === null ? resolve(signature.toString('base64')) : reject(error),
-      );
-    });
+    if (content.value.bytes.length + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
+      refuse('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
+    }
+    const signature = await signedBy(this.#key, content.value.bytes);
+    return { ...sent, auth: { ...auth, signature: signature.toString('base64') } };
   }
 }
+
+/** With its name; the longest is one of RSA with 8192 bits. */
+const SIGNATURE_BYTES = 2048;

@@ -26,12 +26,14 @@ import type { NonceStore } from '../store/store.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
-import type { Known, Proof, SenderProof } from './sender-proof.ts';
+import type { Proof, SenderProof } from './sender-proof.ts';
+import type { Strangers } from './strangers.ts';
 
 export interface MessagesOptions {
   readonly engine: Engine;
   readonly registry: AgentRegistry;
   readonly proof: SenderProof;
+  readonly strangers: Strangers;
   readonly nonces: NonceStore;
   readonly signer: MessageSigner;
   readonly clock: Clock;
@@ -45,6 +47,8 @@ export interface MessagesOptions {
 export interface MessagesEntrance {
   /** Who the API key says. */
   readonly principal?: Principal | undefined;
+  /** Where it comes from, as far as one caller can hardly leave it: what proves nobody counts for that. */
+  readonly address: string;
   /** The door has counted the message against the caller's limits. */
   readonly counted?: boolean;
   readonly signal: AbortSignal;
@@ -76,7 +80,8 @@ export class Conversation {
   readonly #options: MessagesOptions;
   readonly #entrance: MessagesEntrance;
   #session: Session = NEW_SESSION;
-  #signer: Known['signer'];
+  /** Who has signed here before; on one connection only one agent speaks. */
+  #speaker: string | undefined;
   /** What came before is known for what it is before the next is looked at. */
   #admitted: Promise<unknown> = Promise.resolve();
 
@@ -90,8 +95,16 @@ export class Conversation {
     return this.#session.state === 'closed';
   }
 
+  /** Somebody is known to be on the other side. */
+  get isProven(): boolean {
+    return this.#entrance.principal !== undefined || this.#speaker !== undefined;
+  }
+
   /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
   async take(text: Uint8Array | string): Promise<Said> {
+    const { strangers } = this.#options;
+    const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
+    if (limited !== undefined) return { failure: limited };
     const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
     if (!parsed.ok) {
       const code = parsed.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json';
@@ -103,7 +116,9 @@ export class Conversation {
       this.#admitted = admitting.catch(() => {});
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
-      return said instanceof Object && 'fault' in said ? await this.#refusal(json, said) : await this.#signed(said);
+      if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
+      if (said.code === 'unauthenticated' && !this.isProven) strangers.failed(this.#entrance.address);
+      return await this.#refusal(json, said);
     } catch (error) {
       const refused = failureOf(error);
       if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
@@ -120,23 +135,23 @@ export class Conversation {
       return failure(isForeign ? 'forbidden' : 'invalid_message', { issues: decoded.issues });
     }
     const message = decoded.value;
-    const known = { ...this.#known(), ...(this.#signer !== undefined && { signer: this.#signer }) };
-    const proven = await proof.of(message, known);
+    const proven = await proof.of(message, this.#entrance.principal);
     if (!('principal' in proven)) return proven;
-    const { principal, nonce, fingerprint } = proven;
-    if (fingerprint !== undefined) this.#signer ??= { agentId: principal.id, fingerprint };
-    if (this.#signer !== undefined && principal.role === 'agent' && principal.id !== this.#signer.agentId) {
+    const { principal, nonce } = proven;
+    if (nonce !== undefined) this.#speaker ??= principal.id;
+    if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
     if (message.message_type !== 'request') {
       if (this.#entrance.counted !== true) engine.limiter.request(principal);
       if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');
     }
-    const { session, send, verdict } = receive(this.#session, message, {
+    const { session, send, verdict, issue } = receive(this.#session, message, {
       card: this.#cardOf(message.recipient_id),
       stamp: this.#stamp(),
     });
     this.#session = session;
+    if (issue?.code === 'not_asked') return NOT_ASKED;
     if (verdict !== 'deliver') return send[0];
     switch (message.message_type) {
       case 'request':
@@ -147,12 +162,12 @@ export class Conversation {
           elapsed: () => clock.elapsed(),
         });
       default:
-        return failure('not_found', {}, 'No request of ours waits for this answer.');
+        return NOT_ASKED;
     }
   }
 
-  async #ask(message: RequestMessage, { principal, nonce }: Proof): Promise<Answer> {
-    const { engine, log } = this.#options;
+  async #ask(message: RequestMessage, { principal, nonce, fingerprint }: Proof): Promise<Answer> {
+    const { engine, log, proof } = this.#options;
     const envelope = a2aMessagesDialect.toEnvelope(message) as E2AEnvelope;
     const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
     const frames = engine.handle(envelope, {
@@ -167,6 +182,8 @@ export class Conversation {
       engine.runs.cancel({ owner: principal.id, requestId: message.message_id });
       return final;
     }
+    // An answer may take its time; who has lost the key meanwhile does not get it.
+    if (fingerprint !== undefined && !proof.isGood(principal.id, fingerprint)) return failure('unauthenticated');
     return a2aMessagesDialect.fromResponse(final, envelope)[0];
   }
 
@@ -177,11 +194,6 @@ export class Conversation {
 
   async #signed(message: A2AMessage | undefined): Promise<Said> {
     return message === undefined ? {} : { message: await this.#options.signer.sign(message) };
-  }
-
-  #known(): Known {
-    const { principal } = this.#entrance;
-    return principal === undefined ? {} : { principal };
   }
 
   /** An agent of ours introduces itself; whoever else was meant, we answer for the server. */
@@ -203,3 +215,5 @@ export class Conversation {
 
 /** What to say, or why nothing else can be said. */
 type Answer = A2AMessage | Failure | undefined;
+
+const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');

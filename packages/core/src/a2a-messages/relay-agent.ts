@@ -108,6 +108,7 @@ async function partOf(bytes: Uint8Array, { status, request, keys, now }: Asked):
   }
   if (message.message_type === 'response') {
     const { payload } = message;
+    if (message.sender_id !== request.recipient_id) return agentFailed('Another agent answered than the one asked.');
     return payload.status === 'success'
       ? { part: 'complete', result: payload.data }
       : { part: 'error', ...errorIn(payload.error) };

@@ -14,14 +14,14 @@ class SetClock implements Clock {
   after = () => () => {};
 }
 
-async function open({ requireSignatures = false } = {}) {
+async function open({ requireSignatures = false, mostNonces = 1000 } = {}) {
   const clock = new SetClock();
   const store = new MemoryStore();
   const callers = new Callers({ store: store.agents, clock });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();
   await callers.put({ agent_id: 'ada-agent', permissions: {}, public_key });
-  const proof = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures });
+  const proof = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures, mostNonces });
   return { clock, store, callers, proof, privateKey };
 }
 
@@ -37,8 +37,8 @@ function request(clock: Clock, sender_id = 'ada-agent'): RequestMessage {
   };
 }
 
-function signed(message: RequestMessage, key: KeyObject): RequestMessage {
-  const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce: 'a'.repeat(32), signature: '' };
+function signed(message: RequestMessage, key: KeyObject, nonce = 'a'.repeat(32)): RequestMessage {
+  const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce, signature: '' };
   const content = signedContent({ ...message, auth });
   if (!content.ok) throw new Error('no canonical form');
   return { ...message, auth: { ...auth, signature: sign(null, content.value.bytes, key).toString('base64') } };
@@ -48,15 +48,15 @@ describe('a signature', () => {
   test('proves its agent, and hands on the nonce without using it up', async () => {
     const { proof, clock, privateKey, store } = await open();
     const message = signed(request(clock), privateKey);
-    const proven = await proof.of(message, {});
+    const proven = await proof.of(message);
     expect(proven).toMatchObject({ principal: { id: 'ada-agent' }, nonce: { nonce: 'a'.repeat(32) } });
     expect(await store.nonces.latest()).toBe(0);
   });
 
   test('of another key or of an agent nobody knows fails alike', async () => {
     const { proof, clock, privateKey } = await open();
-    const forged = await proof.of(signed(request(clock), generateKeyPairSync('ed25519').privateKey), {});
-    const unknown = await proof.of(signed(request(clock, 'eve-agent'), privateKey), {});
+    const forged = await proof.of(signed(request(clock), generateKeyPairSync('ed25519').privateKey));
+    const unknown = await proof.of(signed(request(clock, 'eve-agent'), privateKey));
     expect(forged).toMatchObject({ code: 'unauthenticated' });
     expect(unknown).toEqual(forged);
   });
@@ -65,23 +65,69 @@ describe('a signature', () => {
     const { proof, clock, privateKey, store, callers } = await open();
     const old = signed(request(clock), privateKey);
     clock.time += 2 * 3_600_000;
-    const proven = await proof.of(signed(request(clock), privateKey), {});
+    const proven = await proof.of(signed(request(clock), privateKey));
     if (!('nonce' in proven) || proven.nonce === undefined) expect.unreachable();
     await store.nonces.use(proven.nonce);
     clock.time -= 2 * 3_600_000;
-    expect(await proof.of(old, {})).toMatchObject({
+    expect(await proof.of(old)).toMatchObject({
       code: 'invalid_message',
       details: { issues: [{ code: 'stale' }, {}] },
     });
     const next = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures: false });
     await next.load();
-    expect(await next.of(old, {})).toMatchObject({ code: 'invalid_message' });
+    expect(await next.of(old)).toMatchObject({ code: 'invalid_message' });
+  });
+
+  test('that is too old is refused in the same words whether or not there is such an agent', async () => {
+    const { proof, clock, privateKey } = await open();
+    const [known, unknown] = ['ada-agent', 'eve-agent'].map((sender) => signed(request(clock, sender), privateKey));
+    clock.time += 301_000;
+    if (known === undefined || unknown === undefined) expect.unreachable();
+    const refusal = await proof.of(known);
+    expect(refusal).toMatchObject({ code: 'invalid_message' });
+    expect(await proof.of(unknown)).toEqual(refusal);
+  });
+
+  test('whose nonce was forgotten stays old when the clock is set back to its time, also after a restart', async () => {
+    const { proof, clock, privateKey, store, callers } = await open();
+    const old = signed(request(clock), privateKey);
+    const proven = await proof.of(old);
+    if (!('nonce' in proven) || proven.nonce === undefined) expect.unreachable();
+    await store.nonces.use(proven.nonce);
+    clock.time += 20 * 60_000;
+    await proof.purge();
+    expect(await store.nonces.count()).toBe(0);
+    clock.time -= 20 * 60_000;
+    const next = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures: false });
+    await next.load();
+    for (const judge of [proof, next]) expect(await judge.of(old)).toMatchObject({ code: 'invalid_message' });
+  });
+
+  test('is refused when no more nonces can be kept, until old ones are forgotten', async () => {
+    const { proof, clock, privateKey, store } = await open({ mostNonces: 3 });
+    const next = async (nonce: string) => {
+      const proven = await proof.of(signed(request(clock), privateKey, nonce.repeat(32)));
+      if ('nonce' in proven && proven.nonce !== undefined) await store.nonces.use(proven.nonce);
+      return proven;
+    };
+    for (const nonce of ['1', '2', '3']) expect(await next(nonce)).toHaveProperty('principal');
+    expect(await next('4')).toMatchObject({ code: 'busy', details: { retry_after: 60 } });
+    clock.time += 16 * 60_000;
+    await proof.purge();
+    expect(await next('4')).toHaveProperty('principal');
+  });
+
+  test('by a key that is taken away while it is being checked is worth nothing', async () => {
+    const { proof, clock, privateKey, callers } = await open();
+    const proving = proof.of(signed(request(clock), privateKey));
+    await callers.put({ agent_id: 'ada-agent', permissions: {} });
+    expect(await proving).toMatchObject({ code: 'unauthenticated' });
   });
 
   test('of an agent that is gone, or whose key is, is worth nothing', async () => {
     const { proof, clock, privateKey, callers } = await open();
     await callers.put({ agent_id: 'ada-agent', permissions: {} });
-    expect(await proof.of(signed(request(clock), privateKey), {})).toMatchObject({ code: 'unauthenticated' });
+    expect(await proof.of(signed(request(clock), privateKey))).toMatchObject({ code: 'unauthenticated' });
   });
 });
 
@@ -91,22 +137,11 @@ describe('without a signature', () => {
       const { proof, clock, callers } = await open({ requireSignatures });
       const principal = callers.named('ada-agent');
       if (principal === undefined) expect.unreachable();
-      const proven = await proof.of(request(clock), { principal });
+      const proven = await proof.of(request(clock), principal);
       expect(proven).toMatchObject(
         requireSignatures ? { code: 'unauthenticated' } : { principal: { id: 'ada-agent' } },
       );
-      expect(await proof.of(request(clock, 'eve-agent'), { principal })).toMatchObject({ code: 'forbidden' });
+      expect(await proof.of(request(clock, 'eve-agent'), principal)).toMatchObject({ code: 'forbidden' });
     }
-  });
-
-  test('who signed on the connection before goes on, as long as that key is good', async () => {
-    const { proof, clock, callers, privateKey } = await open();
-    const proven = await proof.of(signed(request(clock), privateKey), {});
-    if (!('fingerprint' in proven) || proven.fingerprint === undefined) expect.unreachable();
-    const signer = { agentId: 'ada-agent', fingerprint: proven.fingerprint };
-    expect(await proof.of(request(clock), { signer })).toMatchObject({ principal: { id: 'ada-agent' } });
-    expect(await proof.of(request(clock, 'eve-agent'), { signer })).toMatchObject({ code: 'forbidden' });
-    await callers.put({ agent_id: 'ada-agent', permissions: {} });
-    expect(await proof.of(request(clock), { signer })).toMatchObject({ code: 'unauthenticated' });
   });
 });

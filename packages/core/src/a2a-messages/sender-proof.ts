@@ -19,6 +19,8 @@ export interface SenderProofOptions {
   readonly clock: Clock;
   /** A key alone is not enough: every message must be signed. */
   readonly requireSignatures: boolean;
+  /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
+  readonly mostNonces?: number;
 }
 
 /** Who sent a message, as it was proven. */
@@ -30,14 +32,6 @@ export interface Proof {
   readonly fingerprint?: string;
 }
 
-/** What is known of the sender before the message is looked at. */
-export interface Known {
-  /** Who the API key of the connection says. */
-  readonly principal?: Principal;
-  /** Who signed on this connection before, and with which key. */
-  readonly signer?: { readonly agentId: string; readonly fingerprint: string };
-}
-
 /**
  * Finds out who sent a message, each step cheaper than the next: whose key, whose name, which time, whose signature. The
  * nonce is left for last, and for others, so that a forged message uses up none.
@@ -47,36 +41,46 @@ export class SenderProof {
   readonly #nonces: NonceStore;
   readonly #clock: Clock;
   readonly #requireSignatures: boolean;
+  readonly #mostNonces: number;
   readonly #keys = new Map<string, { readonly pem: string; readonly keys: readonly PublicKey[] }>();
   #verifying = 0;
   /** The latest time at which a signed message was taken. A clock that is set back does not make old ones new again. */
   #latest = 0;
+  /** How many nonces are kept, or a few more: a replay counts until the next look. */
+  #kept = 0;
 
-  constructor({ callers, nonces, clock, requireSignatures }: SenderProofOptions) {
+  constructor({ callers, nonces, clock, requireSignatures, mostNonces = MOST_NONCES }: SenderProofOptions) {
     this.#callers = callers;
     this.#nonces = nonces;
     this.#clock = clock;
     this.#requireSignatures = requireSignatures;
+    this.#mostNonces = mostNonces;
   }
 
   async load(): Promise<void> {
     this.#latest = await this.#nonces.latest();
+    this.#kept = await this.#nonces.count();
   }
 
-  /** Forgets nonces of messages that are too old to be taken again. */
+  /** Forgets nonces of messages that are too old to be taken again; that it is so late now is remembered instead. */
   async purge(): Promise<void> {
-    await this.#nonces.purge(this.#now() - KEEP_NONCES_MS);
+    this.#latest = this.#now();
+    await this.#nonces.purge(this.#latest - KEEP_NONCES_MS, this.#latest);
+    this.#kept = await this.#nonces.count();
   }
 
-  async of(message: A2AMessage, { principal, signer }: Known): Promise<Proof | Failure> {
+  /** `known`: who the API key says. */
+  async of(message: A2AMessage, known?: Principal): Promise<Proof | Failure> {
     // The key is the identity; only an operator speaks for others.
-    if (principal?.role === 'agent' && principal.id !== message.sender_id) return failure('forbidden');
+    if (known?.role === 'agent' && known.id !== message.sender_id) return failure('forbidden');
     if (message.auth !== undefined) return this.#signed(message, message.auth);
-    if (this.#requireSignatures) return failure('unauthenticated');
-    const known = principal ?? this.#remembered(signer, message.sender_id);
-    if (known === undefined) return failure('unauthenticated');
-    if (isNotFailure(known)) return freshOr(message, this.#clock.now()) ?? { principal: known };
-    return known;
+    if (this.#requireSignatures || known === undefined) return failure('unauthenticated');
+    return freshOr(message, this.#clock.now()) ?? { principal: known };
+  }
+
+  /** Whether an agent's key is good still. */
+  isGood(agentId: string, fingerprint: string): boolean {
+    return this.#keysOf(agentId).some((key) => key.fingerprint === fingerprint);
   }
 
   async #signed(message: A2AMessage, auth: AuthenticationTag): Promise<Proof | Failure> {
@@ -84,17 +88,21 @@ export class SenderProof {
     const named = auth.public_key_fingerprint;
     // A hint which key to try; the key itself is always one the operator has put down for this agent.
     const keys = this.#keysOf(sender).filter(({ fingerprint }) => named === undefined || fingerprint === named);
+    // The same for everybody: else an old message would tell which agents there are.
     const issue = freshOr(message, new Date(this.#now()));
-    if (keys.length > 0 && issue !== undefined) return issue;
+    if (issue !== undefined) return issue;
     const content = signedContent(message);
     if (!content.ok) return failure('invalid_message', { issues: content.issues });
     if (this.#verifying >= MOST_VERIFYING) return failure('busy', { retry_after: 1 });
-    // An unknown agent costs as much as a wrong signature, so that nobody learns which of the two it was.
-    const key = await this.#signerOf(content.value, auth.signature, keys.length > 0 ? keys : [NOBODY]);
+    const key = await this.#signerOf(content.value, auth.signature, keys);
     const principal = this.#callers.named(sender);
-    if (key === undefined || principal === undefined) return failure('unauthenticated');
-    const now = this.#clock.now().getTime();
-    this.#latest = Math.max(this.#latest, now);
+    // Asked again: the key may have been taken away meanwhile.
+    if (key === undefined || principal === undefined || !this.isGood(sender, key.fingerprint)) {
+      return failure('unauthenticated');
+    }
+    if (this.#kept >= this.#mostNonces) return failure('busy', { retry_after: 60 }, FULL);
+    this.#kept += 1;
+    this.#latest = this.#now();
     const digest = hash('sha256', content.value.text, 'base64url');
     return {
       principal,
@@ -111,8 +119,11 @@ export class SenderProof {
     const bytes = Buffer.from(signature, 'base64');
     this.#verifying += 1;
     try {
-      for (const key of keys) if (await isSignedBy(key, content.bytes, bytes)) return key;
-      return undefined;
+      const verdicts = await Promise.all(keys.map((key) => isSignedBy(key, content.bytes, bytes)));
+      const at = verdicts.indexOf(true);
+      // An unknown agent, or one with a key of a quicker kind, costs as much as a wrong signature: nobody learns which it was.
+      if (at === -1 && !keys.some(isLikeNobody)) await isSignedBy(NOBODY, content.bytes, bytes);
+      return keys[at];
     } finally {
       this.#verifying -= 1;
     }
@@ -132,14 +143,6 @@ export class SenderProof {
     return keys;
   }
 
-  /** Who has signed on this connection may go on without, in the same name and as long as its key is good. */
-  #remembered(signer: Known['signer'], sender: string): Principal | Failure | undefined {
-    if (signer === undefined) return undefined;
-    if (signer.agentId !== sender) return failure('forbidden');
-    const isGood = this.#keysOf(sender).some(({ fingerprint }) => fingerprint === signer.fingerprint);
-    return isGood ? this.#callers.named(sender) : undefined;
-  }
-
   #now(): number {
     return Math.max(this.#clock.now().getTime(), this.#latest);
   }
@@ -150,8 +153,8 @@ function freshOr(message: A2AMessage, now: Date): Failure | undefined {
   return issues.length === 0 ? undefined : failure('invalid_message', { issues }, issues[0]?.message);
 }
 
-function isNotFailure(value: Principal | Failure): value is Principal {
-  return 'permissions' in value;
+function isLikeNobody({ key }: PublicKey): boolean {
+  return key.asymmetricKeyType === NOBODY.key.asymmetricKeyType;
 }
 
 /** A key nobody has. */
@@ -162,6 +165,10 @@ const NOBODY: PublicKey = (() => {
 
 /** Beyond that, whoever floods us with signatures keeps the others waiting. */
 const MOST_VERIFYING = 512;
+
+/** Some 150 MB on disk. */
+const MOST_NONCES = 1_000_000;
+const FULL = 'As many signed messages as can be told from replays have come; older ones are forgotten soon.';
 
 /** The five minutes back and one ahead in which a message is taken, with a good measure of doubt about clocks. */
 const KEEP_NONCES_MS = 15 * 60_000;

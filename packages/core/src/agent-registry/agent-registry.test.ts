@@ -5,8 +5,10 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { AgentRegistry, STALE_MS } from './agent-registry.ts';
 
 class SetClock implements Clock {
+  /** What passes; `set` is how far somebody has set the clock off. */
   time = 1_000_000;
-  now = () => new Date(this.time);
+  set = 0;
+  now = () => new Date(this.time + this.set);
   elapsed = () => this.time;
   wait = () => new Promise<void>(() => {});
   after = () => () => {};
@@ -16,7 +18,7 @@ function cardOf(agent_id: string, capabilities: string[], name = agent_id): Agen
   return { agent_id, name, version: '1.0.0', description: '', capabilities, supported_protocols: ['A2A/1.0'] };
 }
 
-function open({ hosted = [] as AgentCard[] } = {}) {
+function open({ hosted = [] as AgentCard[], mostOwned = 1_000 } = {}) {
   const clock = new SetClock();
   const store = new MemoryStore();
   let version = 0;
@@ -27,6 +29,7 @@ function open({ hosted = [] as AgentCard[] } = {}) {
       agents: () => hosted.map((card) => ({ card, endpoint: 'http://here/a2a/messages' })),
       version: () => version,
     },
+    mostOwned,
     isTaken: (agentId, owner) => agentId === 'known-caller' && owner !== 'known-caller',
   });
   const find = (capabilities: string[], status: 'healthy' | 'unhealthy' | 'all' = 'healthy', limit = 100) => {
@@ -61,13 +64,66 @@ describe('discovery', () => {
       await registry.register('ada', cardOf(id, capabilities), AT);
     }
     expect(find(['third', 'fifth'])).toEqual({ ids: wanted, total: wanted.length });
+    expect(find(['all', 'third', 'fifth', 'all', 'third'])).toEqual({ ids: wanted, total: wanted.length });
+    expect(find(['third', 'fifth'], 'unhealthy').total).toBe(0);
+    expect(find(['third', 'fifth'], 'all', 3)).toEqual({ ids: wanted.slice(0, 3), total: wanted.length });
     expect(find(['all'], 'all').total).toBe(200);
     expect(registry.stats()).toMatchObject({ total: 200, healthy: 200 });
     expect(registry.stats().capabilities.get('third')).toBe(67);
   });
+
+  test('finds what few can do among many, and does not keep a row for each of a thousand odd names', async () => {
+    const { registry, find } = open();
+    for (let at = 0; at < 500; at++) {
+      const odd = Array.from({ length: 20 }, (_, index) => `odd_${at}_${index}`);
+      await registry.register('ada', cardOf(`agent-${at}`, ['all', ...(at < 40 ? ['some'] : []), ...odd]), AT);
+    }
+    expect(find(['odd_77_3', 'all'])).toEqual({ ids: ['agent-77'], total: 1 });
+    expect(find(['odd_77_3', 'odd_78_3']).total).toBe(0);
+    expect(find(['some', 'all']).total).toBe(40);
+    expect(registry.stats().capabilities.get('odd_499_19')).toBe(1);
+    expect(registry.stats().capabilities.get('some')).toBe(40);
+  });
 });
 
 describe('health', () => {
+  test('is no matter of what the clock is set to', async () => {
+    const { registry, clock, store, find } = open();
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    for (const hours of [-26, 26]) {
+      clock.set = hours * 3_600_000;
+      expect(find(['read']).ids, `${hours} h`).toEqual(['one-agent']);
+    }
+    clock.set = -7_200_000;
+    await registry.beat('ada', 'one-agent');
+    clock.time += STALE_MS + 1;
+    expect(find(['read']).ids).toEqual([]);
+    // A process that starts with a clock set back hears it now, and no later than anybody else.
+    clock.set = -3 * 3_600_000;
+    const next = new AgentRegistry({
+      store: store.registrations,
+      clock,
+      hosted: { agents: () => [], version: () => 0 },
+      isTaken: () => false,
+    });
+    await next.load();
+    expect(next.find('one-agent')?.isHealthy).toBe(true);
+    clock.time += STALE_MS + 1;
+    expect(next.find('one-agent')?.isHealthy).toBe(false);
+  });
+
+  test('is written down once a second at most, however fast an agent beats', async () => {
+    const { registry, clock, store } = open();
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    clock.time += 2_000;
+    const heard = await registry.beat('ada', 'one-agent');
+    clock.time += 500;
+    expect(await registry.beat('ada', 'one-agent')).toBe(heard);
+    expect((await store.registrations.list())[0]?.lastHeartbeat).toBe(heard);
+    clock.time += 500;
+    expect(await registry.beat('ada', 'one-agent')).toBe(clock.time);
+  });
+
   test('an agent is stale after 90 seconds without a beat, and a beat revives it', async () => {
     const { registry, clock, find } = open();
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
@@ -107,6 +163,35 @@ describe('an id', () => {
     expect(await registry.remove('eve', 'one-agent')).toBe(false);
     expect(await registry.remove('ada', 'one-agent')).toBe(true);
     await registry.register('eve', cardOf('one-agent', ['read']), AT);
+  });
+
+  test('goes to one of two that want it at once', async () => {
+    const { registry } = open();
+    const both = await Promise.allSettled([
+      registry.register('ada', cardOf('one-agent', ['read']), AT),
+      registry.register('eve', cardOf('one-agent', ['read']), AT),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(registry.find('one-agent')?.owner).toBe('ada');
+  });
+
+  test('that is the name of a caller is its own to take, from whoever had it before', async () => {
+    const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
+    await registry.register('eve', cardOf('late-caller', ['read']), AT);
+    await registry.register('late-caller', cardOf('late-caller', ['write']), AT);
+    expect(registry.find('late-caller')).toMatchObject({ owner: 'late-caller', capabilities: ['write'] });
+    expect(await registry.remove('eve', 'late-caller')).toBe(false);
+    await expect(registry.register('our-agent', cardOf('our-agent', ['read']), AT)).rejects.toThrow('belongs to');
+  });
+
+  test('is one of so many for each owner', async () => {
+    const { registry } = open({ mostOwned: 2 });
+    for (const id of ['one-agent', 'two-agent']) await registry.register('ada', cardOf(id, ['read']), AT);
+    await expect(registry.register('ada', cardOf('three-agent', ['read']), AT)).rejects.toThrow('may register 2');
+    await registry.register('ada', cardOf('two-agent', ['write']), AT);
+    await registry.register('bob', cardOf('three-agent', ['read']), AT);
+    await registry.remove('ada', 'one-agent');
+    await registry.register('ada', cardOf('four-agent', ['read']), AT);
   });
 
   test('of an agent of this server is there without asking, never stale, and gone with it', () => {

@@ -26,6 +26,8 @@ export interface AgentRegistryOptions {
   readonly hosted: { agents(): readonly HostedAgent[]; version(): number };
   /** Whose name an id is, beside those of the registry: nobody else may register it. */
   readonly isTaken: (agentId: string, owner: string) => boolean;
+  /** How many one caller may register; 1,000 unless told. */
+  readonly mostOwned?: number;
   /** Told of every agent that came, changed or went, so that it can be reached or no more. */
   readonly onChange?: (agent: RegisteredAgent, what: 'put' | 'removed') => void;
 }
@@ -36,30 +38,39 @@ export interface AgentRegistryOptions {
  */
 export class AgentRegistry {
   readonly #index = new CapabilityIndex<RegisteredAgent>();
-  /** Those that registered and are healthy, the longest silent first. */
+  /** Those that registered and are healthy, the longest silent first: when they were heard, by a clock nobody sets. */
   readonly #beating = new Map<string, number>();
+  /** Whose registration is being recorded. */
+  readonly #claims = new Map<string, string>();
+  readonly #owned = new Map<string, number>();
   readonly #store: RegistrationStore;
   readonly #clock: Clock;
   readonly #hosted: AgentRegistryOptions['hosted'];
   readonly #isTaken: AgentRegistryOptions['isTaken'];
+  readonly #mostOwned: number;
   readonly #onChange: NonNullable<AgentRegistryOptions['onChange']>;
   #hostedIds = new Set<string>();
   #hostedVersion = -1;
 
-  constructor({ store, clock, hosted, isTaken, onChange = () => {} }: AgentRegistryOptions) {
+  constructor({ store, clock, hosted, isTaken, mostOwned = 1_000, onChange = () => {} }: AgentRegistryOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#hosted = hosted;
     this.#isTaken = isTaken;
+    this.#mostOwned = mostOwned;
     this.#onChange = onChange;
   }
 
   async load(): Promise<void> {
     const rows = await this.#store.list();
-    for (const row of rows.sort((a, b) => a.lastHeartbeat - b.lastHeartbeat)) this.#put(row);
+    const now = this.#clock.now().getTime();
+    for (const row of rows.sort((a, b) => a.lastHeartbeat - b.lastHeartbeat)) {
+      // Heard in the future was heard now: the clock was set back.
+      this.#put(row, this.#clock.elapsed() - Math.max(0, now - row.lastHeartbeat));
+    }
   }
 
-  /** Registers an agent, or what changed of it. An id belongs to who registered it first. */
+  /** Registers an agent, or what changed of it. An id belongs to the caller of that name, else to who registered it first. */
   async register(
     owner: string,
     card: AgentCard,
@@ -67,10 +78,12 @@ export class AgentRegistry {
   ): Promise<{ agent: RegisteredAgent; isNew: boolean }> {
     const agentId = card.agent_id;
     const known = this.find(agentId);
-    if ((known !== undefined && known.owner !== owner) || this.#isTaken(agentId, owner)) {
-      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent.`);
+    this.#refuseTaken(agentId, owner, known);
+    const isNew = known === undefined;
+    if (isNew && this.#index.size >= MOST_AGENTS) refuse('busy', {}, 'The registry is full.');
+    if (known?.owner !== owner && (this.#owned.get(owner) ?? 0) >= this.#mostOwned) {
+      refuse('forbidden', { limit: this.#mostOwned }, `One caller may register ${this.#mostOwned} agents.`);
     }
-    if (known === undefined && this.#index.size >= MOST_AGENTS) refuse('busy', {}, 'The registry is full.');
     const now = this.#clock.now().getTime();
     const row: RegistrationRow = {
       agentId,
@@ -80,14 +93,23 @@ export class AgentRegistry {
       registeredAt: known?.registeredAt ?? now,
       lastHeartbeat: now,
     };
-    await this.#store.put(row);
-    return { agent: this.#put(row), isNew: known === undefined };
+    // Two that want the same id at once: the first is being recorded, so the second is late.
+    this.#claims.set(agentId, owner);
+    try {
+      await this.#store.put(row);
+    } finally {
+      this.#claims.delete(agentId);
+    }
+    return { agent: this.#put(row), isNew };
   }
 
   /** The agent is alive. The time it was heard; `undefined` when the owner has registered none of this id. */
   async beat(owner: string, agentId: string): Promise<number | undefined> {
     const known = this.find(agentId);
     if (known === undefined || known.owner !== owner) return undefined;
+    const heard = this.#beating.get(agentId);
+    // A drum is no news, and each beat is a commit.
+    if (heard !== undefined && this.#clock.elapsed() - heard < SOONEST_BEAT_MS) return known.lastHeartbeat;
     const now = this.#clock.now().getTime();
     if (!(await this.#store.beat(agentId, now))) return undefined;
     const latest = this.#index.get(agentId);
@@ -99,7 +121,7 @@ export class AgentRegistry {
     const known = this.find(agentId);
     if (known === undefined || known.owner !== owner) return false;
     await this.#store.remove(agentId);
-    this.#index.delete(agentId);
+    if (this.#index.delete(agentId)) this.#count(owner, -1);
     this.#beating.delete(agentId);
     this.#onChange(known, 'removed');
     return true;
@@ -122,27 +144,46 @@ export class AgentRegistry {
     return { total: this.#index.size, healthy: total, capabilities: this.#index.counts() };
   }
 
-  #put(row: RegistrationRow): RegisteredAgent {
+  #refuseTaken(agentId: string, owner: string, known: RegisteredAgent | undefined): void {
+    const claimed = this.#claims.get(agentId);
+    const isAnothers = known !== undefined && known.owner !== owner && (known.owner === undefined || agentId !== owner);
+    if (isAnothers || (claimed !== undefined && claimed !== owner) || this.#isTaken(agentId, owner)) {
+      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent.`);
+    }
+  }
+
+  #put(row: RegistrationRow, heardAt?: number): RegisteredAgent {
     const card = JSON.parse(row.card) as AgentCard;
     const { agentId, owner, endpoint, registeredAt, lastHeartbeat } = row;
     const { name, capabilities } = card;
     const agent = { agentId, name, capabilities, isHealthy: true, card, endpoint, owner, registeredAt, lastHeartbeat };
-    this.#heard(agent);
+    const before = this.#index.get(agentId)?.owner;
+    if (before !== owner) {
+      if (before !== undefined) this.#count(before, -1);
+      this.#count(owner, 1);
+    }
+    this.#heard(agent, heardAt);
     this.#onChange(agent, 'put');
     return agent;
   }
 
-  #heard(agent: RegisteredAgent): void {
+  #count(owner: string, change: 1 | -1): void {
+    const count = (this.#owned.get(owner) ?? 0) + change;
+    if (count > 0) this.#owned.set(owner, count);
+    else this.#owned.delete(owner);
+  }
+
+  #heard(agent: RegisteredAgent, at: number = this.#clock.elapsed()): void {
     this.#beating.delete(agent.agentId);
-    this.#beating.set(agent.agentId, agent.lastHeartbeat);
+    this.#beating.set(agent.agentId, at);
     this.#index.put({ ...agent, isHealthy: true });
   }
 
   /** What time and administration have changed since somebody last asked. */
   #refresh(): void {
-    const stale = this.#clock.now().getTime() - STALE_MS;
-    for (const [agentId, lastHeartbeat] of this.#beating) {
-      if (lastHeartbeat >= stale) break;
+    const stale = this.#clock.elapsed() - STALE_MS;
+    for (const [agentId, heardAt] of this.#beating) {
+      if (heardAt >= stale) break;
       this.#beating.delete(agentId);
       const agent = this.#index.get(agentId);
       if (agent !== undefined) this.#index.put({ ...agent, isHealthy: false });
@@ -170,4 +211,5 @@ export class AgentRegistry {
 
 /** Agents beat every 30 seconds; three beats missed is gone. */
 export const STALE_MS = 90_000;
+const SOONEST_BEAT_MS = 1_000;
 const MOST_AGENTS = 100_000;

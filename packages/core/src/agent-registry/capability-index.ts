@@ -15,15 +15,19 @@ export interface IndexQuery {
 
 /**
  * Finds agents by capability in the order of name, then id. Each capability is a row of bits, one for each agent in that
- * order: a query is a few words of bits for each capability it names, however many agents there are and match. The rows are
- * made anew after a change, by the first who asks.
+ * order: a query is a few words of bits for each capability it names, however many agents there are and match. What few agents
+ * can do is a list of their places instead, so that names nobody else has take no room. All is made anew after a change, by the
+ * first who asks.
  */
 export class CapabilityIndex<Agent extends Indexed> {
   readonly #agents = new Map<string, Agent>();
   readonly #rows = new Map<string, Uint32Array>();
+  readonly #few = new Map<string, readonly number[]>();
+  readonly #healthyRows = new Map<string, Uint32Array>();
   readonly #places = new Map<string, number>();
   #ordered: string[] = [];
   #healthy = new Uint32Array(0);
+  #unhealthy = new Uint32Array(0);
   #everybody = new Uint32Array(0);
   #isMade = true;
 
@@ -43,9 +47,9 @@ export class CapabilityIndex<Agent extends Indexed> {
     const before = this.#agents.get(agent.agentId);
     this.#agents.set(agent.agentId, agent);
     const place = this.#places.get(agent.agentId);
-    const isSame = before?.name === agent.name && before.capabilities === agent.capabilities;
+    const isSame = before?.name === agent.name && areSame(before.capabilities, agent.capabilities);
     if (!this.#isMade || place === undefined || !isSame) this.#isMade = false;
-    else setBit(this.#healthy, place, agent.isHealthy);
+    else this.#setHealth(place, agent.isHealthy);
   }
 
   delete(agentId: string): boolean {
@@ -56,67 +60,159 @@ export class CapabilityIndex<Agent extends Indexed> {
 
   find({ capabilities, status, limit }: IndexQuery): { agents: Agent[]; total: number } {
     if (!this.#isMade) this.#make();
-    const rows: Uint32Array[] = [];
-    for (const capability of new Set(capabilities)) {
-      const row = this.#rows.get(capability);
+    const names = new Set(capabilities);
+    let one: Uint32Array | undefined;
+    let other: Uint32Array | undefined;
+    for (const name of names) {
+      const row = this.#rows.get(name) ?? this.#rowOfFew(name);
       if (row === undefined) return { agents: [], total: 0 };
-      rows.push(row);
+      if (one === undefined) one = status === 'healthy' ? this.#healthyOf(name, row) : row;
+      else other = other === undefined ? row : both(other, row);
     }
-    // Plain loops over whole rows: this is where the time goes that grows with the number of agents.
-    const healthy = this.#healthy;
-    const wanted = status === 'healthy' ? healthy : this.#everybody;
-    const [first = wanted, ...others] = rows;
+    one ??= status === 'healthy' ? this.#healthy : this.#everybody;
+    other ??= this.#everybody;
+    if (status === 'unhealthy') one = both(one, this.#unhealthy);
+    return { agents: this.#first(limit, one, other), total: countCommon(one, other) };
+  }
+
+  /** The healthy ones of a row. Nearly everybody asks for them, so they are kept until somebody's health changes. */
+  #healthyOf(capability: string, row: Uint32Array): Uint32Array {
+    const known = this.#healthyRows.get(capability);
+    if (known !== undefined) return known;
+    const made = both(row, this.#healthy);
+    if (this.#rows.has(capability)) this.#healthyRows.set(capability, made);
+    return made;
+  }
+
+  #first(limit: number, one: Uint32Array, other: Uint32Array): Agent[] {
     const agents: Agent[] = [];
-    let total = 0;
-    for (let word = 0; word < wanted.length; word++) {
-      let bits = (wanted[word] as number) & (first[word] as number);
-      if (status === 'unhealthy') bits &= ~(healthy[word] as number);
-      for (let at = 0; at < others.length && bits !== 0; at++) bits &= others[at]?.[word] as number;
-      if (bits === 0) continue;
-      total += countBits(bits);
+    for (let word = 0; word < one.length && agents.length < limit; word++) {
+      let bits = (one[word] as number) & (other[word] as number);
       for (; bits !== 0 && agents.length < limit; bits &= bits - 1) {
         const agent = this.#agents.get(this.#ordered[word * 32 + lowestBit(bits)] ?? '');
         if (agent !== undefined) agents.push(agent);
       }
     }
-    return { agents, total };
+    return agents;
   }
 
   /** How many agents have each capability. */
   counts(): Map<string, number> {
     if (!this.#isMade) this.#make();
-    return new Map([...this.#rows].map(([name, row]) => [name, row.reduce((sum, bits) => sum + countBits(bits), 0)]));
+    const many = [...this.#rows].map(([name, row]): [string, number] => [name, countAll(row)]);
+    return new Map([...many, ...[...this.#few].map(([name, places]): [string, number] => [name, places.length])]);
+  }
+
+  #setHealth(place: number, isHealthy: boolean): void {
+    if (isSet(this.#healthy, place) !== isHealthy) this.#healthyRows.clear();
+    setBit(this.#healthy, place, isHealthy);
+    setBit(this.#unhealthy, place, !isHealthy);
+  }
+
+  #rowOfFew(capability: string): Uint32Array | undefined {
+    const places = this.#few.get(capability);
+    if (places === undefined) return undefined;
+    const row = new Uint32Array(this.#everybody.length);
+    for (const place of places) setBit(row, place, true);
+    return row;
   }
 
   #make(): void {
     const agents = [...this.#agents.values()].sort((a, b) => compare(a.name, b.name) || compare(a.agentId, b.agentId));
-    const words = Math.ceil(agents.length / 32);
+    const words = Math.ceil(agents.length / 32 / BLOCK) * BLOCK;
     this.#ordered = agents.map(({ agentId }) => agentId);
     this.#healthy = new Uint32Array(words);
+    this.#unhealthy = new Uint32Array(words);
     this.#everybody = new Uint32Array(words);
-    this.#rows.clear();
     this.#places.clear();
+    const places = new Map<string, number[]>();
     for (const [place, { agentId, capabilities, isHealthy }] of agents.entries()) {
       this.#places.set(agentId, place);
-      setBit(this.#healthy, place, isHealthy);
+      this.#setHealth(place, isHealthy);
       setBit(this.#everybody, place, true);
-      for (const capability of capabilities) {
-        let row = this.#rows.get(capability);
-        if (row === undefined) {
-          row = new Uint32Array(words);
-          this.#rows.set(capability, row);
-        }
-        setBit(row, place, true);
+      for (const capability of new Set(capabilities)) {
+        const known = places.get(capability);
+        if (known === undefined) places.set(capability, [place]);
+        else known.push(place);
       }
+    }
+    this.#rows.clear();
+    this.#healthyRows.clear();
+    this.#few.clear();
+    for (const [capability, those] of places) {
+      this.#few.set(capability, those);
+      const row = those.length > Math.max(FEW, words) ? this.#rowOfFew(capability) : undefined;
+      if (row === undefined) continue;
+      this.#rows.set(capability, row);
+      this.#few.delete(capability);
     }
     this.#isMade = true;
   }
+}
+
+function areSame(one: readonly string[], other: readonly string[]): boolean {
+  return one === other || (one.length === other.length && one.every((name, at) => name === other[at]));
+}
+
+/**
+ * How many bits two rows have in common. This is where the time goes that grows with the number of agents, so eight words are
+ * added up bit by bit first, as full adders would, and the bits of one word counted instead of eight (Harley and Seal).
+ */
+function countCommon(a: Uint32Array, b: Uint32Array): number {
+  let ones = 0;
+  let twos = 0;
+  let fours = 0;
+  let eights = 0;
+  for (let word = 0; word < a.length; word += BLOCK) {
+    const w0 = (a[word] as number) & (b[word] as number);
+    const w1 = (a[word + 1] as number) & (b[word + 1] as number);
+    const w2 = (a[word + 2] as number) & (b[word + 2] as number);
+    const w3 = (a[word + 3] as number) & (b[word + 3] as number);
+    const w4 = (a[word + 4] as number) & (b[word + 4] as number);
+    const w5 = (a[word + 5] as number) & (b[word + 5] as number);
+    const w6 = (a[word + 6] as number) & (b[word + 6] as number);
+    const w7 = (a[word + 7] as number) & (b[word + 7] as number);
+    let half = ones ^ w0;
+    const twoA = (ones & w0) | (half & w1);
+    ones = half ^ w1;
+    half = ones ^ w2;
+    const twoB = (ones & w2) | (half & w3);
+    ones = half ^ w3;
+    half = ones ^ w4;
+    const twoC = (ones & w4) | (half & w5);
+    ones = half ^ w5;
+    half = ones ^ w6;
+    const twoD = (ones & w6) | (half & w7);
+    ones = half ^ w7;
+    half = twos ^ twoA;
+    const fourA = (twos & twoA) | (half & twoB);
+    twos = half ^ twoB;
+    half = twos ^ twoC;
+    const fourB = (twos & twoC) | (half & twoD);
+    twos = half ^ twoD;
+    half = fours ^ fourA;
+    eights += countBits((fours & fourA) | (half & fourB));
+    fours = half ^ fourB;
+  }
+  return 8 * eights + 4 * countBits(fours) + 2 * countBits(twos) + countBits(ones);
+}
+
+function countAll(row: Uint32Array): number {
+  return row.reduce((sum, bits) => sum + countBits(bits), 0);
 }
 
 function setBit(row: Uint32Array, place: number, isSet: boolean): void {
   const word = place >>> 5;
   const bit = 1 << (place & 31);
   row[word] = isSet ? (row[word] ?? 0) | bit : (row[word] ?? 0) & ~bit;
+}
+
+function isSet(row: Uint32Array, place: number): boolean {
+  return ((row[place >>> 5] ?? 0) & (1 << (place & 31))) !== 0;
+}
+
+function both(one: Uint32Array, other: Uint32Array): Uint32Array {
+  return one.map((bits, word) => bits & (other[word] ?? 0));
 }
 
 function lowestBit(bits: number): number {
@@ -134,3 +230,8 @@ function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
+
+/** Words that are counted at once; rows are as many blocks long as it takes. */
+const BLOCK = 8;
+/** A list of places is kept where it is shorter than its row, or as short as this: a row is quickly made of it. */
+const FEW = 32;

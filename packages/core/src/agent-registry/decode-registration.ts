@@ -43,9 +43,16 @@ export function decodeRegistration(json: Json, now: Date): Outcome<Registration>
     const message = `agent_card.agent_id must not be ${id}: the name is reserved`;
     issues.push({ pointer: '/agent_card/agent_id', code: 'reserved', message, suggestion: 'choose another name' });
   }
+  const size = JSON.stringify(card ?? null).length;
+  if (size > LARGEST_CARD) {
+    const message = `agent_card must have at most ${LARGEST_CARD} characters as JSON; it has ${size}`;
+    issues.push({ pointer: '/agent_card', code: 'too_large', message, suggestion: 'keep metadata short' });
+  }
   if (issues.length > 0 || !place.ok || !introduced.ok) return reject(...issues);
   if (introduced.value.message_type !== 'handshake') throw new Error('a handshake was read as something else');
   return accept({ card: introduced.value.payload.agent_card, endpoint: place.value });
 }
 
+/** Every card is kept in memory, and told to whoever asks. */
+const LARGEST_CARD = 16_384;
 const RESERVED: ReadonlySet<string> = new Set([REGISTRY, 'admin']);

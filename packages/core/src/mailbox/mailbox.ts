@@ -8,6 +8,8 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
+import { frameFrom } from '../runs/frame-text.ts';
+import type { Reading } from '../runs/reading.ts';
 import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage, ThreadPage } from '../store/store.ts';
 import { anonymousPrefix, isAnonymous } from './anonymous.ts';
 import { type Asked, acknowledgementOf, answerOf, askedIn, envelopeOf, messageOf, senderOf } from './answer.ts';
@@ -67,7 +69,7 @@ export class Mailbox {
       const row = await store.requests.find(letter);
       const asked = row === undefined ? undefined : askedIn(row);
       if (asked === undefined) await store.threads.drop(letter);
-      else this.#follow(this.#answer(asked, this.#options.engine.runs.read(letter, -1), true));
+      else this.#follow(this.#answer(asked, finalOf(this.#options.engine.runs.read(letter, -1)), true));
     }
     void this.#keepHouse();
   }
@@ -111,13 +113,13 @@ export class Mailbox {
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
-    const frames = this.#options.engine.handle(envelope, call);
+    const reading = this.#options.engine.open(envelope, call);
     const key = { owner: principal.id, requestId: message.messageId ?? '' };
     const needsLetter = hasThread || callbackUrl !== null;
     const opening = needsLetter ? this.#open(key, message, { hasThread, envelope }) : Promise.resolve(false);
     // In the same breath as the letter, so that both are in one commit.
     const answering = this.#follow(
-      this.#answered(frames, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
+      this.#answered(reading, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
     );
     const row = await accepting.row;
     await opening;
@@ -164,16 +166,16 @@ export class Mailbox {
 
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
   async #answered(
-    frames: AsyncIterable<E2AResponse>,
+    reading: Reading,
     { key, envelope, accepted, opening, onRefused }: Answering,
   ): Promise<MailboxResponse> {
     try {
-      const final = await finalOf(frames);
+      const final = await finalOf(reading);
       const asked = askedBy(await accepted, key, envelope);
       // A repeat of another message by its idempotency key has no letter of its own.
       if ((await opening) && asked.requestId !== key.requestId) await this.#options.store.threads.drop(key);
       const owes = (await opening) && asked.requestId === key.requestId;
-      return await this.#answer(asked, [final], owes);
+      return await this.#answer(asked, final, owes);
     } catch (error) {
       onRefused(error);
       if ((await opening.catch(() => false)) && !(await this.#options.store.requests.find(key))) {
@@ -184,13 +186,9 @@ export class Mailbox {
   }
 
   /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
-  async #answer(
-    asked: Asked,
-    frames: AsyncIterable<E2AResponse> | readonly E2AResponse[],
-    hasLetter: boolean,
-  ): Promise<MailboxResponse> {
+  async #answer(asked: Asked, final: E2AResponse | Promise<E2AResponse>, hasLetter: boolean): Promise<MailboxResponse> {
     const { store, outbox, settings } = this.#options;
-    const response = answerOf(asked, await finalOf(frames));
+    const response = answerOf(asked, await final);
     if (!hasLetter) return response;
     const text = JSON.stringify(response);
     const delivery = this.#deliveryOf(asked, response, text);
@@ -325,9 +323,10 @@ interface Answering {
   readonly onRefused: (error: unknown) => void;
 }
 
-async function finalOf(frames: AsyncIterable<E2AResponse> | readonly E2AResponse[]): Promise<E2AResponse> {
-  for await (const frame of frames) if (frame.is_final) return frame;
-  throw new Error('an answer ended without its final frame');
+async function finalOf(reading: Reading): Promise<E2AResponse> {
+  const final = await reading.final();
+  if (final === undefined) throw new Error('an answer ended without its final frame');
+  return frameFrom(final.text);
 }
 
 function deferredRow() {

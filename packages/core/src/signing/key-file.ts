@@ -1,20 +1,20 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Log } from '../ports.ts';
+import { privateKeyIn } from './private-key.ts';
 
-/** The Ed25519 key in a file that only its owner may read; made when there is none. `signs` says what it is for. */
+/** The key in a file that only its owner may read; an Ed25519 one is made when there is none. `signs` says what it is for. */
 export function keyIn(path: string, { log, signs }: { log: Log; signs: string }): KeyObject {
   if (!existsSync(path)) writeWhole(path, newKey().export({ format: 'pem', type: 'pkcs8' }));
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 mends that`);
   }
-  try {
-    return createPrivateKey(readFileSync(path));
-  } catch {
-    throw new Error(
-      `${path} is not a private key in PEM form. Put a backup in its place, or move it away to begin with a new key.`,
-    );
-  }
+  const key = privateKeyIn(readFileSync(path));
+  if (key !== undefined) return key;
+  throw new Error(
+    `${path} is not a private key in PEM form, of Ed25519, ECDSA P-256 or RSA. Put a backup in its place, or move it away to begin with a new key.`,
+  );
 }
 
 export function newKey(): KeyObject {
@@ -29,4 +29,9 @@ function writeWhole(path: string, text: string | Buffer): void {
   fsyncSync(file);
   closeSync(file);
   renameSync(draft, path);
+  // The name too, or a new key would be made in place of one that others know already.
+  if (process.platform === 'win32') return;
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
 }

@@ -1,4 +1,5 @@
-import { constants, createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { isKeyKind, schemeOf } from './key-kinds.ts';
 
 /** A key signatures are checked with. Which algorithm it takes is the key's matter, never the message's. */
 export interface PublicKey {
@@ -14,7 +15,7 @@ export function publicKeysIn(pem: string): PublicKey[] {
     throw new Error('no key');
   return blocks.map((block) => {
     const key = createPublicKey({ key: block, format: 'pem', type: 'spki' });
-    if (!isSupported(key)) throw new Error('no key of these kinds');
+    if (!isKeyKind(key)) throw new Error('no key of these kinds');
     return { key, fingerprint: fingerprintOf(key) };
   });
 }
@@ -25,7 +26,7 @@ export function publicKeyFault(pem: string): string | undefined {
     publicKeysIn(pem);
     return undefined;
   } catch {
-    return 'an SPKI PEM of an Ed25519, ECDSA P-256 or RSA key (2048 bits or more), such as `agents keygen` writes; at most two';
+    return 'an SPKI PEM of an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits), such as `agents keygen` writes; at most two';
   }
 }
 
@@ -37,35 +38,11 @@ export function fingerprintOf(key: KeyObject): string {
 
 /** Whether a signature is this key's. Works on a thread of the pool: the event loop goes on. */
 export function isSignedBy({ key }: PublicKey, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
+  const { digest, options } = schemeOf(key);
   return new Promise((resolve) => {
-    verify(
-      ALGORITHMS.get(key.asymmetricKeyType) ?? null,
-      bytes,
-      { key, ...OPTIONS.get(key.asymmetricKeyType) },
-      signature,
-      (error, isGood) => resolve(error === null && isGood),
-    );
+    verify(digest, bytes, { key, ...options }, signature, (error, isGood) => resolve(error === null && isGood));
   });
 }
 
-function isSupported({ asymmetricKeyType: type, asymmetricKeyDetails: details, type: kind }: KeyObject): boolean {
-  if (kind !== 'public') return false;
-  if (type === 'ed25519') return true;
-  if (type === 'ec') return details?.namedCurve === 'prime256v1';
-  return (type === 'rsa' || type === 'rsa-pss') && (details?.modulusLength ?? 0) >= 2048;
-}
-
-type KeyType = KeyObject['asymmetricKeyType'];
-const ALGORITHMS: ReadonlyMap<KeyType, string> = new Map<KeyType, string>([
-  ['ec', 'sha256'],
-  ['rsa', 'sha256'],
-  ['rsa-pss', 'sha256'],
-]);
-const PSS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
-const OPTIONS: ReadonlyMap<KeyType, object> = new Map<KeyType, object>([
-  ['ec', { dsaEncoding: 'der' }],
-  ['rsa', PSS],
-  ['rsa-pss', PSS],
-]);
 const PEM_BLOCK = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{1,4000}-----END PUBLIC KEY-----/g;
 const MOST_KEYS = 2;

@@ -21,7 +21,13 @@ export function describeNonces(name: string, open: () => Promise<Store>): void {
       await store.nonces.use(nonce);
       await store.nonces.use({ ...nonce, nonce: '1'.repeat(32), usedAt: 9 });
       expect(await store.nonces.latest()).toBe(9);
-      expect(await store.nonces.purge(9)).toBe(1);
+      expect(await store.nonces.count()).toBe(2);
+      expect(await store.nonces.purge(5, 10)).toBe(0);
+      expect(await store.nonces.latest()).toBe(9);
+      expect(await store.nonces.purge(9, 20)).toBe(1);
+      expect([await store.nonces.count(), await store.nonces.latest()]).toEqual([1, 20]);
+      expect(await store.nonces.purge(30, 40)).toBe(1);
+      expect([await store.nonces.count(), await store.nonces.latest()]).toEqual([0, 40]);
       expect(await store.nonces.use({ ...nonce, digest: 'two' })).toBe('fresh');
     });
 

@@ -14,8 +14,13 @@ export type NonceUse = 'fresh' | 'same' | 'reused';
 /** Which nonces were used. That of a request is recorded with the request, in one commit (`RequestStore.accept`). */
 export interface NonceStore {
   use(row: NonceRow): Promise<NonceUse>;
-  /** The latest time at which one was used; 0 when there is none. */
+  /** The latest time at which one was used or forgotten; 0 when there was none. */
   latest(): Promise<number>;
-  /** Forgets those used before then. Returns how many. */
-  purge(before: number): Promise<number>;
+  /** How many there are. */
+  count(): Promise<number>;
+  /**
+   * Forgets those used before then, and keeps `at`, the time of that, in the same commit: should the clock be set back, what was
+   * forgotten must not look new again. Returns how many.
+   */
+  purge(before: number, at: number): Promise<number>;
 }

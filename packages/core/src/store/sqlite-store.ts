@@ -226,7 +226,8 @@ export class SqliteStore implements Store {
   readonly nonces: NonceStore = {
     use: (row) => this.#ask('useNonce', row),
     latest: () => this.#ask('latestNonce'),
-    purge: (before) => this.#ask('purgeNonces', before),
+    count: () => this.#ask('countNonces'),
+    purge: (before, at) => this.#ask('purgeNonces', before, at),
   };
 
   stats(): Promise<StoreStats> {

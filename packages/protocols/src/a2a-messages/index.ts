@@ -52,3 +52,4 @@ export {
   startHandshake,
 } from './session.ts';
 export { FINGERPRINT, isStrictBase64, type SignedContent, signedContent } from './signature.ts';
+export { PROTOCOL_VERSIONS, SCHEMA_VERSION, SCHEMA_VERSIONS } from './versions.ts';

@@ -12,6 +12,7 @@ import {
   RequestPart,
   ResponsePart,
 } from './message.ts';
+import { SCHEMA_VERSION } from './versions.ts';
 
 const base: JsonSchema = { ...BaseMessage };
 
@@ -43,6 +44,6 @@ function special(name: string, description: string, part: JsonSchema): JsonSchem
 
 function published(file: string, title: string, description: string, schema: JsonSchema): JsonSchema {
   // The version stands in a comment: draft-07 has no keyword for it, and strict validators refuse unknown ones.
-  const $comment = 'A2A message schemas 1.0.0';
+  const $comment = `A2A message schemas ${SCHEMA_VERSION}`;
   return { $id: `${SCHEMA_BASE}/a2a-messages/${file}.json`, $comment, title, description, ...schema };
 }

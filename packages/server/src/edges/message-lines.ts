@@ -1,28 +1,38 @@
 import type { Clock, Conversation, Messages, Said, WireSink } from '@dragoman/core';
 import { type Failure, failure, type Issue, type Outcome } from '@dragoman/protocols';
-import { a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
+import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 import { problemAnswer } from '../problem.ts';
+import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 
 /** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is known by what it signs. */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
+  readonly #clock: Clock;
   readonly #peers = new Set<LinePeer>();
   #isStopping = false;
 
-  constructor(messages: Messages) {
+  constructor(messages: Messages, clock: Clock) {
     this.#messages = messages;
+    this.#clock = clock;
   }
 
-  connect(sink: WireSink): LineConnection | undefined {
+  connect(sink: WireSink, _entrance?: unknown, address = ''): LineConnection | undefined {
     if (this.#isStopping || this.#peers.size >= MOST_PEERS) return undefined;
-    const peer = new LinePeer(this.#messages, sink, () => this.#peers.delete(peer));
+    // Places are few, and silence costs a stranger nothing.
+    const cancel = this.#clock.after(IDENTIFY_MS, () => peer.leaveUnlessProven());
+    const onOver = () => {
+      cancel();
+      this.#peers.delete(peer);
+    };
+    const peer = new LinePeer({ messages: this.#messages, sink, address, onOver });
     this.#peers.add(peer);
     return peer;
   }
 
   /** Takes nothing new, and waits this long for answers that are on their way. */
-  async stop({ drainMs, clock }: { readonly drainMs: number; readonly clock: Clock }): Promise<void> {
+  async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
+    const clock = this.#clock;
     this.#isStopping = true;
     const over = new AbortController();
     const answered = Promise.all([...this.#peers].map((peer) => peer.drain()));
@@ -38,22 +48,26 @@ class LinePeer implements LineConnection {
   readonly #onOver: () => void;
   readonly #gone = new AbortController();
   readonly #answering = new Set<Promise<void>>();
+  #unanswered = 0;
   #isOver = false;
 
-  constructor(messages: Messages, sink: WireSink, onOver: () => void) {
-    this.#conversation = messages.converse({ signal: this.#gone.signal });
+  constructor({ messages, sink, address, onOver }: LinePeerParts) {
+    this.#conversation = messages.converse({ address: addressGroup(address), signal: this.#gone.signal });
     this.#sink = sink;
     this.#onOver = onOver;
   }
 
   receiveLine(line: Outcome<Uint8Array>): void {
     if (this.#isOver || this.#conversation.isClosed) return;
-    const isTooMuch = this.#answering.size >= MOST_ANSWERS;
+    const isTooMuch = this.#answering.size >= MOST_ANSWERS || this.#unanswered > MOST_UNANSWERED_BYTES;
     if (!line.ok || isTooMuch) {
       this.#say({ failure: line.ok ? failure('busy', { retry_after: 1 }) : unreadable(line.issues) });
       return;
     }
+    const { length } = line.value;
+    this.#unanswered += length;
     const answering = this.#conversation.take(line.value).then((said) => {
+      this.#unanswered -= length;
       this.#answering.delete(answering);
       this.#say(said);
       if (this.#conversation.isClosed) void this.drain();
@@ -69,6 +83,12 @@ class LinePeer implements LineConnection {
   lost(): void {
     this.#gone.abort();
     this.#over();
+  }
+
+  leaveUnlessProven(): void {
+    if (this.#isOver || this.#conversation.isProven) return;
+    this.#say({ failure: failure('unauthenticated') });
+    this.lost();
   }
 
   async drain(): Promise<void> {
@@ -89,6 +109,13 @@ class LinePeer implements LineConnection {
   }
 }
 
+interface LinePeerParts {
+  readonly messages: Messages;
+  readonly sink: WireSink;
+  readonly address: string;
+  readonly onOver: () => void;
+}
+
 /** What is said on a connection: the message, or what HTTP would say of bytes that are none. */
 export function textOf({ message, failure: refused }: Said): string | undefined {
   if (message !== undefined) return JSON.stringify(a2aMessagesDialect.encode(message));
@@ -103,5 +130,9 @@ function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
+/** For a peer that came without a key to prove who it is. */
+export const IDENTIFY_MS = 5_000;
+/** What a connection may have said without an answer: two messages of the largest. */
+export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;
 const MOST_ANSWERS = 256;

@@ -10,7 +10,7 @@ export interface Lines {
 
 /** Whoever talks by lines. `undefined` when it takes no more peers. */
 export interface LineHost {
-  connect(sink: WireSink, entrance?: Entrance): LineConnection | undefined;
+  connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
 
 /** One peer of a host: the lines it sends, the end of what it says, and its loss. */
@@ -20,6 +20,8 @@ export interface LineOptions {
   readonly host: LineHost;
   readonly clock: Clock;
   readonly entrance?: Entrance;
+  /** Of the peer, where it has one. */
+  readonly address?: string | undefined;
   readonly limits: LineLimits;
 }
 
@@ -47,7 +49,10 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 };
 
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
-export function serveLines({ input, output }: Lines, { host, clock, entrance, limits }: LineOptions): Promise<void> {
+export function serveLines(
+  { input, output }: Lines,
+  { host, clock, entrance, address, limits }: LineOptions,
+): Promise<void> {
   return new Promise((resolve) => {
     const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
     let connection: LineConnection | undefined;
@@ -112,6 +117,7 @@ export function serveLines({ input, output }: Lines, { host, clock, entrance, li
         },
       },
       entrance,
+      address,
     );
     for (const stream of [input, output]) {
       stream.on('error', () => connection?.lost());

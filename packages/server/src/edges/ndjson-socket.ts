@@ -68,7 +68,8 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
     const { host, clock } = this.#options;
-    void serveLines({ input: socket, output: socket }, { host, clock, limits: this.#limits }).then(() => {
+    const { remoteAddress: address } = socket;
+    void serveLines({ input: socket, output: socket }, { host, clock, address, limits: this.#limits }).then(() => {
       // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
       socket.resume();
       clock.after(LINGER_MS, () => socket.destroy());

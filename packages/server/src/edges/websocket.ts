@@ -33,7 +33,8 @@ export class SocketEdge {
   readonly #log: Log;
   readonly #maxHeaderFields: number;
   readonly #limits: SocketLimits;
-  readonly #server: WebSocketServer;
+  /** One for each size of messages: the library has one limit for all its connections. */
+  readonly #servers = new Map<number, WebSocketServer>();
   readonly #subprotocols = new WeakMap<IncomingMessage, string>();
   readonly #connections = new Map<SocketConnection, SocketRoute>();
   #watch: AbortController | undefined;
@@ -47,16 +48,6 @@ export class SocketEdge {
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
     this.#limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
-    this.#server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: this.#limits.maxMessageBytes,
-      maxFragments: this.#limits.maxFragments,
-      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
-      closeTimeout: this.#limits.closeMs,
-      handleProtocols: (_offered: Set<string>, request: IncomingMessage) => this.#subprotocols.get(request) ?? false,
-    } as ConstructorParameters<typeof WebSocketServer>[0]);
   }
 
   /** How many are open. */
@@ -79,7 +70,7 @@ export class SocketEdge {
         endWith(socket, problemAnswer(entrance), entrance.details.retry_after);
         return;
       }
-      this.#server.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
+      this.#serverFor(entrance.match.entry.route).handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
         socket.off('error', ignore);
         void this.#run(entrance.match.entry.route, this.#connect({ request, socket, webSocket, entrance }));
       });
@@ -109,6 +100,23 @@ export class SocketEdge {
       connection.close(1008, 'unauthenticated');
       connection.abort();
     }
+  }
+
+  #serverFor({ maxMessageBytes: maxPayload = this.#limits.maxMessageBytes }: SocketRoute): WebSocketServer {
+    const known = this.#servers.get(maxPayload);
+    if (known !== undefined) return known;
+    const made = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload,
+      maxFragments: this.#limits.maxFragments,
+      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+      closeTimeout: this.#limits.closeMs,
+      handleProtocols: (_offered: Set<string>, request: IncomingMessage) => this.#subprotocols.get(request) ?? false,
+    } as ConstructorParameters<typeof WebSocketServer>[0]);
+    this.#servers.set(maxPayload, made);
+    return made;
   }
 
   async #admit(request: IncomingMessage): Promise<Entrance | Failure> {

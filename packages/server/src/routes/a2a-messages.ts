@@ -1,4 +1,4 @@
-import type { Messages, Said } from '@dragoman/core';
+import type { Clock, Messages, Said } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -7,7 +7,8 @@ import {
   type ErrorRow,
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
-import { textOf } from '../edges/message-lines.ts';
+import { addressGroup } from '../edges/address.ts';
+import { IDENTIFY_MS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
 import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
@@ -25,8 +26,9 @@ export function messageRoutes(messages: Messages): Route[] {
         maxBytes: MAX_MESSAGE_BYTES,
         schema: { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` },
       },
-      handle: async ({ body, principal, signal }: InboundRequest) => {
-        const conversation = messages.converse({ principal, counted: principal !== undefined, signal });
+      handle: async ({ body, principal, address, signal }: InboundRequest) => {
+        const counted = principal !== undefined;
+        const conversation = messages.converse({ principal, counted, address: addressGroup(address), signal });
         return answerOf(await conversation.take(body));
       },
     },
@@ -34,27 +36,36 @@ export function messageRoutes(messages: Messages): Route[] {
 }
 
 /** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
-export function messageSocketRoute(messages: Messages): SocketRoute {
+export function messageSocketRoute(messages: Messages, clock: Clock): SocketRoute {
   return {
     path: '/a2a/messages/ws',
     access: 'open',
     summary: 'A2A messages: a message each way is one of them.',
+    maxMessageBytes: MAX_MESSAGE_BYTES,
     open: async (socket) => {
-      const conversation = messages.converse({ principal: socket.principal, signal: socket.signal });
+      const { principal, address, signal } = socket;
+      const conversation = messages.converse({ principal, address: addressGroup(address), signal });
+      const cancel = clock.after(IDENTIFY_MS, () => {
+        if (!conversation.isProven) socket.close(1008, 'unauthenticated');
+      });
       const answering = new Set<Promise<void>>();
+      let unanswered = 0;
       for await (const text of socket.messages) {
+        unanswered += text.length;
         const answer = conversation.take(text).then(async (said) => {
           const told = textOf(said);
           // Whoever is gone has no use for it.
           if (told !== undefined) await socket.send(told).catch(() => {});
           answering.delete(answer);
+          unanswered -= text.length;
           if (!conversation.isClosed) return;
           await Promise.all(answering);
           socket.close(1000);
         });
         answering.add(answer);
-        if (answering.size >= MOST_ANSWERS) await Promise.race(answering);
+        while (answering.size >= MOST_ANSWERS || unanswered > MOST_UNANSWERED_BYTES) await Promise.race(answering);
       }
+      cancel();
       await Promise.all(answering);
     },
   };

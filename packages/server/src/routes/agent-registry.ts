@@ -97,12 +97,18 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
             total_agents: total,
             healthy_agents: healthy,
             unhealthy_agents: total - healthy,
-            capabilities: Object.fromEntries([...capabilities].sort()),
+            capabilities: Object.fromEntries(mostCommon(capabilities)),
           },
         };
       },
     },
   ];
+}
+
+/** By name. What agents say of themselves has no end, so only the most common are told. */
+function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number][] {
+  const byCount = [...capabilities].sort(([, one], [, other]) => other - one);
+  return byCount.slice(0, MOST_LISTED).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {

@@ -17,8 +17,17 @@ export interface DiscoveryContext {
   /** What callbacks are signed with. */
   readonly callbackKey: string;
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
+  /** What else can be done here, as Linux Foundation A2A tells what it has no field for. */
+  readonly extensions: () => readonly CardExtension[];
   /** Whom a stranger may write to is whom it may know of. */
   readonly stranger: Principal | undefined;
+}
+
+/** Something a card tells of beyond its own protocol. */
+export interface CardExtension {
+  readonly uri: string;
+  readonly description: string;
+  readonly params: JsonObject;
 }
 
 /** Who this mailbox is, for whoever finds it: all of it comes from the configuration. */
@@ -32,7 +41,12 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
     summary,
     handle: (request) => ({ status: 200, json: tell(request) }),
   });
-  const card = (request: InboundRequest) => agentCard(sourceFor(request)) as JsonObject;
+  const card = (request: InboundRequest) => {
+    const { capabilities, ...rest } = agentCard(sourceFor(request));
+    const others = context.extensions().map((extension) => ({ ...extension, required: false }));
+    const extensions = [...(capabilities.extensions ?? []), ...others];
+    return { ...rest, capabilities: { ...capabilities, extensions } } as JsonObject;
+  };
   return [
     document('/.well-known/agent-card.json', 'The card of this mailbox.', card),
     document('/.well-known/agent.json', 'The same, where older clients look.', card),

@@ -5,6 +5,7 @@ export function memoryNonces(
   perform: <Result>(operation: () => Result) => Promise<Result>,
 ): NonceStore & { record(row: NonceRow): NonceUse } {
   const rows = new Map<string, NonceRow>();
+  let forgottenAt = 0;
   const record = (row: NonceRow): NonceUse => {
     const name = `${row.agentId}\n${row.nonce}`;
     const earlier = rows.get(name);
@@ -15,11 +16,14 @@ export function memoryNonces(
   return {
     record,
     use: (row) => perform(() => record(row)),
-    latest: () => perform(() => [...rows.values()].reduce((latest, { usedAt }) => Math.max(latest, usedAt), 0)),
-    purge: (before) =>
+    latest: () =>
+      perform(() => [...rows.values()].reduce((latest, { usedAt }) => Math.max(latest, usedAt), forgottenAt)),
+    count: () => perform(() => rows.size),
+    purge: (before, at) =>
       perform(() => {
         const old = [...rows].filter(([, { usedAt }]) => usedAt < before);
         for (const [name] of old) rows.delete(name);
+        if (old.length > 0) forgottenAt = at;
         return old.length;
       }),
   };

@@ -14,9 +14,11 @@ export const NONCE_TABLES = `
 
 export function nonceReads(database: Database) {
   const latest = database.prepare('SELECT COALESCE(MAX(used_at), 0) AS "at" FROM nonces');
+  const count = database.prepare(`SELECT COUNT(*) AS "count" FROM nonces WHERE agent_id <> ''`);
 
   return {
     latestNonce: (): number => (latest.get() as { at: number }).at,
+    countNonces: (): number => (count.get() as { count: number }).count,
   };
 }
 
@@ -38,9 +40,18 @@ export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse
 }
 
 export function nonceRemovals(database: Database) {
-  const purge = database.prepare('DELETE FROM nonces WHERE used_at < ?');
+  const purge = database.prepare("DELETE FROM nonces WHERE used_at < ? AND agent_id <> ''");
+  // A row of nobody: how late it was when something was last forgotten.
+  const remember = database.prepare(`
+    INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES ('', '', '', ?)
+    ON CONFLICT (agent_id, nonce) DO UPDATE SET used_at = excluded.used_at
+  `);
 
   return {
-    purgeNonces: (before: number): number => Number(purge.run(before).changes),
+    purgeNonces(before: number, at: number): number {
+      const changes = Number(purge.run(before).changes);
+      if (changes > 0) remember.run(at);
+      return changes;
+    },
   };
 }

@@ -1,0 +1,19 @@
+// The types of the messages, inferred from the schemas: there is no second place to write them.
+
+export type {
+  A2AMessage,
+  AgentAnnouncementMessage,
+  AgentCard,
+  AgentInfo,
+  AuthenticatedMessage,
+  AuthenticationTag,
+  DiscoverAgentsMessage,
+  ErrorMessage,
+  GoodbyeMessage,
+  HandshakeAckMessage,
+  HandshakeMessage,
+  MessageType,
+  RequestMessage,
+  ResponseMessage,
+  StandardErrorCode,
+} from '@dragoman/protocols/a2a-messages';

@@ -1,0 +1,28 @@
+import type { Issue, Json } from '@dragoman/protocols';
+import { type A2AMessage, a2aMessagesDialect, checkFreshness } from '@dragoman/protocols/a2a-messages';
+
+/** A message, or everything that is wrong with what is none. */
+export type Verdict =
+  | { readonly valid: true; readonly message: A2AMessage; readonly errors: readonly string[] }
+  | { readonly valid: false; readonly errors: readonly string[] };
+
+/**
+ * Checks messages by the compiled schemas, and by what schemas cannot say. With a time, a message must also be of that time; a
+ * stored one stays valid without.
+ */
+export class SchemaValidator {
+  validate(json: Json, now?: Date): Verdict {
+    const decoded = a2aMessagesDialect.decode(json, now ?? EPOCH);
+    if (!decoded.ok) return { valid: false, errors: decoded.issues.map(told) };
+    const stale = now === undefined ? [] : checkFreshness(decoded.value, now);
+    if (stale.length > 0) return { valid: false, errors: stale.map(told) };
+    return { valid: true, message: decoded.value, errors: [] };
+  }
+}
+
+function told({ pointer, message }: Issue): string {
+  return `${pointer}: ${message}`;
+}
+
+/** The structure of a message does not depend on the time. */
+const EPOCH = new Date(0);

@@ -1,0 +1,154 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@dragoman/client';
+import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { main } from '../main.ts';
+
+const ADMIN_KEY = 'adm_0123456789abcdef0123456789abcdef';
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
+let server: Server;
+let key = '';
+
+beforeAll(async () => {
+  const module = join(folder, 'echo.mjs');
+  writeFileSync(module, 'export default async function* (envelope) { return { said: envelope.params }; }');
+  server = await startServer({
+    config: {
+      port: 0,
+      store: 'memory',
+      agents: { echo: { driver: 'module', module, name: 'Echo', skills: ['echo_text'] } },
+    },
+    folder,
+    adminKey: ADMIN_KEY,
+    clock: systemClock,
+    ids: systemIds,
+    log: SILENT,
+  });
+  key = await caller('desk-agent');
+});
+afterAll(async () => {
+  await server.stop({ drainMs: 0 });
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('agents keygen', () => {
+  test.each(['ed25519', 'p256', 'rsa'])('makes a key of kind %s that signs a call', async (kind) => {
+    const made = await run(['agents', 'keygen', '--out', `${kind}.pem`, '--kind', kind]);
+    expect([made.code, made.out]).toEqual([0, expect.stringContaining('BEGIN PUBLIC KEY')]);
+    expect(statSync(join(folder, `${kind}.pem`)).mode & 0o777).toBe(0o600);
+    await caller(`signs-${kind}`, made.out);
+    const called = await run([
+      ...['agents', 'call', 'echo', 'say', '--as', `signs-${kind}`],
+      ...['--sign', `${kind}.pem`, '--params', '{"content":"signed"}', '--json', '--url', server.url],
+    ]);
+    expect([called.code, called.notes, JSON.parse(called.out || '{}')]).toEqual([
+      0,
+      '',
+      { said: expect.objectContaining({ content: 'signed' }) },
+    ]);
+  });
+
+  test('tells both places as JSON, and never writes over a file', async () => {
+    const made = await run(['agents', 'keygen', '--out', 'new.pem', '--json']);
+    expect(JSON.parse(made.out)).toEqual({
+      private_key: 'new.pem',
+      public_key: expect.stringContaining('BEGIN PUBLIC KEY'),
+    });
+    const before = readFileSync(join(folder, 'new.pem'), 'utf8');
+    const again = await run(['agents', 'keygen', '--out', 'new.pem']);
+    expect([again.code, again.notes]).toEqual([1, expect.stringContaining('there is a file of this name')]);
+    expect(readFileSync(join(folder, 'new.pem'), 'utf8')).toBe(before);
+    expect(made.out + made.notes).not.toContain('PRIVATE KEY');
+  });
+
+  test('knows which kinds there are', async () => {
+    const { code, notes } = await run(['agents', 'keygen', '--out', 'other.pem', '--kind', 'dsa']);
+    expect([code, notes]).toEqual([2, expect.stringContaining('ed25519, p256, rsa')]);
+  });
+});
+
+describe('agents register and discover', () => {
+  test('an agent is registered from a file, told anew, and found by what it can do', async () => {
+    writeFileSync(join(folder, 'card.json'), JSON.stringify(card('weather-agent', ['weather_read'])));
+    const register = ['agents', 'register', '--card', 'card.json', '--endpoint', 'https://weather.example.com/a2a'];
+    const [first, again] = [await keyed(register), await keyed(register)];
+    expect([first.out, again.out]).toEqual(['registered weather-agent\n', 'updated weather-agent\n']);
+    const found = await keyed(['agents', 'discover', '--capability', 'weather_read', '--json']);
+    expect(JSON.parse(found.out).agents).toMatchObject([
+      { agent_card: { agent_id: 'weather-agent' }, source: 'self_declared' },
+    ]);
+    const all = await keyed(['agents', 'discover', '--name', 'e', '--limit', '5']);
+    expect(all.out).toMatch(/echo +Echo +echo_text +this server\n/);
+    expect(all.out).toContain('https://weather.example.com/a2a');
+    expect((await keyed(['agents', 'discover', '--capability', 'fly'])).out).not.toContain('agent');
+  });
+
+  test('what an agent says of itself cannot drive the terminal', async () => {
+    const named = { ...card('sly-agent', ['sly_\u001b[2J']), name: 'Sly\u001b]0;owned\u0007' };
+    const put = ['agents', 'register', '--card', '-', '--endpoint', 'https://sly.example.com/a2a'];
+    expect((await keyed(put, JSON.stringify(named))).code).toBe(0);
+    const { out } = await keyed(['agents', 'discover', '--name', 'sly']);
+    expect(out).toContain('sly-agent');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  test('what is wrong with a card is told', async () => {
+    const put = ['agents', 'register', '--card', '-', '--endpoint', 'https://x.example.com/a2a'];
+    const bad = await keyed(put, JSON.stringify(card('x', [])));
+    expect([bad.code, bad.notes]).toEqual([1, expect.stringContaining('capabilities must have at least 1 item')]);
+    expect((await keyed(put, '[1]')).code).toBe(2);
+  });
+});
+
+describe('agents call', () => {
+  test('asks with a key, with parameters from stdin', async () => {
+    const { code, out } = await keyed(
+      ['agents', 'call', 'echo', 'say', '--as', 'desk-agent', '--params', '-'],
+      '{"content":"hello"}',
+    );
+    expect([code, JSON.parse(out)]).toMatchObject([0, { said: { content: 'hello' } }]);
+  });
+
+  test.each([
+    [['nobody-here', 'say', '--as', 'desk-agent'], 1, 'No agent answers to'],
+    [['echo', 'say', '--as', 'other-agent'], 1, 'may not do this'],
+    [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
+    [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],
+    [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'there is no such file'],
+    [['echo', 'say'], 2, "required option '--as <agent_id>'"],
+  ])('%j is told what is wrong', async (args, code, told) => {
+    const called = await keyed(['agents', 'call', ...args]);
+    expect([called.code, called.notes]).toEqual([code, expect.stringContaining(told)]);
+  });
+});
+
+function card(agent_id: string, capabilities: readonly string[]) {
+  const text = { agent_id, name: agent_id, version: '1.0.0', description: '' };
+  return { ...text, capabilities, supported_protocols: ['A2A/1.0'] };
+}
+
+/** A new caller's key. */
+async function caller(agentId: string, publicKey?: string): Promise<string> {
+  const { admin } = createClient({ url: server.url, key: ADMIN_KEY });
+  const made = await admin.agents.put({
+    agent_id: agentId,
+    permissions: { agents: ['*'] },
+    ...(publicKey !== undefined && { public_key: publicKey }),
+  });
+  return made.api_key ?? '';
+}
+
+function keyed(args: readonly string[], stdin = '') {
+  return run([...args, '--url', server.url, '--key', key], stdin);
+}
+
+async function run(args: readonly string[], stdin = '') {
+  const surroundings = new FakeSurroundings({ stdin, folder });
+  const code = await main(args, surroundings);
+  return { code, out: surroundings.out, notes: surroundings.notes };
+}

@@ -1,0 +1,191 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadEngine } from '../../packages/core/src/store/sqlite-engine.ts';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { auth, query, request, signed, signingCaller } from './a2a-peer.ts';
+import { call } from './call.ts';
+import { agentModule, System } from './system.ts';
+
+// What must hold whatever happens: a nonce is accepted once, what was accepted is there, and who floods keeps nobody waiting.
+
+const system = await System.create({
+  crashPoints: true,
+  config: {
+    agents: {
+      echo: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
+      whoami: { driver: 'module', module: agentModule('whoami'), max_parallel: 64 },
+    },
+    messages: { port: 0, require_signatures: true },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+await system.start();
+const ada = await signingCaller(system, 'ada-agent');
+
+describe('replays', () => {
+  test('10,000 at once store one message and run it once', async () => {
+    const message = signed(ada, { ...request({ content: 'once' }), recipient_id: 'whoami' });
+    const pool = new Pool(system.url, { connections: 128 });
+    const answers = new Map<string, number>();
+    await Promise.all(
+      Array.from({ length: 10_000 }, async () => {
+        const answer = await post(pool, message);
+        const { message_id, payload } = answer.json;
+        const told = JSON.stringify([answer.status, message_id, payload]);
+        answers.set(told, (answers.get(told) ?? 0) + 1);
+      }),
+    );
+    await pool.close();
+    expect([...answers.values()]).toEqual([10_000]);
+    expect(JSON.parse([...answers.keys()][0] ?? '[]')).toMatchObject([
+      200,
+      expect.any(String),
+      { status: 'success', data: { caller: 'ada-agent', asked: 1 } },
+    ]);
+    await system.kill();
+    const { open } = await loadEngine();
+    const database = open(join(system.data, 'dragoman.db'));
+    const rows = (table: string) => (database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get() as { n: number }).n;
+    expect([rows('requests'), rows('nonces')]).toEqual([1, 1]);
+    database.close();
+    await system.start();
+  });
+});
+
+describe('kill -9', () => {
+  test('before the commit that accepts it, nothing has happened: the same bytes are taken as new', async () => {
+    const message = await dying('life-1', 'before-commit', { crash: 'crash:before-commit:life-1' });
+    expect(await ask(message)).toMatchObject({ status: 200, json: { payload: { data: { echoed: 'one two' } } } });
+  });
+
+  test('between the commit that accepts it and the answer, it is there: never run again, its nonce used', async () => {
+    const message = await dying('life-2', 'after-commit', { crash: 'crash:after-commit:life-2' });
+    const first = await ask(message);
+    expect(first).toMatchObject({ status: 200, json: { payload: { error: { code: 'SERVICE_UNAVAILABLE' } } } });
+    expect((await ask(message)).json['message_id']).toBe(first.json['message_id']);
+    await refusesItsNonce(message);
+  });
+
+  test('between the commit of the answer and the answer, the same bytes get it', async () => {
+    const message = await dying('life-3', 'after-commit', {
+      crash: { at: 'final', moment: 'after-commit', life: 'life-3' },
+    });
+    expect(await ask(message)).toMatchObject({ status: 200, json: { payload: { data: { echoed: 'one two' } } } });
+    await refusesItsNonce(message);
+  });
+});
+
+describe('a clock that jumps', () => {
+  test('two hours back makes no old message new, and 26 ahead makes nobody wait for ever; also after a restart', async () => {
+    const file = join(system.folder, 'clock');
+    const set = (hours: number) => writeFileSync(file, String(hours * HOUR));
+    const sentAt = (hours: number) => {
+      const timestamp = new Date(Date.now() + hours * HOUR).toISOString();
+      return signed(ada, { ...request({ content: 'when' }), timestamp }, { timestamp });
+    };
+    const codeAt = async (hours: number) => (await ask(sentAt(hours))).status;
+    await system.stop();
+    set(0);
+    await system.start({ DRAGOMAN_TEST_CLOCK: file });
+    expect(await codeAt(0)).toBe(200);
+    set(-2);
+    // What was said two hours ago looks fresh to this clock, and is not.
+    expect([await codeAt(-2), await codeAt(0)]).toEqual([400, 200]);
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_CLOCK: file });
+    expect([await codeAt(-2), await codeAt(0)]).toEqual([400, 200]);
+    set(26);
+    expect([await codeAt(0), await codeAt(26)]).toEqual([400, 200]);
+    await system.kill();
+    await system.start();
+  });
+});
+
+describe('a flood', () => {
+  test('of wrong signatures is soon not looked at, and keeps nobody with a key waiting', async () => {
+    const strangers = await System.start({
+      config: { agents: { whoami: { driver: 'module', module: agentModule('whoami'), max_parallel: 64 } } },
+    });
+    try {
+      const own = await signingCaller(strangers, 'good-agent');
+      const good = new Pool(strangers.url, { connections: 1 });
+      const flood = new Pool(strangers.url, { connections: 32 });
+      const times: number[] = [];
+      const ask = async () => {
+        const from = performance.now();
+        const message = { ...request({ content: 'good' }), recipient_id: 'whoami', sender_id: 'good-agent' };
+        const { status } = await post(good, message, own.api_key);
+        times.push(performance.now() - from);
+        return status;
+      };
+      for (let time = 0; time < 50; time++) await ask();
+      const calm = p99(times.splice(0));
+      const bad = signed({ ...ada, agentId: 'good-agent' }, request({}));
+      const came = new Map<number, number>();
+      let isOver = false;
+      const flooding = Array.from({ length: 32 }, async () => {
+        while (!isOver) {
+          const { status } = await post(flood, bad);
+          came.set(status, (came.get(status) ?? 0) + 1);
+        }
+      });
+      const statuses = new Set<number>();
+      for (let time = 0; time < 50; time++) statuses.add(await ask());
+      isOver = true;
+      await Promise.all(flooding);
+      await Promise.all([good.close(), flood.close()]);
+      expect([...statuses]).toEqual([200]);
+      expect([...came.keys()].sort()).toEqual([401, 429]);
+      // Those that were on their way when the last of the 120 failed are answered too.
+      expect(came.get(401)).toBeLessThan(120 + 32);
+      expect(p99(times), `calm: ${calm} ms`).toBeLessThan(Math.max(100, 10 * calm));
+    } finally {
+      await strangers[Symbol.asyncDispose]();
+    }
+  });
+});
+
+/** A message that the server dies of, at the moment named; then it is started again. */
+async function dying(life: string, moment: string, crash: JsonObject): Promise<JsonObject> {
+  await system.stop();
+  await system.start({ DRAGOMAN_CRASH: life });
+  const message = signed(ada, request({ content: 'one two', ...crash }));
+  await expect(ask(message), moment).rejects.toThrow();
+  expect(await system.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  await system.start();
+  return message;
+}
+
+/** Other bytes with the nonce of a message, as a request and as a query. */
+async function refusesItsNonce(message: JsonObject): Promise<void> {
+  const nonce = String(auth(message)['nonce']);
+  for (const other of [request({ content: 'else' }), query({})]) {
+    expect(await ask(signed(ada, other, { nonce }))).toMatchObject({
+      status: 409,
+      json: { payload: { error: { code: 'NONCE_REUSED' } } },
+    });
+  }
+}
+
+async function ask(json: JsonObject): Promise<{ status: number; json: JsonObject }> {
+  const answer = await call(system.url, { method: 'POST', path: '/a2a/messages', json });
+  return { status: answer.status, json: (await answer.json()) as JsonObject };
+}
+
+async function post(pool: Pool, message: JsonObject, key?: string): Promise<{ status: number; json: JsonObject }> {
+  const { statusCode, body } = await pool.request({
+    method: 'POST',
+    path: '/a2a/messages',
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify(message),
+  });
+  return { status: statusCode, json: (await body.json()) as JsonObject };
+}
+
+function p99(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+}
+
+const HOUR = 3_600_000;

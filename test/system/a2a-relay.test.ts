@@ -1,0 +1,141 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { CARD, request, serverKeyOf } from './a2a-peer.ts';
+import { call } from './call.ts';
+import { DialledAgent } from './dialled-agent.ts';
+import { agentModule, System } from './system.ts';
+
+// A request reaches an agent whatever it is behind its name, and its answer comes back as a response.
+
+/** An agent that is a server of its own. */
+const server = createServer(async (incoming, response) => {
+  const { request_id, params } = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as {
+    request_id: string;
+    params: JsonObject;
+  };
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  const say = (frame: object) => response.write(`${JSON.stringify({ request_id, ...frame })}\n`);
+  if (params['stream'] === true) say({ response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'in parts' } });
+  const result = params['stream'] === true ? {} : { echoed: params['content'] };
+  say({ response_kind: 'e2a.complete', is_final: true, body: { result } });
+  response.end();
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const serverHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(() => server.close());
+
+const far = await System.start({
+  config: { agents: { 'far-agent': { driver: 'module', module: agentModule('echo') } } },
+});
+afterAll(() => far[Symbol.asyncDispose]());
+const near = await System.start({
+  config: {
+    agents: {
+      'module-agent': { driver: 'module', module: agentModule('echo') },
+      'words-agent': { driver: 'module', module: agentModule('words') },
+      'http-agent': { driver: 'http', url: `http://${serverHost}/e2a` },
+      'stdio-agent': { driver: 'stdio', command: process.execPath, args: [agentModule('lines')] },
+      // For the key of the server in its card.
+      echo: { driver: 'module', module: agentModule('echo') },
+    },
+    tools: [agentModule('tools')],
+    messages: { agent_id: 'near-server', tools_agent: 'tools' },
+    gate: { allow: [far.host, serverHost] },
+  },
+});
+afterAll(() => near[Symbol.asyncDispose]());
+
+const ada = await near.caller('ada-agent', { permissions: { agents: ['*'], tools: ['say', 'broken'] } });
+const dialled = await dialIn('dialled-agent');
+afterAll(() => dialled.close());
+await far.caller('near-server', {
+  permissions: { agents: ['far-agent'] },
+  public_key: await serverKeyOf(near, ada.api_key),
+});
+await register({ ...CARD, agent_id: 'far-agent' }, `${far.url}/a2a/messages`);
+
+test.each(['module-agent', 'http-agent', 'stdio-agent', 'dialled-agent', 'far-agent', 'tools'])(
+  'the answer of %s comes back as a response of that name',
+  async (recipient_id) => {
+    const asked: JsonObject = { ...request({ content: `to ${recipient_id}` }), recipient_id };
+    const { status, json } = await ask(asked);
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        message_type: 'response',
+        sender_id: recipient_id,
+        recipient_id: 'ada-agent',
+        correlation_id: asked['message_id'],
+        payload: { status: 'success', data: { echoed: `to ${recipient_id}` } },
+      },
+    ]);
+  },
+);
+
+describe('an agent that streams', () => {
+  const streaming = ['words-agent', 'http-agent', 'stdio-agent'];
+
+  test.each(streaming)('%s: its parts are collected into one answer', async (recipient_id) => {
+    const { json } = await ask({ ...request({ stream: true }), recipient_id });
+    const text = recipient_id === 'words-agent' ? 'one two' : 'in parts';
+    expect(json).toMatchObject({ payload: { status: 'success', data: { text } } });
+  });
+
+  test.each(streaming)('%s: it is refused to who says no_streaming', async (recipient_id) => {
+    await register({ ...CARD, capabilities: ['no_streaming'] }, 'https://ada.example.com/a2a');
+    const { status, json } = await ask({ ...request({ stream: true }), recipient_id });
+    expect([status, json]).toMatchObject([501, { payload: { error: { code: 'NOT_IMPLEMENTED' } } }]);
+    await call(near.url, { method: 'DELETE', path: '/agents/ada-agent', key: ada.api_key });
+  });
+});
+
+describe('the tools of the server', () => {
+  test('are found in the registry as an agent', async () => {
+    const found = await call(near.url, { path: '/agents/tools', key: ada.api_key });
+    expect(await found.json()).toMatchObject({ agent_card: { name: 'Tools' }, source: 'configured' });
+  });
+
+  test.each([
+    ['a tool that is not there', 'fly', 'FORBIDDEN'],
+    // In the same words: what a caller may not use looks like what is not there.
+    ['a tool of others', 'secret', 'FORBIDDEN'],
+    ['a tool that throws', 'broken', 'DEPENDENCY_FAILED'],
+  ])('%s is an error', async (_name, method, code) => {
+    const asked = { ...request({}), recipient_id: 'tools', payload: { method, parameters: { content: 'x' } } };
+    expect((await ask(asked)).json).toMatchObject({ payload: { error: { code } } });
+  });
+
+  test('want their arguments as they say', async () => {
+    const { json } = await ask({ ...request({ content: 5 }), recipient_id: 'tools' });
+    expect(json).toMatchObject({ payload: { error: { code: 'VALIDATION_FAILED' } } });
+  });
+});
+
+/** An agent that dials in and says back what it is asked. */
+async function dialIn(agentId: string): Promise<DialledAgent> {
+  const { api_key } = await near.caller(agentId, { permissions: {}, driver: 'e2a-ws' });
+  const agent = await DialledAgent.dial(near.url, api_key);
+  const answered = new Set<string>();
+  const timer = setInterval(() => {
+    for (const { request_id, params } of agent.heard) {
+      if (answered.has(request_id)) continue;
+      answered.add(request_id);
+      agent.complete(request_id, { echoed: (params as JsonObject)['content'] ?? null });
+    }
+  }, 5);
+  void agent.closed.then(() => clearInterval(timer));
+  return agent;
+}
+
+async function register(agent_card: JsonObject, endpoint: string): Promise<void> {
+  const json = { agent_card, endpoint };
+  const answer = await call(near.url, { method: 'POST', path: '/agents/register', key: ada.api_key, json });
+  if (answer.status > 201) throw new Error(await answer.text());
+}
+
+async function ask(json: JsonObject): Promise<{ status: number; json: JsonObject }> {
+  const answer = await call(near.url, { method: 'POST', path: '/a2a/messages', key: ada.api_key, json });
+  return { status: answer.status, json: (await answer.json()) as JsonObject };
+}
