@@ -20,10 +20,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const names = readdirSync(join(root, 'packages'));
 
 /** A project of somebody else's, with the packages as npm would give them. */
-const consumer = mkdtempSync(join(tmpdir(), 'dragoman-consumer-'));
+let consumer = '';
 const installed = (name: string) => join(consumer, 'node_modules/@dragoman', name);
 
 beforeAll(() => {
+  consumer = mkdtempSync(join(tmpdir(), 'dragoman-consumer-'));
   mkdirSync(join(consumer, 'node_modules/@dragoman'), { recursive: true });
   for (const entry of readdirSync(join(root, 'node_modules'))) {
     if (entry.startsWith('.') || entry === '@dragoman') continue;
