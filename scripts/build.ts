@@ -38,8 +38,9 @@ function build(folder: string): void {
 }
 
 function sourcesOf(folder: string): string[] {
-  const sources = readdirSync(`${folder}/src`, { recursive: true, encoding: 'utf8' })
+  const { rootDir } = JSON.parse(readFileSync(`${folder}/tsconfig.json`, 'utf8')).compilerOptions;
+  const sources = readdirSync(`${folder}/${rootDir}`, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.(?:test|contract)\.ts$/.test(file))
-    .map((file) => `src/${file}`);
+    .map((file) => `${rootDir}/${file}`);
   return ['package.json', 'tsconfig.json', ...sources.sort()];
 }

@@ -46,7 +46,9 @@ describe.each(names)('@dragoman/%s', (name) => {
   test('has what it should, and nothing of ours', () => {
     const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
     for (const needed of ['package.json', 'README.md', 'LICENSE', 'dist']) expect(files).toContain(needed);
-    expect(files.filter((file) => /(?:\.test\.|\.contract\.|fixtures|^src\/|\.tsbuildinfo)/.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => /(?:\.test\.|\.contract\.|fixtures|^src\/|\.tsbuildinfo|__pycache__)/.test(file)),
+    ).toEqual([]);
     expect(existsSync(join(installed(name), 'schemas'))).toBe(existsSync(join(root, 'packages', name, 'schemas')));
   });
 
@@ -108,6 +110,7 @@ import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { signedContent } from '@dragoman/protocols/a2a-messages';
 import { HostSession } from '@dragoman/protocols/a2e-wire';
 import { checkWorkflow, parseWorkflow } from '@dragoman/protocols/a2e-workflow';
+import { SchemaValidator } from '@dragoman/a2a-messages-schemas';
 import { type Config, startServer } from '@dragoman/server';
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -116,7 +119,7 @@ const never: readonly false[] = [
   false as IsAny<typeof defineTool>, false as IsAny<typeof Engine>, false as IsAny<typeof convert>,
   false as IsAny<typeof mailboxDialect>, false as IsAny<typeof signedContent>, false as IsAny<typeof HostSession>,
   false as IsAny<typeof checkWorkflow>, false as IsAny<typeof parseWorkflow>, false as IsAny<typeof startServer>,
-  false as IsAny<typeof parseJson>, false as IsAny<Config>, false as IsAny<Handler>, false as IsAny<Layer>,
+  false as IsAny<typeof parseJson>, false as IsAny<typeof SchemaValidator>, false as IsAny<Config>, false as IsAny<Handler>, false as IsAny<Layer>,
 ];
 const client: Client = createClient({ url: 'http://127.0.0.1:7420', key: 'k' });
 const first: Dialect<unknown> | undefined = DIALECTS[0];
