@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { applyDiff } from './apply-diff.ts';
 import { type Block, isBlock, type Part } from './page.ts';
 import { differenceInJson, differenceInText } from './same-output.ts';
 import { Serving } from './serving.ts';
@@ -45,12 +46,10 @@ export class PageRun implements AsyncDisposable {
   }
 
   #patch(text: string): void {
-    const { status, stderr } = spawnSync('patch', ['-p1', '--no-backup-if-mismatch'], {
-      cwd: this.#folder,
-      input: text,
-      encoding: 'utf8',
+    applyDiff(text, (path, change) => {
+      const file = join(this.#folder, path);
+      writeFileSync(file, change(readFileSync(file, 'utf8')));
     });
-    if (status !== 0) throw new Error(`the change cannot be made:\n${stderr}${text}`);
   }
 
   /** What is exported stays so for the blocks that follow, as in a terminal. */
