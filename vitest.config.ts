@@ -20,6 +20,8 @@ export default defineConfig({
         globalSetup: ['test/docs-run/build.ts'],
       }),
       project('system', ['test/system/**/*.test.ts']),
+      // The tour comes last, when everything it passes through has been tested by itself.
+      project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],
   },
 });

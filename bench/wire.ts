@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { connectWire, streamWire } from '../packages/client/src/wire/index.ts';
 import { table } from './measure.ts';
+import { cpuOfTree } from './wire/cpu-of-tree.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
@@ -23,6 +23,8 @@ export async function run(): Promise<readonly string[]> {
   };
   const host = () => start([DRAGOMAN, 'wire', '--config', config]);
   const sdk = new Client({ name: 'bench', version: '1.0.0' });
+  // As it is published, like the SDK: what compiles the sources on the way wraps every function that is made.
+  const { connectWire, streamWire }: typeof import('../packages/client/src/wire/index.ts') = await import(OUR_CLIENT);
   try {
     const bare = new RawPeer(start([fileOf('echo.mjs')]));
     const raw = new RawPeer(host());
@@ -48,14 +50,24 @@ export async function run(): Promise<readonly string[]> {
   }
 }
 
-type Rates = Readonly<Record<string, { readonly one: number; readonly many: number }>>;
+interface Rate {
+  readonly one: number;
+  readonly many: number;
+  /** Of every process that takes part: what other programs on the machine do changes it little. */
+  readonly cpuOne: number;
+  readonly cpuMany: number;
+}
+
+type Rates = Readonly<Record<string, Rate>>;
 
 function judge(rates: Rates): string[] {
-  const rate = (name: string) => rates[name] ?? { one: Number.NaN, many: Number.NaN };
+  const rate = (name: string) => rates[name] ?? NOTHING;
   console.log(
     table([
-      ['calls/s', '1 at a time', `${PARALLEL} at once`],
-      ...Object.entries(rates).map(([name, { one, many }]) => [name, one.toFixed(0), many.toFixed(0)]),
+      ['calls/s', '1 at a time', `${PARALLEL} at once`, 'CPU µs a call', `${PARALLEL} at once`],
+      ...Object.entries(rates).map(([name, { one, many, cpuOne, cpuMany }]) =>
+        [name, one, many, cpuOne, cpuMany].map((cell) => (typeof cell === 'number' ? cell.toFixed(0) : cell)),
+      ),
     ]),
   );
   const shortfalls: string[] = [];
@@ -77,25 +89,35 @@ function judge(rates: Rates): string[] {
 
 /** Calls per second, in turns: each round gives every contender a short slice, and the best slice counts. */
 async function measure(contenders: Readonly<Record<string, () => Promise<unknown>>>): Promise<Rates> {
-  const best = Object.fromEntries(Object.keys(contenders).map((name) => [name, { one: 0, many: 0 }]));
   // Long enough for the optimising compilers at both ends to have had their say.
   for (const call of Object.values(contenders)) {
     await slice(call, PARALLEL, WARM_UP_MS);
     await slice(call, 1, WARM_UP_MS);
   }
+  const slices = new Map(Object.keys(contenders).map((name) => [name, { one: [] as Slice[], many: [] as Slice[] }]));
   for (let round = 0; round < ROUNDS; round++) {
     for (const [name, call] of Object.entries(contenders)) {
-      const found = best[name];
-      if (found === undefined) continue;
-      found.one = Math.max(found.one, await slice(call, 1, SLICE_MS));
-      found.many = Math.max(found.many, await slice(call, PARALLEL, SLICE_MS));
+      slices.get(name)?.one.push(await slice(call, 1, SLICE_MS));
+      slices.get(name)?.many.push(await slice(call, PARALLEL, SLICE_MS));
     }
   }
-  return best;
+  return Object.fromEntries(
+    [...slices].map(([name, { one, many }]) => [
+      name,
+      { one: bestRate(one), many: bestRate(many), cpuOne: cpuPerCall(one), cpuMany: cpuPerCall(many) },
+    ]),
+  );
 }
 
-async function slice(call: () => Promise<unknown>, parallel: number, milliseconds: number): Promise<number> {
+interface Slice {
+  readonly calls: number;
+  readonly milliseconds: number;
+  readonly cpuMicroseconds: number;
+}
+
+async function slice(call: () => Promise<unknown>, parallel: number, milliseconds: number): Promise<Slice> {
   const start = performance.now();
+  const cpu = cpuOfTree();
   let calls = 0;
   const work = async () => {
     while (performance.now() - start < milliseconds) {
@@ -104,7 +126,16 @@ async function slice(call: () => Promise<unknown>, parallel: number, millisecond
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
-  return (1000 * calls) / (performance.now() - start);
+  return { calls, milliseconds: performance.now() - start, cpuMicroseconds: cpuOfTree() - cpu };
+}
+
+function bestRate(slices: readonly Slice[]): number {
+  return Math.max(...slices.map(({ calls, milliseconds }) => (1000 * calls) / milliseconds));
+}
+
+function cpuPerCall(slices: readonly Slice[]): number {
+  const sum = (of: (slice: Slice) => number) => slices.reduce((total, one) => total + of(one), 0);
+  return sum(({ cpuMicroseconds }) => cpuMicroseconds) / sum(({ calls }) => calls);
 }
 
 /** Sends a line and waits for the line with its id; nothing else. */
@@ -145,8 +176,10 @@ function fileOf(name: string): string {
   return fileURLToPath(new URL(`./wire/${name}`, import.meta.url));
 }
 
+const OUR_CLIENT = new URL('../packages/client/dist/wire/index.js', import.meta.url).href;
 const DRAGOMAN = fileURLToPath(new URL('../packages/cli/bin/dragoman.js', import.meta.url));
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(4);
+const NOTHING: Rate = { one: Number.NaN, many: Number.NaN, cpuOne: Number.NaN, cpuMany: Number.NaN };
 const PARALLEL = 16;
 const WARM_UP_MS = 3_000;
 const ROUNDS = 8;

@@ -1,39 +1,30 @@
 // Durable executions of a workflow of three operations (fetch a hundred rows, filter, sort) against the same three steps in
-// plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP door. And what
-// one more operation costs that does next to nothing. The operations on data are in `workflow-data.ts`.
+// plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP door, both as they
+// are built. And what one more operation costs that does next to nothing. The operations on data are in `workflow-data.ts`.
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Pool } from 'undici';
-import { decodeAsked } from '../packages/core/src/executions/asked.ts';
-import { openWorkflows, type Workflows } from '../packages/core/src/executions/workflows.ts';
-import { openGate } from '../packages/core/src/gate/network-gate.ts';
-import { Limiter } from '../packages/core/src/limits/limiter.ts';
-import type { Log } from '../packages/core/src/ports.ts';
-import { ALL_PERMISSIONS, type Principal } from '../packages/core/src/principal.ts';
-import { openSqliteStore } from '../packages/core/src/store/sqlite-store.ts';
-import { systemClock as clock, systemIds as ids } from '../packages/server/src/system-ports.ts';
 import { load } from './e2a/load.ts';
-import { table } from './measure.ts';
+import { inTurns, median, medianRatio, table } from './measure.ts';
+import { threeSteps } from './workflow/workflows.mjs';
 
 export async function benchExecutions(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
-  const start = async <Told>(file: string, args: readonly string[] = []): Promise<Told> => {
+  const start = async (file: string, args: readonly string[] = []): Promise<ChildProcess> => {
     const path = fileURLToPath(new URL(`./workflow/${file}`, import.meta.url));
     const child = fork(path, args, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     children.push(child);
-    return new Promise((resolve, reject) => {
-      child.once('message', (told) => resolve(told as Told));
-      child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)));
-    });
+    return child;
   };
   try {
-    const api = await start<{ port: number }>('api.mjs');
-    const server = await start<Server>('server.mjs', [join(folder, 'server'), String(api.port)]);
-    return await measureAll({ apiPort: api.port, server, folder: join(folder, 'engine') });
+    const { port } = await told<{ port: number }>(await start('api.mjs'));
+    const server = await told<Server>(await start('server.mjs', [join(folder, 'server'), String(port)]));
+    const engine = await start('engine.mjs', [join(folder, 'engine'), String(port)]);
+    await told(engine);
+    return await measureAll({ origin: `http://127.0.0.1:${port}`, server, engine });
   } finally {
     for (const child of children) child.disconnect();
     await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
@@ -41,156 +32,62 @@ export async function benchExecutions(): Promise<readonly string[]> {
   }
 }
 
-async function measureAll({ apiPort, server, folder }: Parts): Promise<string[]> {
+async function measureAll({ origin, server, engine }: Parts): Promise<string[]> {
   const shortfalls: string[] = [];
-  const store = await openSqliteStore({ folder, onFatal: (error) => console.error(error) });
-  const engine = workflowsIn(store, folder, apiPort);
-  const memory = new Pool(`http://127.0.0.1:${apiPort}`, { connections: AT_ONCE });
-  const contenders: Record<string, () => Promise<number>> = {
-    'plain JavaScript': () => perSecond(() => plainSteps(memory)),
-    'engine, durable': () => perSecond(() => execute(engine, threeSteps(apiPort))),
+  const contenders: Record<Contender, () => Promise<number>> = {
+    'plain JavaScript': () => asked(engine, 'plain'),
+    'engine, durable': () => asked(engine, 'engine'),
     'through HTTP, durable': async () =>
       (
         await load({
           port: server.port,
           connections: AT_ONCE,
           milliseconds: SLICE_MS,
-          next: () => post(server, threeSteps(apiPort)),
+          next: () => post(server, threeSteps(origin)),
         })
       ).perSecond,
   };
-  const best = new Map<string, number>();
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, measure] of Object.entries(contenders)) {
-      best.set(name, Math.max(best.get(name) ?? 0, await measure()));
-    }
-  }
-  const bare = best.get('plain JavaScript') ?? 1;
+  const rounds = await inTurns(contenders, ROUNDS, (measure) => measure());
+  const ratioOf = (name: Contender) => medianRatio(rounds, name, 'plain JavaScript', (rate) => rate);
   console.log(
     table([
       [`three operations, ${AT_ONCE} at once`, 'per second', 'of plain'],
-      ...[...best].map(([name, rate]) => [name, rate.toFixed(0), (rate / bare).toFixed(2)]),
+      ...CONTENDERS.map((name) => [
+        name,
+        median(rounds.map((round) => round[name])).toFixed(0),
+        ratioOf(name).toFixed(2),
+      ]),
     ]),
   );
   for (const [name, bound] of [
     ['engine, durable', 0.4],
     ['through HTTP, durable', 0.3],
   ] as const) {
-    const ratio = (best.get(name) ?? 0) / bare;
+    const ratio = ratioOf(name);
     if (ratio < bound) shortfalls.push(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound} wanted`);
   }
-  const overhead = await operationOverhead(engine);
+  const overhead = await asked<number>(engine, 'overhead');
   console.log(`\none more operation that does next to nothing: ${(overhead * 1000).toFixed(0)} µs (p50)`);
   if (overhead > 0.1) shortfalls.push(`one more operation: ${overhead.toFixed(3)} ms, at most 0.1 ms wanted`);
-  const { commits, writes } = await store.stats();
+  const { commits, writes } = await asked<{ commits: number; writes: number }>(engine, 'stats');
   console.log(`the engine's store: ${writes} writes in ${commits} commits`);
-  await engine.stop(1000);
-  await memory.close();
-  await store[Symbol.asyncDispose]();
   return shortfalls;
 }
 
-function workflowsIn(store: Awaited<ReturnType<typeof openSqliteStore>>, folder: string, apiPort: number): Workflows {
-  const api = { id: 'bench', base_url: `http://127.0.0.1:${apiPort}`, description: null, endpoints: [] };
-  return openWorkflows({
-    store,
-    folder,
-    gate: openGate({ clock, log: SILENT, allow: [{ host: '127.0.0.1', port: apiPort }] }),
-    apis: { version: 1, list: () => [api], find: () => api },
-    credentials: { list: () => [], find: () => undefined },
-    limiter: new Limiter({ clock, limits: { api_calls_per_minute: 1e9, api_calls_per_hour: 1e9 } }),
-    principalNamed: () => CALLER,
-    clock,
-    ids,
-    log: SILENT,
-    limits: { cache_seconds: 0 },
+async function asked<Answer>(child: ChildProcess, what: string): Promise<Answer> {
+  child.send(what);
+  return told(child);
+}
+
+function told<Message>(child: ChildProcess): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`a part of the benchmark ended with ${code}`));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      resolve(message as Message);
+    });
   });
-}
-
-/** What somebody would write without us. */
-async function plainSteps(pool: Pool): Promise<void> {
-  const { body } = await pool.request({ method: 'GET', path: '/users' });
-  const users = (await body.json()) as { status: string; points: number }[];
-  const active = users.filter(({ status }) => status === 'active');
-  const sorted = active.toSorted((a, b) => b.points - a.points);
-  if (sorted.length !== 50) throw new Error('the plain steps went wrong');
-}
-
-async function execute(engine: Workflows, workflow: string): Promise<void> {
-  const read = decodeAsked({ workflow }, clock.now());
-  if (!read.ok || !('asked' in read)) throw new Error('the workflow cannot be read');
-  const begun = await engine.executions.execute(read.asked, { principal: CALLER });
-  const result = await begun.result();
-  if (!result.includes('"status":"success"')) throw new Error(result.slice(0, 500));
-}
-
-async function perSecond(work: () => Promise<void>): Promise<number> {
-  const started = performance.now();
-  const until = started + SLICE_MS;
-  let done = 0;
-  await Promise.all(
-    Array.from({ length: AT_ONCE }, async () => {
-      while (performance.now() < until) {
-        await work();
-        done++;
-      }
-    }),
-  );
-  return (done * 1000) / (performance.now() - started);
-}
-
-/** Milliseconds: the median of executions with eleven small operations, less that of one, by ten. */
-async function operationOverhead(engine: Workflows): Promise<number> {
-  const median = async (operations: number) => {
-    const times: number[] = [];
-    for (let round = 0; round < 300; round++) {
-      const started = performance.now();
-      await execute(engine, smallSteps(operations));
-      times.push(performance.now() - started);
-    }
-    return times.sort((a, b) => a - b)[150] ?? 0;
-  };
-  await median(11);
-  return Math.max(0, ((await median(11)) - (await median(1))) / 10);
-}
-
-let count = 0;
-
-function threeSteps(apiPort: number): string {
-  return lines({
-    fetch: { ApiCall: { method: 'GET', url: `http://127.0.0.1:${apiPort}/users`, outputPath: '/workflow/users' } },
-    filter: {
-      FilterData: {
-        inputPath: '/workflow/users',
-        conditions: [{ field: 'status', operator: '==', value: 'active' }],
-        outputPath: '/workflow/active',
-      },
-    },
-    sort: {
-      TransformData: {
-        inputPath: '/workflow/active',
-        transform: 'sort',
-        config: { field: 'points', order: 'desc' },
-        outputPath: '/workflow/sorted',
-      },
-    },
-  });
-}
-
-function smallSteps(operations: number): string {
-  const time = { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/n' } };
-  const step = { Calculate: { inputPath: '/workflow/n', operation: 'abs', outputPath: '/workflow/m' } };
-  const steps = Array.from({ length: operations }, (_, index) => [`step-${index}`, step]);
-  return lines({ time, ...Object.fromEntries(steps) });
-}
-
-function lines(operations: Readonly<Record<string, object>>): string {
-  const updates = Object.entries(operations).map(([operationId, operation]) =>
-    JSON.stringify({ type: 'operationUpdate', operationId, operation }),
-  );
-  const executionId = `bench-${count++}`;
-  const begin = { type: 'beginExecution', executionId, operationOrder: Object.keys(operations) };
-  return [...updates, JSON.stringify(begin)].join('\n');
 }
 
 function post({ port, key }: Server, workflow: string): string {
@@ -204,13 +101,14 @@ interface Server {
 }
 
 interface Parts {
-  readonly apiPort: number;
+  readonly origin: string;
   readonly server: Server;
-  readonly folder: string;
+  readonly engine: ChildProcess;
 }
 
+type Contender = (typeof CONTENDERS)[number];
+
+const CONTENDERS = ['plain JavaScript', 'engine, durable', 'through HTTP, durable'] as const;
 const AT_ONCE = 32;
-const ROUNDS = 4;
+const ROUNDS = 5;
 const SLICE_MS = 2000;
-const CALLER: Principal = { id: 'bench-client', role: 'agent', permissions: ALL_PERMISSIONS };
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -4,7 +4,6 @@ const described = {
   summary: 'Part of a benchmark.',
   category: 'data',
   schema: { type: 'object' },
-  validate: () => true,
   members: [
     { at: '/inputPath', is: 'input' },
     { at: '/outputPath', is: 'output' },

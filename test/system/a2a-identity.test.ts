@@ -10,7 +10,10 @@ import { agentModule, System } from './system.ts';
 
 const system = await System.start({
   config: {
-    agents: { whoami: { driver: 'module', module: agentModule('whoami'), max_parallel: 64 } },
+    agents: {
+      whoami: { driver: 'module', module: agentModule('whoami'), max_parallel: 64 },
+      slow: { driver: 'module', module: agentModule('load') },
+    },
     messages: { port: 0, unproven_per_minute: 1_000_000 },
   },
 });
@@ -81,6 +84,30 @@ test('a key that is gone is gone at every door at once', async () => {
     expect(await send(door, after), door).toBe('response');
   }
 });
+
+test('who loses its key while an answer is on its way does not get it', async () => {
+  const [before, after] = [pair(), pair()];
+  const key = await put('slow-asker', before.pem);
+  const parameters = { content: 'one two three', pause_ms: 300 };
+  const message = signed(
+    { ...before, agentId: 'slow-asker', api_key: '' },
+    { ...request(parameters), recipient_id: 'slow' },
+  );
+  const asked = DOORS.tcp(system, JSON.stringify(message));
+  while (!(await isAccepted(String(message['message_id']), key))) await new Promise(setImmediate);
+  await put('slow-asker', after.pem);
+  expect(wordOf(await asked)).toBe('AUTHENTICATION_FAILED');
+});
+
+async function isAccepted(requestId: string, key: string): Promise<boolean> {
+  const answer = await call(system.url, {
+    path: `/e2a/requests/${requestId}/responses`,
+    key,
+    accept: 'application/x-ndjson',
+  });
+  answer.destroy();
+  return answer.status === 200;
+}
 
 interface Case {
   readonly kind: string;

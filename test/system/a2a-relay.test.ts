@@ -9,8 +9,16 @@ import { agentModule, System } from './system.ts';
 
 // A request reaches an agent whatever it is behind its name, and its answer comes back as a response.
 
-/** An agent that is a server of its own. */
+/** An agent that is a server of its own; at /a2a it speaks messages, in a name of its own choice. */
 const server = createServer(async (incoming, response) => {
+  if (incoming.url === '/a2a') {
+    const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
+    const data = { told: asked['sender_id'] ?? null };
+    response.end(
+      JSON.stringify({ ...answerTo(asked), sender_id: 'another-agent', payload: { status: 'success', data } }),
+    );
+    return;
+  }
   const { request_id, params } = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as {
     request_id: string;
     params: JsonObject;
@@ -74,6 +82,18 @@ test.each(['module-agent', 'http-agent', 'stdio-agent', 'dialled-agent', 'far-ag
   },
 );
 
+test('the answer of another than was asked is none', async () => {
+  await register({ ...CARD, agent_id: 'odd-agent' }, `http://${serverHost}/a2a`);
+  const { json } = await ask({ ...request({}), recipient_id: 'odd-agent' });
+  expect(json).toMatchObject({
+    payload: { error: { code: 'DEPENDENCY_FAILED', message: 'Another agent answered than the one asked.' } },
+  });
+  await register({ ...CARD, agent_id: 'another-agent' }, `http://${serverHost}/a2a`);
+  const asked = await ask({ ...request({}), recipient_id: 'another-agent' });
+  // What it hears is the name our signature proves, not that of who asked us.
+  expect(asked.json).toMatchObject({ payload: { status: 'success', data: { told: 'near-server' } } });
+});
+
 describe('an agent that streams', () => {
   const streaming = ['words-agent', 'http-agent', 'stdio-agent'];
 
@@ -112,6 +132,11 @@ describe('the tools of the server', () => {
     expect(json).toMatchObject({ payload: { error: { code: 'VALIDATION_FAILED' } } });
   });
 });
+
+function answerTo({ message_id, sender_id }: JsonObject): JsonObject {
+  const heading = { ...request({}), message_type: 'response', recipient_id: sender_id ?? null };
+  return { ...heading, correlation_id: message_id ?? null };
+}
 
 /** An agent that dials in and says back what it is asked. */
 async function dialIn(agentId: string): Promise<DialledAgent> {

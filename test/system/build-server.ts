@@ -10,7 +10,13 @@ export interface BuiltServer extends Disposable {
   readonly entry: string;
 }
 
-export async function buildServer({ crashPoints }: { crashPoints: boolean }): Promise<BuiltServer> {
+export interface BuildOptions {
+  readonly crashPoints: boolean;
+  /** The `dragoman` command too. */
+  readonly command?: boolean;
+}
+
+export async function buildServer({ crashPoints, command = false }: BuildOptions): Promise<BuiltServer> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-built-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const outdir = join(folder, 'dist');
@@ -26,6 +32,7 @@ export async function buildServer({ crashPoints }: { crashPoints: boolean }): Pr
       // And so do the executions of workflows.
       worker: source('../../packages/core/src/workflow/worker.ts'),
       'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
+      ...(command && { dragoman: source('../../packages/cli/src/main-entry.ts') }),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },
     outdir,

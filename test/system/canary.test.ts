@@ -117,7 +117,7 @@ describe('a secret that an envelope names', () => {
 });
 
 test('no byte of database, log, answer or process holds it, also after a crash and with another key', async () => {
-  for (const path of ['/admin/v1/credentials', '/admin/v1/credentials/key', '/openapi.json']) {
+  for (const path of ['/admin/v1/credentials', '/admin/v1/credentials/key', '/openapi.json', '/metrics']) {
     answers[path] = await (await call(system.url, { path, key: system.adminKey })).text();
   }
   const rotated = await call(system.url, {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.ts';
 import type { Access, Route } from '../../packages/server/src/route.ts';
 import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
+import { wireSocketRoute } from '../../packages/server/src/routes/wire.ts';
 import { allFrames, call, type HttpAnswer } from './call.ts';
 import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
@@ -143,6 +144,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/agent.json': { call: () => ({ path: '/.well-known/agent.json' }) },
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
   'GET /agent': { call: () => ({ path: '/agent' }) },
+  'GET /admin/v1/requests/{request_id}': { call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}` }) },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
   'POST /admin/v1/outbox/{id}/retry': {
     call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/retry` }),
@@ -262,7 +264,10 @@ describe('every route of the running server', () => {
 });
 
 describe('every WebSocket route', () => {
-  const socketRoutes = [e2aSocketRoute({} as Parameters<typeof e2aSocketRoute>[0])];
+  const socketRoutes = [
+    e2aSocketRoute({} as Parameters<typeof e2aSocketRoute>[0]),
+    wireSocketRoute({} as Parameters<typeof wireSocketRoute>[0]),
+  ];
 
   test.each(authorisationMatrix(socketRoutes))('$route.path as $actor: $verdict', async ({ route, actor, verdict }) => {
     const key = KEYS[actor];
@@ -273,7 +278,7 @@ describe('every WebSocket route', () => {
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
     };
     if (verdict === 'passes') {
-      (await SocketClient.open(system.url, key ?? '')).close();
+      expect((await handshake(route.path, [], key)).status).toBe(101);
     } else {
       const answer = await call(system.url, { path: route.path, headers: upgrade, ...(key && { key }) });
       expect(answer.status).toBe(statuses[verdict]);
@@ -574,10 +579,15 @@ function over({ message }: HttpAnswer): Promise<void> {
   });
 }
 
-/** What the server answers to the opening handshake of a peer that sets no header but the subprotocols. */
-function handshake(path: string, offer: string[]): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+/** What the server answers to the opening handshake; without a key, of a peer that sets no header but the subprotocols. */
+function handshake(
+  path: string,
+  offer: string[],
+  key?: string,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(`${system.url.replace('http', 'ws')}${path}`, offer);
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const socket = new WebSocket(`${system.url.replace('http', 'ws')}${path}`, offer, { headers });
     const settle = ({ statusCode = 0, headers }: IncomingMessage) => resolve({ status: statusCode, headers });
     socket.on('error', () => {});
     socket.once('upgrade', settle).once('unexpected-response', (_, message) => settle(message));

@@ -24,7 +24,8 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     const drainMs = Number(process.env['DRAGOMAN_TEST_DRAIN_MS'] ?? 10_000);
     server.stop({ drainMs }).then(() => process.exit(0));
   });
-  process.stdout.write(`${JSON.stringify({ event: 'listening', url: server.url, messages: server.messages.url })}\n`);
+  const { url, messages, wire } = server;
+  process.stdout.write(`${JSON.stringify({ event: 'listening', url, messages: messages.url, wire: wire.url })}\n`);
 }
 
 /** The real clock, set off by as many milliseconds as a file says: read again whenever somebody asks for the time. */

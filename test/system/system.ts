@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../packages/server/src/config-schema.ts';
@@ -14,6 +14,8 @@ export interface SystemOptions {
   readonly config?: Config;
   /** With the store's thread that dies where it is told to. */
   readonly crashPoints?: boolean;
+  /** With the `dragoman` command beside it. */
+  readonly command?: boolean;
 }
 
 /**
@@ -28,6 +30,8 @@ export class System implements AsyncDisposable {
   url = '';
   /** Where A2A messages come in over TCP, if they do. */
   messagesUrl = '';
+  /** Where the A2E wire comes in over TCP, if it does. */
+  wireUrl = '';
   readonly #built: BuiltServer;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
@@ -39,8 +43,8 @@ export class System implements AsyncDisposable {
     writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...config }));
   }
 
-  static async create({ config = {}, crashPoints = false }: SystemOptions = {}): Promise<System> {
-    return new System(await buildServer({ crashPoints }), config);
+  static async create({ config = {}, crashPoints = false, command = false }: SystemOptions = {}): Promise<System> {
+    return new System(await buildServer({ crashPoints, command }), config);
   }
 
   static async start(options: SystemOptions = {}): Promise<System> {
@@ -56,6 +60,11 @@ export class System implements AsyncDisposable {
 
   get data(): string {
     return join(this.folder, 'data');
+  }
+
+  /** The file of the `dragoman` command. */
+  get command(): string {
+    return join(dirname(this.#built.entry), 'dragoman.js');
   }
 
   get pid(): number {
@@ -99,9 +108,10 @@ export class System implements AsyncDisposable {
     });
     const lines = createInterface({ input: child.stdout });
     const listening = once(lines, 'line').then(([line]) => {
-      const { url, messages = '' } = JSON.parse(line);
+      const { url, messages = '', wire = '' } = JSON.parse(line);
       this.url = url;
       this.messagesUrl = messages;
+      this.wireUrl = wire;
       return true;
     });
     return Promise.race([listening, this.#exited.then(() => false)]);

@@ -1,33 +1,15 @@
 #!/usr/bin/env node
-// The `dragoman` command. Checked in as it is, in plain old JavaScript, so that it can say what is missing where nothing
-// else could: on a Node that is too old, or before the first build.
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// The `dragoman` command. Checked in as it is, and in the JavaScript of 2009, so that it can say what is missing where nothing
+// else could: every Node can read it, however old. What comes after the check is in start.js.
+var OLDEST = [20, 19];
+var running = process.versions.node;
+var version = running.split('.').map(Number);
+var refusal = ['error: Dragoman needs Node', OLDEST.join('.'), 'or newer; this is', running].join(' ');
+var remedy = 'install a newer one from https://nodejs.org, or: nvm install 22';
 
-const OLDEST = [20, 19];
-const entry = new URL('../dist/main-entry.js', import.meta.url);
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-if (isTooOld(process.versions.node)) {
-  refuse(
-    `Dragoman needs Node ${OLDEST.join('.')} or newer; this is ${process.versions.node}.`,
-    'install a newer one from https://nodejs.org, or: nvm install 22',
-  );
-} else if (!existsSync(entry)) {
-  refuse('Dragoman is not built yet.', `npm run build   (in ${root})`);
-} else {
-  import(entry.href).catch((error) => {
-    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    refuse(`A part of Dragoman is missing: ${error.message}`, `npm ci   (in ${root})`);
-  });
-}
-
-function isTooOld(version) {
-  const [major, minor] = version.split('.').map(Number);
-  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
-}
-
-function refuse(what, fix) {
-  process.stderr.write(`error: ${what}\n  → ${fix}\n`);
+if (version[0] < OLDEST[0] || (version[0] === OLDEST[0] && version[1] < OLDEST[1])) {
+  process.stderr.write([refusal, '.\n  → ', remedy, '\n'].join(''));
   process.exitCode = 1;
+} else {
+  require('./start.js');
 }

@@ -47,6 +47,13 @@ test('an error ends the line and is told on stderr with its code', () => {
   expect(notes).toBe('error: DEMO.X: it broke\n  → try later\n');
 });
 
+test('an agent that is not well is told with where to look', () => {
+  const { notes } = print([error({ code: 'E2A.AGENT_ERROR', message: 'The agent could not be asked.' })]);
+  expect(notes).toBe(
+    'error: E2A.AGENT_ERROR: The agent could not be asked.\n  → where the server runs, look at how it is reached: npx dragoman doctor\n',
+  );
+});
+
 test('with --json each frame is a line, whatever it is', () => {
   const { out, notes } = print([text('a'), error({ code: 'X', message: 'm' })], { json: true });
   const lines = out

@@ -1,4 +1,5 @@
 import { type E2AResponse, encodeResponse, isObject, type Json } from '@dragoman/protocols';
+import { PROGRAM } from './command.ts';
 import type { ExitCode } from './context.ts';
 import { paint, printable } from './paint.ts';
 import type { Terminal } from './terminal.ts';
@@ -50,7 +51,8 @@ export class AnswerPrinter {
     this.#terminal.note(`${red('error:')} ${printable(`${code}${String(body['message'] ?? 'the request failed')}`)}\n`);
     const details = isObject(body['details']) ? body['details'] : {};
     const suggestions = Array.isArray(details['suggestions']) ? details['suggestions'] : [];
-    for (const suggestion of suggestions) this.#terminal.note(`  → ${printable(String(suggestion))}\n`);
+    const unwell = body['code'] === 'E2A.AGENT_ERROR' ? [AGENT_UNWELL] : [];
+    for (const fix of [...suggestions, ...unwell]) this.#terminal.note(`  → ${printable(String(fix))}\n`);
   }
 
   #say(text: string): void {
@@ -81,3 +83,6 @@ function textOf(result: Json | undefined): string | undefined {
   if (!isObject(result)) return undefined;
   return ['content', 'text', 'output'].map((name) => result[name]).find((value) => typeof value === 'string');
 }
+
+/** An agent that cannot be reached is the operator's to mend, who is told more than whoever asked it. */
+const AGENT_UNWELL = `where the server runs, look at how it is reached: ${PROGRAM} doctor`;

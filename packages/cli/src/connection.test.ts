@@ -107,13 +107,14 @@ describe('what goes wrong', () => {
     expect(code).toBe(1);
     expect(notes).toContain('does not know the key from --key');
     expect(notes).toContain('npx dragoman keys create');
+    expect(notes).toContain("npx dragoman agents add AGENT_ID --may-call '*'");
   });
 
   test('an agent key does not administer', async () => {
     const refusal = { status: 403, body: { code: 'forbidden', detail: 'The caller may not do this.' } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'list', '--url', url, '--admin-key', 'dgm_agent');
-    expect(notes).toContain('this needs the admin key');
+    expect(notes).toContain('that is the key of an agent; give the admin key with --admin-key KEY');
   });
 
   test('every problem the server finds is shown, with its fix', async () => {

@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import { type Client, createClient, DragomanError } from '@dragoman/client';
 import type { Command } from 'commander';
 import { PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
-import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devKeysPath, readDevKeys } from './dev-keys.ts';
+import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devDataIn, devKeysPath, readDevKeys } from './dev-keys.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
 import { urlOf } from './serve/port-holder.ts';
 import { shortPath } from './short-path.ts';
@@ -73,9 +72,10 @@ async function ensureServer(url: string): Promise<void> {
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
   { url: told, data }: Pick<ConnectionOptions, 'url' | 'data'>,
-  { environment, folder }: Pick<Context, 'environment' | 'folder'>,
+  context: Pick<Context, 'environment' | 'folder'>,
 ): { readonly url: string; readonly dev: (DevKeys & { readonly source: string }) | undefined } {
-  const devData = resolve(folder, data ?? given(environment, 'DRAGOMAN_DATA') ?? DEFAULT_DEV_DATA);
+  const { environment, folder } = context;
+  const devData = devDataIn({ data }, context);
   const kept = readDevKeys(devData);
   const dev = kept && { ...kept, source: sourceOf(devData, folder) };
   const [host, port] = [given(environment, 'DRAGOMAN_HOST'), portIn(environment)];
@@ -126,13 +126,14 @@ function serverTrouble(error: DragomanError, { url, keySource }: Connection, rol
   const { message, issues, suggestions, retryAfter } = error;
   if (error.code === 'unreachable') return nothingAnswers(url);
   if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
+  const agents = error.is('no_route') && suggestions.length === 0 ? [`see them all: ${PROGRAM} agents list`] : [];
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
   // An agent's key on an administrator's route: the server says no more than that it may not.
-  const roles = role === 'admin' && error.is('forbidden') ? ['this needs the admin key, not that of an agent'] : [];
-  return { code: error.code, message, issues, fixes: [...suggestions, ...roles, ...wait] };
+  const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
+  return { code: error.code, message, issues, fixes: [...suggestions, ...agents, ...roles, ...wait] };
 }
 
-function nothingAnswers(url: string): Trouble {
+export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
     message: `nothing answers at ${url}`,
@@ -141,11 +142,11 @@ function nothingAnswers(url: string): Trouble {
 }
 
 function missingKey(role: Role, url: string): Trouble {
-  const { flag, variable, remedy } = ROLES[role];
+  const { flag, variable, remedies } = ROLES[role];
   return {
     code: 'missing_key',
     message: `no key for the server at ${url}`,
-    fixes: [`give one with ${flag} KEY, or: export ${variable}=KEY`, remedy],
+    fixes: [`give one with ${flag} KEY, or: export ${variable}=KEY`, ...remedies],
   };
 }
 
@@ -153,8 +154,18 @@ function wrongKey(role: Role, url: string, source: string): Trouble {
   return {
     code: 'unauthenticated',
     message: `the server at ${url} does not know the key from ${source}, or it was revoked`,
-    fixes: [ROLES[role].remedy],
+    fixes: ROLES[role].remedies,
   };
+}
+
+/** How somebody without a good key comes to one. */
+export function remedyFor(role: Role): string {
+  return ROLES[role].remedies[0];
+}
+
+/** Whether a server is on this machine, by the name it is called. */
+export function isLoopback(url: string): boolean {
+  return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 
 /** The same port of this machine, by whatever name, or the same origin. */
@@ -165,6 +176,8 @@ function isSameServer(a: string, b: string): boolean {
   return one.origin === other.origin || (bothHere && one.protocol === other.protocol && one.port === other.port);
 }
 
+const NOT_AN_ADMIN =
+  'that is the key of an agent; give the admin key with --admin-key KEY, or: export DRAGOMAN_ADMIN_KEY=KEY';
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 const ROLES = {
@@ -173,13 +186,18 @@ const ROLES = {
     option: 'key',
     variable: 'DRAGOMAN_KEY',
     devKey: 'key',
-    remedy: `the administrator makes one: ${PROGRAM} keys create --agent AGENT_ID`,
+    remedies: [
+      `the administrator makes one: ${PROGRAM} keys create --agent AGENT_ID`,
+      `or, for a new agent: ${PROGRAM} agents add AGENT_ID --may-call '*'`,
+    ],
   },
   admin: {
     flag: '--admin-key',
     option: 'adminKey',
     variable: 'DRAGOMAN_ADMIN_KEY',
     devKey: 'admin_key',
-    remedy: `the server showed it on its first start; if it is lost, choose a new one: DRAGOMAN_ADMIN_KEY=KEY ${PROGRAM} serve`,
+    remedies: [
+      `the server showed it on its first start; if it is lost, choose a new one: DRAGOMAN_ADMIN_KEY=KEY ${PROGRAM} serve`,
+    ],
   },
 } as const;

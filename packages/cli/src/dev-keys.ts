@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isObject, parseJson } from '@dragoman/protocols';
+import { given } from './environment.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** What `dev` leaves in its data folder, so that the other commands find its server without being told. */
 export interface DevKeys {
@@ -8,6 +10,8 @@ export interface DevKeys {
   /** For talking to agents. */
   readonly key: string;
   readonly admin_key: string;
+  /** Of this machine: where the server may call back to, beside the usual one. */
+  readonly callback_port?: number;
 }
 
 /** `undefined` when there is none that can be read. */
@@ -20,9 +24,9 @@ export function readDevKeys(data: string): DevKeys | undefined {
   }
   const parsed = parseJson(text);
   if (!parsed.ok || !isObject(parsed.value)) return undefined;
-  const { url, key, admin_key } = parsed.value;
+  const { url, key, admin_key, callback_port } = parsed.value;
   if (typeof url !== 'string' || typeof key !== 'string' || typeof admin_key !== 'string') return undefined;
-  return { url, key, admin_key };
+  return { url, key, admin_key, ...(typeof callback_port === 'number' && { callback_port }) };
 }
 
 /** For their owner's eyes only; in place at once or not at all. */
@@ -38,6 +42,14 @@ export function writeDevKeys(data: string, keys: DevKeys): void {
 /** Whether only their owner can read them, unless somebody widened the mode. */
 export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
+}
+
+/** The folder `dev` keeps its data in: as told, else from the environment, else the usual one. */
+export function devDataIn(
+  { data }: { readonly data?: string | undefined },
+  { environment, folder }: Pick<Surroundings, 'environment' | 'folder'>,
+): string {
+  return resolve(folder, data ?? given(environment, 'DRAGOMAN_DATA') ?? DEFAULT_DEV_DATA);
 }
 
 export function devKeysPath(data: string): string {

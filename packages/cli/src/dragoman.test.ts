@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DragomanProcess, dragoman } from '../test-support/dragoman-process.ts';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
@@ -65,12 +66,13 @@ describe('serve', () => {
     expect(stderr).toContain('dragoman.yaml has 2 problems');
     expect(stderr).toMatch(/line 3, column \d+: .*modul/);
     expect(stderr).toMatch(/line 4, column 1: .*prot.*\n {4}→ .*port/);
+    expect(stderr).toContain('\n  → check it without starting anything: npx dragoman doctor\n');
   });
 
   test('a second signal ends it at once', async () => {
     const folder = temporaryFolder();
     addPatientAgent(folder);
-    await using server = new DragomanProcess(['dev', '--port', '0'], { folder });
+    await using server = new DragomanProcess(['dev', '--port', '0', '--no-look'], { folder });
     await server.until(/Ctrl-C/);
     await using sender = new DragomanProcess(['send', '--agent', 'patient', 'go'], { folder });
     await sender.until(/started/);
@@ -88,7 +90,12 @@ function addPatientAgent(folder: string): void {
     await new Promise((_, refuse) => signal.addEventListener('abort', () => refuse(signal.reason)));
   }`;
   writeFileSync(join(folder, 'patient.mjs'), code);
-  writeFileSync(join(folder, 'dragoman.yaml'), 'agents:\n  patient: { driver: module, module: ./patient.mjs }\n');
+  const agents = [
+    '  patient: { driver: module, module: ./patient.mjs }',
+    // Nobody listens there.
+    '  away: { driver: http, url: "http://127.0.0.1:9/e2a" }',
+  ];
+  writeFileSync(join(folder, 'dragoman.yaml'), `agents:\n${agents.join('\n')}\n`);
 }
 
 describe('with dragoman dev running', () => {
@@ -117,16 +124,51 @@ describe('with dragoman dev running', () => {
 
   test('it says what to paste, and keeps its keys to itself', async () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
-    expect(dev.stdout).toContain('agents   echo, clock, failing, patient; echo unless told');
+    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; echo unless told');
     expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
     const pasted = [
-      ...dev.stdout.matchAll(/^ {2}(npx dragoman (?:send|watch) .*|curl [\s\S]*?\/e2a\/agents\/echo)$/gm),
+      ...dev.stdout.matchAll(
+        /^ {2}(npx dragoman (?:tour|send|watch|explain)(?: .*|)|curl [\s\S]*?\/e2a\/agents\/echo)$/gm,
+      ),
     ];
     expect(pasted.map(([, command = '']) => command.split(' ').slice(0, 3).join(' '))).toEqual([
+      'npx dragoman tour',
       'npx dragoman send',
       'npx dragoman watch',
+      'npx dragoman explain',
       'curl -N -H',
     ]);
+  });
+
+  test('a first look was shown: each of five things happened, and before anything was to be pasted', () => {
+    const [look = '', rest] = dev.stdout.split('A first look').slice(1).join('').split('Try, in another terminal');
+    expect(rest).toBeDefined();
+    expect([...look.matchAll(/^ {2}(.) (\w+) .*\(\d+ ms\)$/gm)].map(([, mark, name]) => `${mark} ${name}`)).toEqual([
+      '✓ agent',
+      '✓ workflow',
+      '✓ tool',
+      '✓ message',
+      '✓ callback',
+    ]);
+    expect(look).toContain('echo streamed 5 chunks: "Hello " "from "');
+    expect(look).toContain('Ada, Dora, Brook');
+    expect(look).toContain('{"words":4,"characters":17}');
+  });
+
+  test('explain tells what became of a request, and that a mistyped one is not on record', async () => {
+    await run('send', '--id', 'explained', 'two words');
+    const { code, stdout } = await run('explain', 'explained');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^explained request of demo, \S+, finished\n/);
+    expect(stdout).toMatch(/1\. What came: e2a, \d+ bytes\n {2}\{.*"two words"/);
+    expect(stdout).toMatch(/demo \(key \S+\) to ask agent echo: permissions\.agents has "\*"/);
+    expect(stdout).toContain('invented /source_agent_id "demo"  (who the sender has proven to be)');
+    expect(stdout).toContain('2 e2a.complete {"result":{"text":"two words","words":2}}');
+    expect(JSON.parse((await run('explain', 'explained', '--json')).stdout)).toMatchObject({ request_id: 'explained' });
+    expect(await run('explain', 'explaned')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no record of "explaned"'),
+    });
   });
 
   test('send streams the answer, and tells the request id beside it', async () => {
@@ -188,10 +230,29 @@ describe('with dragoman dev running', () => {
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
+    const nobody = await run('send', '--agent', 'zzzzzzzz', 'go');
+    expect(nobody.stderr).toContain('No agent answers to "zzzzzzzz".\n  → see them all: npx dragoman agents list');
     expect(await run('watch', 'never-sent')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('there is no request "never-sent" of yours'),
     });
+  });
+
+  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to mend', async () => {
+    const { code, stderr } = await run('send', '--agent', 'away', 'go');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
+    expect(stderr).toContain('npx dragoman doctor');
+    await run('agents', 'add', 'added', '--agent-url', 'http://127.0.0.1:9/e2a');
+    const doctor = await run('doctor');
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(
+      /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+    );
+    expect(doctor.stdout).toMatch(
+      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it anew: npx dragoman agents add added$/m,
+    );
+    await run('agents', 'remove', 'added');
   });
 
   test('agents and keys are administered with the admin key', async () => {
@@ -214,7 +275,9 @@ describe('with dragoman dev running', () => {
   });
 
   test('doctor finds it healthy, its keys good, and a wrong key bad', async () => {
-    expect(await run('doctor')).toMatchObject({ code: 0, stdout: expect.stringContaining('healthy') });
+    const { stdout } = await run('doctor');
+    expect(stdout).toContain('healthy');
+    expect([...stdout.matchAll(/^not {2}(.*?) {2}/gm)].map(([, check]) => check)).toEqual(['agent away']);
     const wrong = await run('doctor', '--url', keys().url, '--key', 'dgm_wrong');
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not {2}key .*unknown or revoked/m) });
   });
@@ -231,9 +294,10 @@ describe('with dragoman dev running', () => {
     const before = keys();
     dev.signal('SIGINT');
     expect(await dev.ended()).toBe(0);
-    dev = new DragomanProcess(['dev', '--port', '0'], { folder });
+    dev = new DragomanProcess(['dev', '--port', '0', '--no-look'], { folder });
     await dev.until(/Ctrl-C/);
-    expect(keys()).toEqual({ ...before, url: expect.any(String) });
+    expect(dev.stdout).not.toContain('A first look');
+    expect(keys()).toEqual({ ...before, url: expect.any(String), callback_port: expect.any(Number) });
     expect(await run('send', 'again')).toMatchObject({ code: 0, stdout: 'again\n' });
   });
 });
@@ -243,19 +307,25 @@ describe('the checked-in command', () => {
 
   test('says how to build what is not built', () => {
     const folder = temporaryFolder();
-    mkdirSync(join(folder, 'bin'));
-    cpSync(bin, join(folder, 'bin/dragoman.js'));
+    cpSync(dirname(bin), join(folder, 'bin'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const { status, stderr } = spawnSync(process.execPath, [join(folder, 'bin/dragoman.js')], { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toContain('error: Dragoman is not built yet.\n  → npm run build');
   });
 
-  test('says so on a Node that is too old', () => {
-    const old = "Object.defineProperty(process.versions, 'node', { value: '18.20.0' })";
+  test.each(['18.20.0', '20.18.3', '0.12.18'])('says so on a Node that is too old: %s', (version) => {
+    const old = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
     const args = ['--import', `data:text/javascript,${encodeURIComponent(old)}`, bin];
     const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(status).toBe(1);
-    expect(stderr).toContain('error: Dragoman needs Node 20.19 or newer; this is 18.20.0.');
+    expect(stderr).toContain(`error: Dragoman needs Node 20.19 or newer; this is ${version}.\n  → install a newer one`);
+  });
+
+  test('is written so that the oldest Node reads it as far as the check, and asks only then for more', () => {
+    const code = readFileSync(bin, 'utf8').replaceAll(/^(?:#!|\/\/).*$/gm, '');
+    expect(transformSync(code, { target: 'es5' }).code).toBe(transformSync(code, { target: 'esnext' }).code);
+    // What esbuild would turn into old JavaScript by itself, and an old Node stumbles over.
+    expect(code).not.toMatch(/=>|`|\bimport\b|,\s*\)|\?\.|\?\?/);
   });
 });

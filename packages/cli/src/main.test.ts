@@ -5,8 +5,10 @@ import { main } from './main.ts';
 const COMMANDS = [
   'serve',
   'dev',
+  'tour',
   'send',
   'watch',
+  'explain',
   'wire',
   'tools',
   'workflow',

@@ -6,11 +6,13 @@ import { checkCommand } from './commands/check.ts';
 import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
+import { tourCommand } from './commands/tour.ts';
 import { vaultCommand } from './commands/vault.ts';
 import { watchCommand } from './commands/watch.ts';
 import { wireCommand } from './commands/wire.ts';
@@ -50,8 +52,10 @@ export async function main(args: readonly string[], surroundings: Surroundings):
 const COMMANDS = [
   serveCommand,
   devCommand,
+  tourCommand,
   sendCommand,
   watchCommand,
+  explainCommand,
   wireCommand,
   toolsCommand,
   workflowCommand,

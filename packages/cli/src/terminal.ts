@@ -5,6 +5,8 @@ export interface Terminal {
   /** To stderr: what a person may want to know beside it. */
   note(text: string): void;
   readStdin(): Promise<Uint8Array>;
+  /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
+  readonly askHidden?: (prompt: string) => Promise<string | undefined>;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
   /** Whether colours are welcome, on each of the two. */
@@ -28,10 +30,36 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     note: (text) => void stderr.write(text),
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
+    ...(stdin.isTTY && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt) }),
     async readStdin() {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
       return Buffer.concat(chunks);
     },
   };
+}
+
+/** One line from the keyboard; `undefined` when it is broken off (Ctrl-C, Ctrl-D). Backspace takes the last character away. */
+function typedHidden(prompt: string): Promise<string | undefined> {
+  const { stdin, stderr } = process;
+  stderr.write(prompt);
+  stdin.setRawMode(true);
+  stdin.setEncoding('utf8').resume();
+  return new Promise((resolve) => {
+    let typed: string[] = [];
+    const end = (value: string | undefined) => {
+      stdin.off('data', take).setRawMode(false).pause();
+      stderr.write('\n');
+      resolve(value);
+    };
+    const take = (text: string) => {
+      for (const character of text) {
+        if (character === '\r' || character === '\n') return end(typed.join(''));
+        if (character === '\u0003' || character === '\u0004') return end(undefined);
+        if (character === '\u007f' || character === '\b') typed = typed.slice(0, -1);
+        else typed.push(character);
+      }
+    };
+    stdin.on('data', take);
+  });
 }

@@ -63,3 +63,16 @@ test("administration is refused to an agent's key", async () => {
 test('the client knows an agent as the server does', () => {
   expect(sameShape).not.toBe(sameShapeBack);
 });
+
+test('a request is explained, and one that is not on record is not found', async () => {
+  const { admin, client } = await realServer();
+  const answer = client.send('what became of this?');
+  await answer.final();
+  const told = await admin.admin.requests.explain(answer.requestId);
+  expect(told).toMatchObject({ kind: 'request', agent_id: 'caller', received: { dialect: 'e2a' } });
+  expect(JSON.parse(told.received.text ?? '')).toMatchObject({ params: { content: 'what became of this?' } });
+  const explain = (id: string, agentId?: string) => admin.admin.requests.explain(id, { agentId });
+  await expect(explain(answer.requestId, 'nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  await expect(explain('a/b?c')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(client.admin.requests.explain(answer.requestId)).rejects.toMatchObject({ code: 'forbidden' });
+});

@@ -1,5 +1,6 @@
 import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
+import { RequestAdmin } from './request-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
 export interface AgentDefinition {
@@ -106,6 +107,7 @@ export class Admin {
   readonly credentials: CredentialAdmin;
   readonly apis: ApiAdmin;
   readonly tools: ToolAdmin;
+  readonly requests: RequestAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
@@ -113,6 +115,7 @@ export class Admin {
     this.credentials = new CredentialAdmin(http);
     this.apis = new ApiAdmin(http);
     this.tools = new ToolAdmin(http);
+    this.requests = new RequestAdmin(http);
   }
 }
 

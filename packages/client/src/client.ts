@@ -14,6 +14,7 @@ import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
 import { type ConnectOptions, SocketSession } from './socket-session.ts';
 import type { Transport } from './transport.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
+import { Workflows } from './workflows.ts';
 
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:7420`. A path is kept, for a server behind a proxy. */
@@ -56,6 +57,7 @@ export class Client {
   readonly sessions: Sessions;
   readonly admin: Admin;
   readonly mailbox: Mailbox;
+  readonly workflows: Workflows;
   readonly #http: Http;
   readonly #overHttp: HttpTransport;
   readonly #retry: Required<RetryOptions>;
@@ -69,6 +71,7 @@ export class Client {
     this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
     this.admin = new Admin(this.#http);
     this.mailbox = new Mailbox(this.#http, this.#retry);
+    this.workflows = new Workflows(this.#http, this.#retry);
   }
 
   /** Sends text or an envelope, at once, and gives the answer to read. */

@@ -46,3 +46,4 @@ export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
 export type { ConnectOptions, SocketSession } from './socket-session.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
+export type { ExecutionPage, ExecutionQuery, WorkflowInput, WorkflowOptions, Workflows } from './workflows.ts';

@@ -12,7 +12,7 @@ test('lines come when they are whole, blank ones too', () => {
 });
 
 test('wherever the stream is cut, also within a character, the lines are the same', () => {
-  const line = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\n') && !text.includes('\uFEFF'));
+  const line = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('\n'));
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat({ max: 400 })), (wanted, places) => {
       const whole = bytes(wanted.map((text) => `${text}\n`).join(''));

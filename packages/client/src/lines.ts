@@ -5,22 +5,47 @@ import { DragomanError } from './dragoman-error.ts';
  * break may be half of one, so it is never given.
  */
 export class Lines {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
-  #begun = '';
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  /** Of the line that has not ended yet. */
+  #begun: Uint8Array[] = [];
+  #begunBytes = 0;
 
   push(chunk: Uint8Array): string[] {
-    const [first = '', ...rest] = this.#decode(chunk).split('\n');
-    this.#begun += first;
-    if (this.#begun.length > MAX_LINE) throw unreadable(`a line of more than ${MAX_LINE} characters`);
-    if (rest.length === 0) return [];
-    const lines = [this.#begun, ...rest];
-    this.#begun = lines.pop() ?? '';
+    const end = chunk.lastIndexOf(LF);
+    const rest = chunk.subarray(end + 1);
+    if (end === -1) {
+      this.#begin(chunk);
+      return [];
+    }
+    const lines = this.#decode(this.#whole(chunk.subarray(0, end))).split('\n');
+    this.#begun = [];
+    this.#begunBytes = 0;
+    if (rest.length > 0) this.#begin(rest);
     return lines;
   }
 
-  #decode(chunk: Uint8Array): string {
+  #begin(part: Uint8Array): void {
+    this.#begunBytes += part.length;
+    if (this.#begunBytes > MAX_LINE) throw unreadable(`a line of more than ${MAX_LINE} bytes`);
+    // A copy: whose memory the chunk is, is not ours to know.
+    this.#begun.push(new Uint8Array(part));
+  }
+
+  #whole(part: Uint8Array): Uint8Array {
+    if (this.#begunBytes === 0) return part;
+    const whole = new Uint8Array(this.#begunBytes + part.length);
+    let at = 0;
+    for (const piece of [...this.#begun, part]) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
+  /** Whole lines at once: a decoder that has to remember half a character takes several times as long. */
+  #decode(bytes: Uint8Array): string {
     try {
-      return this.#decoder.decode(chunk, { stream: true });
+      return this.#decoder.decode(bytes);
     } catch {
       throw unreadable('bytes that are not UTF-8');
     }
@@ -31,4 +56,5 @@ function unreadable(what: string): DragomanError {
   return new DragomanError({ code: 'bad_frame', message: `The server sent ${what}.` });
 }
 
+const LF = 0x0a;
 const MAX_LINE = 64 * 1024 * 1024;

@@ -1,13 +1,14 @@
 import { FAILURES, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
 import { mailboxErrorOf } from './mailbox-error.ts';
+import { workflowErrorOf } from './workflow-error.ts';
 
-/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's own words, or whatever stands in their place. */
+/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's or the workflows' own words, or whatever stands in their place. */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
   const retryAfter = retryAfterOf(headers.get('retry-after'));
   const json = await jsonIn(response);
-  const refusal = json && mailboxErrorOf(json, status, retryAfter);
+  const refusal = json && (mailboxErrorOf(json, status, retryAfter) ?? workflowErrorOf(json, status, retryAfter));
   if (refusal !== undefined) return refusal;
   const problem = typeof json?.['code'] === 'string' ? json : undefined;
   if (problem === undefined) {

@@ -1,4 +1,5 @@
 import type { Json } from '@dragoman/protocols';
+import type { Received } from './explain/arrival.ts';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { NonceRow, RequestRow } from './store/store.ts';
@@ -18,6 +19,8 @@ export interface Call {
   readonly nonce?: NonceRow | undefined;
   /** The door has counted it against the caller's limits already, to tell them in its answer. */
   readonly counted?: boolean | undefined;
+  /** What the door got, to be recorded beside what was made of it. Nobody has it while the call runs. */
+  readonly received?: Received | undefined;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */

@@ -24,7 +24,7 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
-export { type Asked, type AskedOutcome, decodeAsked } from './executions/asked.ts';
+export { type Asked, type AskedOutcome, AskedReader } from './executions/asked.ts';
 export type { Begun, Executions } from './executions/executions.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
@@ -35,6 +35,8 @@ export {
 export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
+export type { Received } from './explain/arrival.ts';
+export { type ExplainContext, explain } from './explain/explain.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
@@ -84,7 +86,7 @@ export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
-export type { RunWorkflow, ToolBackends } from './tools/configured-tool.ts';
+export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
@@ -105,7 +107,8 @@ export { McpServerShape, ToolEntryShape, WireShape } from './tools/tools-config.
 export type { Audit, AuditEntry } from './tools/wire/audit.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
-export type { WireConnection, WireSink } from './tools/wire/wire-connection.ts';
+export type { WireSink } from './tools/wire/connection-parts.ts';
+export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
@@ -113,4 +116,5 @@ export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
+export { type LoadedOperations, loadOperations } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

@@ -5,6 +5,7 @@ export { canonicalJson } from './canonical-json.ts';
 export { type Conversion, type ConvertOptions, convert, type Loss } from './convert.ts';
 export type { DecodeOptions, Dialect, Stamp } from './dialect.ts';
 export { DIALECTS, dialectNamed, dialectOf } from './dialects.ts';
+export { type Difference, difference } from './difference.ts';
 export {
   type A2aCall,
   type A2aOptions,
@@ -54,6 +55,16 @@ export { A2A_STREAM_BRANCHES, DELTA_KINDS, RESPONSE_BODIES } from './e2a/respons
 export { REDACTED, redacted, withoutSecrets } from './e2a/secrets.ts';
 export { agentChunkFrom, agentResponseFrom } from './e2a/to-agent-answer.ts';
 export { encodeEnvelope, encodeResponse } from './e2a/write.ts';
+export type {
+  Allowed,
+  Change,
+  Changes,
+  Explanation,
+  Projection,
+  ReceivedInput,
+  Told,
+  WayIn,
+} from './explanation.ts';
 export {
   FAILURES,
   type Failure,

@@ -53,3 +53,17 @@ test('a file that is full is put aside, and only so many are kept', async () => 
   const idIn = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')).req_id;
   expect([idIn('wire.ndjson'), idIn('wire.ndjson.1'), idIn('wire.ndjson.2')]).toEqual(['5', '4', '3']);
 });
+
+test('a line is found by its request, the newest first, in those put aside too, and before it was written', async () => {
+  const path = join(folder, 'wire.ndjson');
+  await using audit = new AuditFile({ path, clock: systemClock, log, maxBytes: 300, kept: 2 });
+  audit.write(entry('old'));
+  expect(await audit.find('old', undefined)).toEqual(entry('old'));
+  audit.write({ ...entry('old'), ts: 2 });
+  audit.write({ ...entry('other'), name: '"old"' });
+  expect(await audit.find('old', undefined)).toEqual({ ...entry('old'), ts: 2 });
+  audit.write(entry('new'));
+  expect(await audit.find('old', 'ada-agent')).toEqual({ ...entry('old'), ts: 2 });
+  expect(await audit.find('old', 'bob-agent')).toBeUndefined();
+  expect(await audit.find('never', undefined)).toBeUndefined();
+});

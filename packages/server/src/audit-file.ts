@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, createReadStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { AuditEntry, Clock, Log } from '@dragoman/core';
 
 export interface AuditFileOptions {
@@ -38,6 +39,25 @@ export class AuditFile implements AsyncDisposable {
     this.#options.clock.after(COLLECT_MS, () => this.#flush());
   }
 
+  /** The newest line about a request; of a certain agent's, when told. */
+  async find(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
+    this.#flush();
+    await this.#writing;
+    const { path, kept } = this.#options;
+    const wanted = JSON.stringify(requestId);
+    for (const file of [path, ...Array.from({ length: kept }, (_, age) => `${path}.${age + 1}`)]) {
+      if (!existsSync(file)) continue;
+      let found: AuditEntry | undefined;
+      for await (const line of createInterface({ input: createReadStream(file) })) {
+        // Most lines are about something else, and need not be read.
+        const entry = line.includes(wanted) ? entryIn(line) : undefined;
+        if (entry?.req_id === requestId && (agentId ?? entry.agent_id) === entry.agent_id) found = entry;
+      }
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#flush();
     await this.#writing;
@@ -68,6 +88,15 @@ export class AuditFile implements AsyncDisposable {
       if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, `${path}.${age + 1}`);
     }
     this.#size = 0;
+  }
+}
+
+/** A line that a crash cut off is none. */
+function entryIn(line: string): AuditEntry | undefined {
+  try {
+    return JSON.parse(line) as AuditEntry;
+  } catch {
+    return undefined;
   }
 }
 

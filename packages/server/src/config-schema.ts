@@ -67,7 +67,13 @@ export const ConfigShape = {
       description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
       properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
     },
-    workflows: WorkflowsShape,
+    workflows: {
+      ...WorkflowsShape,
+      properties: {
+        ...WorkflowsShape.properties,
+        operations: { ...texts, description: 'Modules that export operations of your own as `operations`, by name.' },
+      },
+    },
     mailbox: MailboxShape,
     messages: MessagesShape,
     allowed_hosts: { ...texts, description: 'Host names clients may use, beside the address listened on.' },

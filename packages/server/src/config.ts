@@ -6,13 +6,8 @@ import type { Document } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
 import { isNetwork } from './edges/address.ts';
 import { Config as validateConfig } from './generated/config.js';
+import { placed, yamlIssues } from './yaml-issues.ts';
 import { yamlLibrary } from './yaml-library.ts';
-
-/** A problem in the file, with the place a person has to look at. */
-export interface ConfigIssue extends Issue {
-  readonly line: number;
-  readonly column: number;
-}
 
 /** Reads `dragoman.yaml`. Paths in it are taken from the file's own folder. */
 export function readConfig(path: string): Outcome<Config> {
@@ -38,25 +33,14 @@ export function parseConfig(text: string): Outcome<Config> {
   const { LineCounter, parseDocument } = yamlLibrary();
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  if (document.errors.length > 0) {
-    return reject(
-      ...document.errors.map((error) => {
-        const { line, col } = lines.linePos(error.pos[0]);
-        return placed({ pointer: '', code: 'not_yaml', message: error.message }, line, col);
-      }),
-    );
-  }
+  if (document.errors.length > 0) return reject(...yamlIssues(document, lines));
   const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
   const issues: Issue[] = [...issuesOf(validateConfig, ConfigShape, value)];
   if (issues.length === 0) issues.push(...allowIssues(value as Config), ...proxyIssues(value as Config));
   if (issues.length === 0) return accept(value as Config);
   const offsets = offsetsOf(document);
-  return reject(
-    ...issues.map((issue) => {
-      const { line, col } = lines.linePos(offsets.get(issue.pointer) ?? offsets.get(parentOf(issue.pointer)) ?? 0);
-      return placed(issue, line, col);
-    }),
-  );
+  const offsetOf = ({ pointer }: Issue) => offsets.get(pointer) ?? offsets.get(parentOf(pointer)) ?? 0;
+  return reject(...issues.map((issue) => placed(issue, lines.linePos(offsetOf(issue)))));
 }
 
 function allowIssues({ gate }: Config): Issue[] {
@@ -74,10 +58,6 @@ function proxyIssues({ trusted_proxies = [] }: Config): Issue[] {
       { pointer: `/trusted_proxies/${index}`, code: 'proxy', message, suggestion: 'such as 10.0.0.7 or 10.0.0.0/8' },
     ];
   });
-}
-
-function placed(issue: Issue, line: number, column: number): ConfigIssue {
-  return { ...issue, message: `line ${line}, column ${column}: ${issue.message}`, line, column };
 }
 
 /** Where each key stands in the text, by pointer. */
@@ -100,7 +80,7 @@ function parentOf(pointer: string): string {
 
 function withPathsFrom(folder: string, config: Config): Config {
   const from = (path: string) => (isAbsolute(path) ? path : resolve(folder, path));
-  const { agents, gate, tools, wire } = config;
+  const { agents, gate, tools, wire, workflows } = config;
   return {
     ...config,
     ...(agents !== undefined && {
@@ -114,6 +94,9 @@ function withPathsFrom(folder: string, config: Config): Config {
         if (typeof tool === 'string') return from(tool);
         return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
       }),
+    }),
+    ...(workflows?.operations !== undefined && {
+      workflows: { ...workflows, operations: workflows.operations.map(from) },
     }),
     ...(wire !== undefined && {
       wire: {

@@ -3,6 +3,7 @@ import {
   apiSource,
   type Clock,
   type CredentialCatalogue,
+  DEFAULT_WORKFLOW_LIMITS,
   documentSource,
   type Embedder,
   EndpointEmbedder,
@@ -16,6 +17,7 @@ import {
   type Store,
   ThreadEmbedder,
 } from '@dragoman/core';
+import { OPERATION_NAMES, type OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Config } from './config-schema.ts';
 import type { Route } from './route.ts';
 import { adminApiRoutes } from './routes/admin-apis.ts';
@@ -30,6 +32,8 @@ export interface DiscoveryOptions {
   readonly log: Log;
   readonly gate?: Gate;
   readonly credentials?: CredentialCatalogue;
+  /** Operations there are beside the built-in ones. */
+  readonly operations?: OwnOperations;
   /** More to find: tools, workflows. */
   readonly sources?: readonly Source[];
 }
@@ -43,19 +47,26 @@ export interface Discovery {
 
 /** Reads what is stored and configured. The search itself is loaded when somebody searches. */
 export async function openDiscovery(options: DiscoveryOptions): Promise<Discovery> {
-  const { config, store, clock, log, gate, credentials, sources = [] } = options;
+  const { config, store, clock, log, gate, credentials, operations = {}, sources = [] } = options;
   const apis = new Apis({ store: store.apis, clock, log, ...(gate !== undefined && { gate }) });
   const bases = new KnowledgeBases({ store: store.knowledge, clock });
   await Promise.all([apis.load(config.apis), bases.load()]);
   const knowledge = new Knowledge({
-    sources: [operationSource(), apiSource(apis), endpointSource(apis), documentSource(bases), ...sources],
+    sources: [operationSource(operations), apiSource(apis), endpointSource(apis), documentSource(bases), ...sources],
     bases,
     clock,
     log,
     embedder: embedderOf(options),
   });
+  const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...config.workflows };
   const routes = [
-    capabilitiesRoute({ apis, bases, ...(credentials !== undefined && { credentials }) }),
+    capabilitiesRoute({
+      apis,
+      bases,
+      operations: [...OPERATION_NAMES, ...Object.keys(operations)],
+      limits: { executionTime: limits.timeout_ms, operations: limits.max_operations },
+      ...(credentials !== undefined && { credentials }),
+    }),
     ...knowledgeRoutes({ knowledge, bases }),
     ...adminApiRoutes(apis),
     ...adminKnowledgeRoutes(bases),

@@ -1,10 +1,12 @@
 // The whole public surface, by name.
 
-export { type ConfigIssue, parseConfig, readConfig } from './config.ts';
+export { parseConfig, readConfig } from './config.ts';
 export { type Config, ConfigShape } from './config-schema.ts';
+export type { LineOutput } from './edges/ndjson-lines.ts';
 export { serveStdio } from './edges/stdio.ts';
 export { Server, type ServerOptions, startServer } from './server.ts';
 export { jsonLog, systemClock, systemIds } from './system-ports.ts';
 export { VERSION } from './version.ts';
 export type { Wire } from './wire.ts';
+export type { ConfigIssue } from './yaml-issues.ts';
 export { parseYaml } from './yaml-text.ts';

@@ -19,7 +19,7 @@ import {
 export function readEnvelope(
   body: Uint8Array | string,
   { principal, now, limits }: { principal: Principal; now: Date; limits?: JsonLimits | undefined },
-): E2AEnvelope | Failure {
+): ReadEnvelope | Failure {
   const json = typeof body === 'string' ? parseJson(body, limits) : parseJsonBytes(body, limits);
   if (!json.ok) return unreadable(json);
   const outcome = e2aDialect.decode(json.value, now);
@@ -30,10 +30,14 @@ export function readEnvelope(
   const issues = refusedIds(outcome.value);
   if (issues.length > 0) return failure('invalid_message', { issues });
   // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
-  return {
-    ...outcome.value,
-    source_agent_id: principal.role === 'agent' ? principal.id : outcome.value.source_agent_id,
-  };
+  const source_agent_id = principal.role === 'agent' ? principal.id : outcome.value.source_agent_id;
+  return { envelope: { ...outcome.value, source_agent_id }, json: json.value };
+}
+
+export interface ReadEnvelope {
+  readonly envelope: E2AEnvelope;
+  /** What it was read from. */
+  readonly json: Json;
 }
 
 /** The id a message has although it is no envelope that can be taken: whoever sent it wants to know which one it was. */

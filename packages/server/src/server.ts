@@ -10,6 +10,7 @@ import {
   failureOf,
   type Ids,
   type Log,
+  loadOperations,
   MemoryStore,
   openAgent,
   openSqliteStore,
@@ -32,6 +33,7 @@ import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
+import { adminRequestRoutes } from './routes/admin-requests.ts';
 import { adminToolRoutes } from './routes/admin-tools.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
 import { e2aRoutes } from './routes/e2a.ts';
@@ -136,7 +138,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const extensions = () => [messages.cardExtension];
     const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log, extensions });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
-    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault });
+    const operations = await loadOperations(config.workflows?.operations ?? []);
+    const own = operations.catalog.own;
+    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault, operations: own });
     endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({
       config,
@@ -149,9 +153,20 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       clock,
       ids,
       log,
+      operations,
     });
     endings.add((drainMs) => workflows.stop(drainMs));
-    const wire = await openWire({ config, engine, store, folder, clock, ids, log, gate });
+    const wire = await openWire({
+      config,
+      engine,
+      store,
+      folder,
+      clock,
+      ids,
+      log,
+      gate,
+      workflows: workflows.workflows,
+    });
     endings.add((drainMs) => wire.stop({ drainMs }));
     const messages = await openMessages({ config, folder, engine, store, gate, clock, ids, log });
     endings.add((drainMs) => messages.stop({ drainMs }));
@@ -174,6 +189,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
+      ...adminRequestRoutes({
+        store,
+        principalNamed: (id) => engine.principalNamed(id),
+        audited: (id, agentId) => wire.audited(id, agentId),
+      }),
       ...messages.routes,
     ];
     routes.push(openApiRoute(routes, VERSION));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  type AuditEntry,
   type Clock,
   chainsPlugin,
   childrenFolder,
@@ -15,7 +16,7 @@ import {
   mcpPlugin,
   memoryPlugin,
   openTools,
-  type RunWorkflow,
+  type Principal,
   SessionToolkits,
   type SkilledAgent,
   Skills,
@@ -25,6 +26,7 @@ import {
   toolsPlugin,
   WireHost,
   type WirePlugin,
+  type Workflows,
 } from '@dragoman/core';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
@@ -42,7 +44,7 @@ export interface WireOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly gate?: Gate;
-  readonly runWorkflow?: RunWorkflow;
+  readonly workflows?: Workflows;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -72,6 +74,11 @@ export class Wire {
     if (wire?.socket === undefined) return;
     await this.#edge.listenUnix(wire.socket);
     this.socket = wire.socket;
+  }
+
+  /** The line about a request, where lines are kept. */
+  async audited(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
+    return this.#audit?.find(requestId, agentId);
   }
 
   stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
@@ -113,10 +120,14 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   tools.add(servers);
   const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Whoever runs the process sets its limits, and needs none against themselves.
+  const count = (principal: Principal) => {
+    if (principal.role !== 'admin') engine.limiter.request(principal);
+  };
   // Every capability of the host. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock }),
-    chainsPlugin({ tools, skills, toolkits, clock, ids }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids, count }),
     mcpPlugin({ servers, toolkits }),
     memoryPlugin({ memories }),
     skillsPlugin({ skills, clock }),
@@ -133,7 +144,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
       const key = engine.keys.find(secret);
       return key === undefined ? undefined : engine.callers.principalOf(key);
     },
-    count: (principal) => void engine.limiter.request(principal),
+    count,
     limits: limitsOf(config),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
     ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),

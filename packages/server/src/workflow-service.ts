@@ -4,6 +4,7 @@ import {
   type Engine,
   type Gate,
   type Ids,
+  type LoadedOperations,
   type Log,
   openWorkflows,
   type Store,
@@ -27,6 +28,7 @@ export interface WorkflowServiceOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly operations: LoadedOperations;
 }
 
 /** Workflows and everything that belongs to them. */
@@ -40,7 +42,8 @@ export interface WorkflowService {
 
 /** Puts the execution of workflows together as configured. */
 export function openWorkflowService(options: WorkflowServiceOptions): WorkflowService {
-  const { config, folder, engine, store, gate, vault, apis, clock, ids, log } = options;
+  const { config, folder, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
+  const { operations: _, ...limits } = config.workflows ?? {};
   const workflows = openWorkflows({
     store,
     folder,
@@ -52,7 +55,8 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     clock,
     ids,
     log,
-    ...(config.workflows !== undefined && { limits: config.workflows }),
+    limits,
+    operations,
     ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
   });
   let stopped: Promise<void> | undefined;

@@ -1,4 +1,5 @@
 import { accept, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { yamlIssues } from './yaml-issues.ts';
 import { yamlLibrary } from './yaml-library.ts';
 
 /** The value in a YAML text, which JSON is too, or every problem with its place. */
@@ -7,10 +8,5 @@ export function parseYaml(text: string): Outcome<Json> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   if (document.errors.length === 0) return accept(document.toJS({ maxAliasCount: 100 }) as Json);
-  return reject(
-    ...document.errors.map((error) => {
-      const { line, col } = lines.linePos(error.pos[0]);
-      return { pointer: '', code: 'not_yaml', message: `line ${line}, column ${col}: ${error.message}` };
-    }),
-  );
+  return reject(...yamlIssues(document, lines));
 }

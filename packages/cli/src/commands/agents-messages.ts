@@ -1,8 +1,7 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type AgentIdentity, createClient } from '@dragoman/client';
-import { privateKeyIn, signedBy } from '@dragoman/core';
 import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { type Command, Option } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
@@ -111,13 +110,10 @@ export function callCommand(context: Context): Command {
   return runs<Options>(command, context, async (options, [agentId = '', method = '']) => {
     const text = options.params === '-' ? await readText('-', context) : (options.params ?? '{}');
     const parameters = objectIn(text, '--params');
-    const key =
-      options.sign === undefined ? undefined : signingKey(await readText(options.sign, context), options.sign);
-    const identity: AgentIdentity = {
-      agentId: options.as,
-      ...(key !== undefined && { sign: (bytes: Uint8Array) => signedBy(key, bytes) }),
-    };
-    const connection = key === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
+    const sign =
+      options.sign === undefined ? undefined : await signingWith(await readText(options.sign, context), options.sign);
+    const identity: AgentIdentity = { agentId: options.as, ...(sign !== undefined && { sign }) };
+    const connection = sign === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
     const agent = connection.client.agent(identity);
     const data = await talking(connection, 'agent', () => agent.request(agentId, method, parameters));
     context.terminal.out(`${JSON.stringify(data, null, options.json ? 0 : 2)}\n`);
@@ -130,9 +126,11 @@ function unkeyed(options: ConnectionOptions, context: Context) {
   return { client: createClient({ url }), url, key: '', keySource: '--sign' };
 }
 
-function signingKey(pem: string, file: string): KeyObject {
+async function signingWith(pem: string, file: string): Promise<NonNullable<AgentIdentity['sign']>> {
+  // Only who signs pays for loading it.
+  const { privateKeyIn, signedBy } = await import('@dragoman/core');
   const key = privateKeyIn(pem);
-  if (key !== undefined) return key;
+  if (key !== undefined) return (bytes) => signedBy(key, bytes);
   fail({
     code: 'no_key',
     message: `${file} is no private key in PEM, of Ed25519, ECDSA P-256 or RSA`,

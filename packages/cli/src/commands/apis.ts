@@ -92,7 +92,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
     ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
   };
   if (openapi === undefined) return { api: told, warnings: [] };
-  // Loaded when they are needed: every other command would wait for the whole server.
+  // Only who brings a document pays for loading what reads it.
   const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
   if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is no JSON or YAML`, issues: document.issues });

@@ -2,17 +2,17 @@ import type { Command } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
+import type { DevOptions } from '../serve/dev.ts';
 import { withServeOptions } from '../serve/serve-options.ts';
-import type { ServeOptions } from '../serve/settings.ts';
 
 export function devCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'dev',
-    summary: 'run the server with demo agents and a demo key, and say what to try',
-    examples: [`${PROGRAM} dev`, `${PROGRAM} dev --port 0`],
-  });
+    summary: 'run the server with demo agents and a demo key, show what it does, and say what to try',
+    examples: [`${PROGRAM} dev`, `${PROGRAM} dev --port 0 --no-look`],
+  }).option('--no-look', 'leave out the first look at what it does');
   withServeOptions(command, { data: DEFAULT_DEV_DATA });
-  return runs<ServeOptions>(command, context, async (options) => {
+  return runs<DevOptions>(command, context, async (options) => {
     const { dev } = await import('../serve/dev.ts');
     return dev(options, context);
   });

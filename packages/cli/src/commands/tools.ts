@@ -3,7 +3,7 @@ import type { WireClient } from '@dragoman/client/wire';
 import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
@@ -52,7 +52,7 @@ function callCommand(context: Context): Command {
   })
     .argument('<name>', 'the tool')
     .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin ({})')
-    .option('--timeout <seconds>', 'how long it may take (30)', Number);
+    .option('--timeout <seconds>', 'how long it may take (30)', integer({ from: 1 }));
   withToolsOptions(command);
   return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
     const { terminal, onSignal } = context;

@@ -31,7 +31,7 @@ interface SetOptions extends ConnectionOptions {
 function setCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault set',
-    summary: 'make or replace a secret; its value is read from stdin and never shown again',
+    summary: 'make or replace a secret; its value is typed unseen or read from stdin, and never shown again',
     examples: [
       `${PROGRAM} vault set crm --type bearer-token --host api.example.com < token.txt`,
       `printf %s "$TOKEN" | ${PROGRAM} vault set crm --host 10.0.0.7:8080 --place header --place query`,
@@ -56,7 +56,7 @@ function setCommand(context: Context): Command {
   return runs<SetOptions>(command, context, async (options, [id = '', given = '-']) => {
     const { type, host: hosts, place: places, description } = options;
     if (given !== '-') valueAmongArguments(id);
-    const value = await readText('-', context);
+    const value = await valueFor(id, context);
     const definition: CredentialDefinition = {
       type,
       value,
@@ -72,6 +72,15 @@ function setCommand(context: Context): Command {
     context.terminal.out(options.json ? `${JSON.stringify(credential)}\n` : text);
     return 0;
   });
+}
+
+/** Typed unseen where somebody sits at the keyboard, else what comes on stdin. */
+async function valueFor(id: string, context: Context): Promise<string> {
+  const { askHidden } = context.terminal;
+  if (askHidden === undefined) return readText('-', context);
+  const typed = await askHidden(`the value of ${printable(id)} (not shown): `);
+  if (typed === undefined || typed === '') fail({ code: 'usage', message: 'no value was given; nothing was kept' });
+  return typed;
 }
 
 function valueAmongArguments(id: string): never {

@@ -38,6 +38,16 @@ describe('without a server', () => {
     expect(JSON.parse(surroundings.out)).toMatchObject({ execution_id: 'active-users', status: 'success' });
   });
 
+  test('a configuration whose ports a running server has is no hindrance', async () => {
+    const folder = temporaryFolder();
+    const port = Number(api.host.split(':')[1]);
+    const config = { port, wire: { port }, gate: { allow: [api.host] }, agents: { gone: { driver: 'http' } } };
+    writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify(config));
+    const surroundings = new FakeSurroundings({ folder, stdin: ACTIVE });
+    expect(await main(['workflow', 'run', '-'], surroundings)).toBe(0);
+    expect(surroundings.out).toContain('success');
+  });
+
   test('on a screen the running operation is shown until it ends', async () => {
     const { out } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin: ACTIVE, isTTY: true });
     expect(out).toContain('  … fetch-users\r');

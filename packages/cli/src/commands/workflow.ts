@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
-import type { Context, ExitCode } from '../context.ts';
+import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
-import { planWorkflow, runWorkflow, validateWorkflow } from '../workflow/actions.ts';
+import type * as Actions from '../workflow/actions.ts';
 import type { WorkflowServer } from '../workflow/server-call.ts';
 
 export interface WorkflowOptions extends ConnectionOptions {
@@ -27,7 +27,7 @@ export function workflowCommand(context: Context): Command {
   return command;
 }
 
-function action(name: string, summary: string, act: Act, context: Context): Command {
+function action(name: string, summary: string, act: keyof typeof Actions, context: Context): Command {
   const command = newCommand(context, {
     name: `workflow ${name}`,
     summary,
@@ -50,14 +50,15 @@ function action(name: string, summary: string, act: Act, context: Context): Comm
   return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
-    return await act(text, { server, options, context });
+    const actions = await import('../workflow/actions.ts');
+    return await actions[act](text, { server, options, context });
   });
 }
 
 /** The server that was named, or one of our own for as long as the command takes. */
 async function serverFor(options: WorkflowOptions, context: Context): Promise<WorkflowServer & AsyncDisposable> {
   if (options.url === undefined) {
-    // Loaded when it is needed: every other command would wait for the whole server.
+    // Only who runs a server pays for loading one.
     const { localServer } = await import('../workflow/local-server.ts');
     return localServer(options, context);
   }
@@ -65,13 +66,8 @@ async function serverFor(options: WorkflowOptions, context: Context): Promise<Wo
   return { url, key, async [Symbol.asyncDispose]() {} };
 }
 
-type Act = (
-  text: string,
-  how: { server: WorkflowServer; options: WorkflowOptions; context: Context },
-) => Promise<ExitCode>;
-
-const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: Act }>> = {
-  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: validateWorkflow },
-  plan: { summary: 'say what a workflow would do, without doing it', act: planWorkflow },
-  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: runWorkflow },
+const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: keyof typeof Actions }>> = {
+  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: 'validateWorkflow' },
+  plan: { summary: 'say what a workflow would do, without doing it', act: 'planWorkflow' },
+  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: 'runWorkflow' },
 };

@@ -3,45 +3,66 @@ import { connect } from 'node:net';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import type { Config } from '@dragoman/server';
+import { PROGRAM } from '../command.ts';
 import { broken, type Finding, sound } from './finding.ts';
 
-type AgentConfig = NonNullable<Config['agents']>[string];
+/** The members of an agent that say how it is reached. */
+export type ReachedAgent = Partial<
+  Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'url' | 'command'>
+>;
 
-/** Whether the agents of the configuration are where it says. Nothing is sent to them and nothing is run. */
-export async function checkAgents({ agents = {}, default_agent }: Config, path: string): Promise<Finding[]> {
-  const ids = Object.keys(agents);
-  const findings = await Promise.all(
+/** Whether agents are where it says they are. Nothing is sent to them and nothing is run. */
+export function checkAgents(
+  agents: Readonly<Record<string, ReachedAgent>>,
+  { path, correct }: { path: string; correct: (id: string, member: string) => string },
+): Promise<Finding[]> {
+  return Promise.all(
     Object.entries(agents).map(async ([id, agent]) => {
       const trouble = await troubleWith(agent, path);
       const check = `agent ${id}`;
-      return trouble === undefined ? sound(check, 'is there') : broken(check, trouble, `correct agents.${id}`);
+      if (trouble === undefined) return sound(check, 'is there');
+      const { what, mend, member } = trouble;
+      return broken(check, what, `${mend}, or ${correct(id, member)}`);
     }),
   );
-  if (default_agent !== undefined && !ids.includes(default_agent)) findings.push(unknownDefault(default_agent, ids));
-  return findings;
 }
 
-function unknownDefault(name: string, ids: readonly string[]): Finding {
+/** Whether the agent that is asked where none is named is one there is. */
+export function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Finding[] {
+  if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
-  const fix =
-    close === undefined ? `add it under agents, or: npx dragoman agents add ${name}` : `did you mean ${close}?`;
-  return broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not among agents`, fix);
+  const fix = close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
+  return [broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not among agents`, fix)];
 }
 
-async function troubleWith({ driver, module, url, command }: AgentConfig, path: string): Promise<string | undefined> {
+interface AgentTrouble {
+  readonly what: string;
+  readonly mend: string;
+  readonly member: 'module' | 'url' | 'command';
+}
+
+async function troubleWith(
+  { driver, module, url, command }: ReachedAgent,
+  path: string,
+): Promise<AgentTrouble | undefined> {
   if (driver === 'module') {
-    return module !== undefined && existsSync(module)
-      ? undefined
-      : `there is no file ${module ?? '(module is missing)'}`;
+    if (module !== undefined && existsSync(module)) return undefined;
+    const what = `there is no file ${module ?? '(module is missing)'}`;
+    return { what, mend: 'write it: export default async function* (envelope, call) { … }', member: 'module' };
   }
   if (driver === 'stdio') {
-    return command !== undefined && isProgram(command, path)
-      ? undefined
-      : `there is no program ${command ?? '(command is missing)'}`;
+    if (command !== undefined && isProgram(command, path)) return undefined;
+    return { what: `there is no program ${command ?? '(command is missing)'}`, mend: 'install it', member: 'command' };
   }
-  if (url === undefined || !URL.canParse(url))
-    return `url must be where it listens; got ${JSON.stringify(url ?? null)}`;
-  return (await answers(new URL(url))) ? undefined : `nothing answers at ${url}`;
+  // One that dials in has no address of its own.
+  if (driver === 'e2a-ws' && url === undefined) return undefined;
+  if (url === undefined || !URL.canParse(url)) {
+    const what = `url must be where it listens; got ${JSON.stringify(url ?? null)}`;
+    return { what, mend: 'say where it listens', member: 'url' };
+  }
+  return (await answers(new URL(url)))
+    ? undefined
+    : { what: `nothing answers at ${url}`, mend: 'start it', member: 'url' };
 }
 
 function isProgram(command: string, path: string): boolean {

@@ -90,9 +90,23 @@ test('agents that are not where the configuration says are found', async () => {
   expect(find('agent here')).toMatchObject({ ok: true });
   expect(find('agent node')).toMatchObject({ ok: true });
   expect(find('agent gone').message).toContain('there is no file');
+  expect(find('agent gone').fix).toContain(`or correct agents.gone.module in ${join(folder, 'dragoman.yaml')}`);
+  expect(find('agent remote').fix).toMatch(/^start it, or correct agents\.remote\.url in /);
+  expect(find('agent program').fix).toMatch(/^install it, or correct agents\.program\.command in /);
   expect(find('agent remote').message).toContain('nothing answers at');
   expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
   expect(find('default_agent').fix).toBe('did you mean here?');
+});
+
+test('the other ports of the configuration are looked at, too', async () => {
+  const folder = temporaryFolder();
+  const port = await occupyPort();
+  writeFileSync(join(folder, 'dragoman.yaml'), `port: 0\nwire: { port: ${port} }\nmessages: { port: 0 }\n`);
+  const { code, find } = await examine([], { folder });
+  expect(code).toBe(1);
+  expect(find('wire port').message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
+  expect(find('wire port').fix).toBe('set wire.port in the configuration to another one, or to 0 for any');
+  expect(find('messages port')).toBeUndefined();
 });
 
 test('a person sees a line for each, with the way out below what is wrong', async () => {

@@ -1,15 +1,16 @@
+import { createClient, DragomanError } from '@dragoman/client';
 import { PROGRAM } from '../command.ts';
-import { type ConnectionOptions, findKey, findServer } from '../connection.ts';
+import { type ConnectionOptions, findKey, findServer, isLoopback } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';
 import { readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
-import { checkAgents } from './agents.ts';
+import { checkAgents, checkDefaultAgent } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { broken, type Finding, sound } from './finding.ts';
 import { checkBuild, checkDriver, checkNode } from './installation.ts';
-import { checkKey, checkServer, type Place } from './server.ts';
+import { checkKey, checkOtherPorts, checkServer, type Place } from './server.ts';
 
 export type DoctorOptions = ServeOptions & ConnectionOptions;
 
@@ -21,15 +22,26 @@ export async function examine(options: DoctorOptions, context: Context): Promise
   const place = placeOf({ options, settings, devUrl: dev && url });
   const health = await healthAt(place.url);
   const serverRuns = health?.isDragoman === true;
+  const path = environment['PATH'] ?? '';
+  const configured = settings.config.agents ?? {};
   return [
     checkNode(),
     checkBuild(),
     await checkDriver(),
     ...findings,
-    ...(await checkAgents(settings.config, environment['PATH'] ?? '')),
+    ...(await checkAgents(configured, {
+      path,
+      correct: (id, member) => `correct agents.${id}.${member} in ${settings.configPath ?? 'the configuration'}`,
+    })),
+    ...checkDefaultAgent(settings.config.default_agent, Object.keys(configured)),
     await checkDataFolder(settings.data, { serverRuns }),
     await checkServer(place, health),
-    ...(serverRuns ? await checkKeys({ options, surroundings, url: place.url }) : []),
+    ...(serverRuns
+      ? [
+          ...(await checkKeys({ options, surroundings, url: place.url })),
+          ...(await checkAddedAgents({ options, surroundings, url: place.url, path })),
+        ]
+      : await checkOtherPorts(settings.config)),
   ];
 }
 
@@ -68,15 +80,37 @@ function placeOf({
   return { url, isTold: told !== undefined, host: config.host, port: config.port };
 }
 
-async function checkKeys({
+interface RunningServer {
+  readonly options: DoctorOptions;
+  readonly surroundings: Pick<Context, 'environment' | 'folder'>;
+  readonly url: string;
+}
+
+/** The agents that administration added, where the server is on this machine and we may ask it for them. */
+async function checkAddedAgents({
   options,
   surroundings,
   url,
-}: {
-  options: DoctorOptions;
-  surroundings: Pick<Context, 'environment' | 'folder'>;
-  url: string;
-}): Promise<Finding[]> {
+  path,
+}: RunningServer & { path: string }): Promise<Finding[]> {
+  const { dev } = findServer({ ...options, url }, surroundings);
+  const admin = findKey({ options, context: surroundings, role: 'admin', dev });
+  if (admin === undefined || !isLoopback(url)) return [];
+  try {
+    const { agents } = await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.agents.list();
+    const reached = agents.filter(({ driver }) => driver !== undefined);
+    return await checkAgents(Object.fromEntries(reached.map((agent) => [agent.agent_id, agent])), {
+      path,
+      correct: (id) => `add it anew: ${PROGRAM} agents add ${id}`,
+    });
+  } catch (error) {
+    // What is wrong with the key has been said.
+    if (error instanceof DragomanError) return [];
+    throw error;
+  }
+}
+
+async function checkKeys({ options, surroundings, url }: RunningServer): Promise<Finding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const found = (['agent', 'admin'] as const).flatMap((role) => {
     const key = findKey({ options, context: surroundings, role, dev });

@@ -1,7 +1,11 @@
 import { createServer } from 'node:net';
 import { createClient, DragomanError } from '@dragoman/client';
+import type { Config } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
+import { remedyFor } from '../connection.ts';
+import { DEFAULT_HOST } from '../environment.ts';
 import { type Health, portHolder } from '../serve/port-holder.ts';
+import { OTHER_PORTS } from '../serve/start-trouble.ts';
 import { broken, type Finding, sound } from './finding.ts';
 
 /** The place a server is looked for. */
@@ -32,6 +36,18 @@ export async function checkServer(place: Place, health: Health | undefined): Pro
   return broken('port', `port ${port} on ${host} is taken by ${who}`, `${PROGRAM} serve --port 0`);
 }
 
+/** Whether the other ports of the configuration are free. */
+export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config): Promise<Finding[]> {
+  const findings = OTHER_PORTS.map(async (member): Promise<Finding[]> => {
+    const port = config[member]?.port ?? 0;
+    if (port === 0 || (await canListen(host, port))) return [];
+    const { who } = await portHolder({ host, port });
+    const fix = `set ${member}.port in the configuration to another one, or to 0 for any`;
+    return [broken(`${member} port`, `port ${port} on ${host} is taken by ${who}`, fix)];
+  });
+  return (await Promise.all(findings)).flat();
+}
+
 /** Whether a key opens. Asking after a request that cannot exist costs nothing and changes nothing. */
 export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Finding> {
   const check = role === 'admin' ? 'admin key' : 'key';
@@ -53,7 +69,7 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Fi
       error instanceof DragomanError && error.is('unauthenticated')
         ? 'is unknown or revoked'
         : `does not open: ${error instanceof Error ? error.message : error}`;
-    return broken(check, `the one from ${source} ${why}`, FIXES[role]);
+    return broken(check, `the one from ${source} ${why}`, remedyFor(role));
   }
 }
 
@@ -72,8 +88,3 @@ function canListen(host: string, port: number): Promise<boolean> {
     probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
   });
 }
-
-const FIXES = {
-  agent: `the administrator makes a new one: ${PROGRAM} keys create --agent AGENT_ID`,
-  admin: `choose a new one: DRAGOMAN_ADMIN_KEY=KEY ${PROGRAM} serve`,
-} as const;

@@ -1,19 +1,14 @@
-import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
-import { type Callback, CallbackReceiver, CallbackRefused, createClient, DragomanError } from '@dragoman/client';
+import { type Callback, createClient, DragomanError } from '@dragoman/client';
 import type { MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 import { PROGRAM } from '../command.ts';
 import { findServer } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
-import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
-import { given } from '../environment.ts';
+import { devDataIn } from '../dev-keys.ts';
 import { paint, printable } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
-import { fail } from '../trouble.ts';
+import { fail, type Trouble } from '../trouble.ts';
 import { LISTEN_PORT, type ListenCertificate, listenCertificate } from './certificate.ts';
+import { Receiver } from './receiver.ts';
 
 export interface ListenOptions {
   readonly port?: number;
@@ -25,24 +20,16 @@ export interface ListenOptions {
 
 /** The `listen` command: a local receiver of callbacks. */
 export async function listen(options: ListenOptions & { json: boolean }, context: Context): Promise<ExitCode> {
-  const { terminal, folder, environment, now } = context;
+  const { terminal, folder, now } = context;
   const keys = await keysFor(options, context);
-  const data = resolve(folder, options.data ?? given(environment, 'DRAGOMAN_DATA') ?? DEFAULT_DEV_DATA);
-  const certificate = listenCertificate(data, now());
+  const certificate = listenCertificate(devDataIn(options, context), now());
   const show = options.json ? asJson : asText(paint(terminal.colour.out));
-  const receiver = new CallbackReceiver({
-    ...keys,
+  await using receiver = await Receiver.listen(options.port ?? LISTEN_PORT, certificate, {
+    keys: async () => keys,
     onAnswer: (answer, callback) => terminal.out(`${show(answer, callback)}\n`),
-  });
-  const server = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
-    receive(request, response, receiver, (line) => terminal.note(`${line}\n`));
-  });
-  server.listen(options.port ?? LISTEN_PORT, '127.0.0.1');
-  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    fail({ code: 'port_taken', message: `cannot listen: ${error.message}`, fixes: ['choose another with --port'] });
-  });
-  const { port } = server.address() as AddressInfo;
-  const url = `https://127.0.0.1:${port}/`;
+    note: (line) => terminal.note(`${line}\n`),
+  }).catch((error: NodeJS.ErrnoException) => fail(cannotListen(error)));
+  const { url, port } = receiver;
   if (options.json) terminal.out(`${JSON.stringify({ event: 'listening', url, ca: certificate.path })}\n`);
   else terminal.note(greeting({ url, port, certificate, folder }));
   await new Promise<void>((ended) => {
@@ -51,9 +38,15 @@ export async function listen(options: ListenOptions & { json: boolean }, context
       ended();
     });
   });
-  server.closeAllConnections();
-  server.close();
   return 0;
+}
+
+function cannotListen({ message }: NodeJS.ErrnoException): Trouble {
+  return {
+    code: 'port_taken',
+    message: `cannot listen: ${message}`,
+    fixes: [`choose another: ${PROGRAM} listen --port 0`],
+  };
 }
 
 /** What to check signatures by: as told, else the key of the server. */
@@ -75,30 +68,6 @@ async function keysFor(
       message: `the server at ${url} does not tell the key it signs with: ${error.message}`,
       fixes: [`start it with: ${PROGRAM} dev`, 'or name it with --url', 'or give the key with --public-key'],
     });
-  }
-}
-
-async function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  receiver: CallbackReceiver,
-  note: (line: string) => void,
-): Promise<void> {
-  try {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of request) {
-      bytes += (part as Uint8Array).length;
-      if (bytes > MAX_BYTES) throw new CallbackRefused(413, `a callback has at most ${MAX_BYTES} bytes`);
-      parts.push(part as Uint8Array);
-    }
-    const { id, isRepeat } = await receiver.receive({ headers: request.headers, body: Buffer.concat(parts) });
-    if (isRepeat) note(`${printable(id)} came again`);
-    response.writeHead(204).end();
-  } catch (error) {
-    const [status, message] = error instanceof CallbackRefused ? [error.status, error.message] : [500, String(error)];
-    note(`refused with ${status}: ${printable(message)}`);
-    response.writeHead(status).end();
   }
 }
 
@@ -127,5 +96,3 @@ function greeting(parts: { url: string; port: number; certificate: ListenCertifi
     '',
   ].join('\n');
 }
-
-const MAX_BYTES = 4 * 1024 * 1024;

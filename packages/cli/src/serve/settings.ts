@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import { type Config, ConfigShape, readConfig } from '@dragoman/server';
+import { PROGRAM } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn } from '../environment.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { fail } from '../trouble.ts';
@@ -68,7 +69,14 @@ function readConfigFile(option: string | undefined, folder: string): ConfigFile 
   const outcome = readConfig(path);
   if (outcome.ok) return { path, config: outcome.value };
   const count = outcome.issues.length === 1 ? 'a problem' : `${outcome.issues.length} problems`;
-  fail({ code: 'bad_config', message: `${option ?? DEFAULT_CONFIG} has ${count}`, issues: outcome.issues });
+  fail({
+    code: 'bad_config',
+    message: `${option ?? DEFAULT_CONFIG} has ${count}`,
+    issues: outcome.issues,
+    fixes: [
+      `check it without starting anything: ${PROGRAM} doctor${option === undefined ? '' : ` --config ${option}`}`,
+    ],
+  });
 }
 
 function storeIn(environment: Place['environment']): Config['store'] | undefined {

@@ -31,6 +31,20 @@ test('a taken port: who holds it, and the command that mends it', async () => {
   }
 });
 
+test('another port of the configuration that is taken is told by its own name', async () => {
+  const error = Object.assign(failed('EADDRINUSE'), { port: 7421 });
+  const trouble = await startTrouble(error, { settings: settings({ wire: { port: 7421 } }), command: 'serve' });
+  expect(trouble.message).toMatch(/^wire\.port: port 7421 on 127\.0\.0\.1 is taken by /);
+  expect(trouble.fixes).toEqual(['set wire.port in /etc/dragoman.yaml to another one, or to 0 for any']);
+});
+
+test('so is a unix socket', async () => {
+  const error = Object.assign(failed('EADDRINUSE'), { path: '/data/wire.sock' });
+  const trouble = await startTrouble(error, { settings: settings(), command: 'serve' });
+  expect(trouble.message).toBe('the socket /data/wire.sock is taken by another server');
+  expect(trouble.fixes?.[0]).toContain('wire.socket in /etc/dragoman.yaml');
+});
+
 test.each([
   ['EACCES', 'this user may not listen on port 7420 of 127.0.0.1', 'npx dragoman dev --port 7420'],
   ['EADDRNOTAVAIL', 'this machine has no address 127.0.0.1', 'npx dragoman dev --host 127.0.0.1'],

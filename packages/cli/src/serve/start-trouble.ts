@@ -6,25 +6,15 @@ import type { Settings } from './settings.ts';
 /** Why a server did not start, in words that help. */
 export async function startTrouble(
   error: unknown,
-  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' },
+  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' | 'workflow run' },
 ): Promise<Trouble> {
-  const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  const failed: ListenError = error instanceof Error ? error : new Error(String(error));
+  const { code, message } = failed;
   const { host, port } = settings.config;
   const again = `${PROGRAM} ${command}`;
   switch (code) {
-    case 'EADDRINUSE': {
-      const { who, isDragoman } = await portHolder({ host, port });
-      return {
-        code: 'port_taken',
-        message: `port ${port} on ${host} is taken by ${who}`,
-        fixes: [
-          `take any free port: ${again} --port 0`,
-          isDragoman
-            ? `or use the one that runs: ${PROGRAM} doctor`
-            : `or see who it is: lsof -i :${port} -sTCP:LISTEN`,
-        ],
-      };
-    }
+    case 'EADDRINUSE':
+      return portTaken(failed, { settings, again });
     case 'EACCES':
       return {
         code: 'port_forbidden',
@@ -64,6 +54,36 @@ export async function startTrouble(
       return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor`] };
   }
 }
+
+/** What the operating system says of a port it does not give. */
+type ListenError = NodeJS.ErrnoException & { readonly port?: number };
+
+async function portTaken(
+  { port: taken, path }: ListenError,
+  { settings: { config, configPath }, again }: { settings: Settings; again: string },
+): Promise<Trouble> {
+  const { host, port } = config;
+  const file = configPath ?? 'the configuration';
+  if (path !== undefined) {
+    const fixes = [`end the server that listens there, or correct wire.socket in ${file}`];
+    return { code: 'port_taken', message: `the socket ${path} is taken by another server`, fixes };
+  }
+  const number = taken ?? port;
+  const { who, isDragoman } = await portHolder({ host, port: number });
+  const message = `port ${number} on ${host} is taken by ${who}`;
+  const member = OTHER_PORTS.find((name) => config[name]?.port === number && number !== port);
+  if (member !== undefined) {
+    const fixes = [`set ${member}.port in ${file} to another one, or to 0 for any`];
+    return { code: 'port_taken', message: `${member}.port: ${message}`, fixes };
+  }
+  const other = isDragoman
+    ? `or use the one that runs: ${PROGRAM} doctor`
+    : `or see who it is: lsof -i :${number} -sTCP:LISTEN`;
+  return { code: 'port_taken', message, fixes: [`take any free port: ${again} --port 0`, other] };
+}
+
+/** Members of the configuration that open a port of their own. */
+export const OTHER_PORTS = ['wire', 'messages'] as const;
 
 /** Node names the file; we name the agent that wants it. */
 function missingModule(message: string, { config, configPath }: Settings): Pick<Trouble, 'message' | 'fixes'> {

@@ -1,20 +1,27 @@
-import { Writable } from 'node:stream';
+import type { LineOutput } from '@dragoman/server';
 
 /**
  * Takes stdout for the protocol alone: what anything else in this process prints, a tool with `console.log` in it say,
  * goes to stderr, where it breaks nothing.
  */
-export function ownStdout(): { readonly output: Writable; giveBack(): void } {
+export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const { stdout, stderr } = process;
   const write = stdout.write;
   const toUs = write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  const output = new Writable({
-    decodeStrings: false,
-    write: (chunk, _, done) => void toUs(chunk, 'utf8', (error) => done(error)),
-  });
   return {
-    output,
+    // Not a stream around the stream: that would cost each answer twice.
+    output: {
+      get writableLength() {
+        return stdout.writableLength;
+      },
+      write: (text) => toUs(text),
+      on: (event, listener) => stdout.on(event, listener),
+      once: (event, listener) => stdout.once(event, listener),
+      // The process keeps it: it ends when that does.
+      end: (done) => toUs('', () => done()),
+      destroy: () => stdout.destroy(),
+    },
     giveBack: () => {
       stdout.write = write;
     },

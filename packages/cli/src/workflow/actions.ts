@@ -1,16 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@dragoman/protocols';
-import {
-  type ExecutionResult,
-  encodeWorkflow,
-  parseWorkflow,
-  type ValidationReport,
-} from '@dragoman/protocols/a2e-workflow';
+import type { ExecutionResult, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import type { WorkflowOptions } from '../commands/workflow.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { executionEvents } from './execution-events.ts';
+import { withFreshId } from './fresh-id.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 import { askServer, type WorkflowServer } from './server-call.ts';
 
@@ -105,15 +100,6 @@ function bodyOf(workflow: string, { level, onError, timeout }: WorkflowOptions):
     ...(onError !== undefined && { onError }),
     ...(timeout !== undefined && { timeout_ms: timeout }),
   };
-}
-
-/** The same workflow under an id nobody has used, so that it runs and is not answered from the record. */
-function withFreshId(text: string): string {
-  const read = parseWorkflow(text, { lenient: true });
-  // What cannot be read is the server's to explain.
-  if (!read.ok) return text;
-  const name = (read.value.executionId ?? 'run').slice(0, 80);
-  return encodeWorkflow({ ...read.value, executionId: `${name}-${randomBytes(4).toString('hex')}` });
 }
 
 /** The first Ctrl-C ends the execution and lets its end arrive; the second leaves at once. */

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { type Config, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
+import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
+import { fail } from '../trouble.ts';
 import type { WorkflowServer } from './server-call.ts';
 
 /**
@@ -15,15 +17,16 @@ export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
   context: Context,
 ): Promise<WorkflowServer & AsyncDisposable> {
-  const { config } = readSettings({ ...(path !== undefined && { config: path }) }, context);
+  const settings = readSettings({ ...(path !== undefined && { config: path }) }, context);
+  const { config } = settings;
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const { agents: _, default_agent: __, ...rest } = config;
+  const needed: Config = Object.fromEntries(Object.entries(config).filter(([name]) => NEEDED.has(name)));
   const { warn, error } = terminalLog(context.terminal);
   try {
     const server = await startServer({
       config: {
-        ...rest,
+        ...needed,
         host: '127.0.0.1',
         port: 0,
         store: 'memory',
@@ -34,7 +37,7 @@ export async function localServer(
       ids: systemIds,
       log: { debug() {}, info() {}, warn, error },
       onAdminKey: () => {},
-    });
+    }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
     const agentId = 'local-operator';
     const permissions = { operations: ['*'], apis: ['*'], credentials: ['*'] };
     await server.engine.callers.put({ agent_id: agentId, permissions });
@@ -52,3 +55,12 @@ export async function localServer(
     throw error;
   }
 }
+
+/** What of a configuration a workflow needs: neither ports that a running server has, nor agents and programs. */
+const NEEDED: ReadonlySet<string> = new Set([
+  'apis',
+  'gate',
+  'limits',
+  'workflows',
+  'knowledge',
+] satisfies (keyof Config)[]);

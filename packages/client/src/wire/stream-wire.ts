@@ -28,12 +28,40 @@ export function streamWire(open: ByteStreams | (() => ByteStreams | Promise<Byte
   };
 }
 
-function linkOver({ input, output }: ByteStreams, handlers: LinkHandlers): WireLink {
-  if (isEmitter(input)) listen(input, handlers);
-  else void read(input, handlers);
+function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkHandlers): WireLink {
+  let isClosed = false;
+  const over = (why: unknown) => {
+    if (isClosed) return;
+    isClosed = true;
+    onClosed(why instanceof DragomanError ? why : unreachable(WHERE, why));
+  };
+  const lines = new Lines();
+  const take = (chunk: Uint8Array) => {
+    for (const line of lines.push(chunk)) if (line.trim() !== '') onMessage(line);
+  };
+  if (isEmitter(input)) listen(input, take, over);
+  else void read(input, take, over);
+  let unsent = '';
+  const flush = () => {
+    if (unsent === '') return;
+    const text = unsent;
+    unsent = '';
+    try {
+      output.write(text);
+    } catch (error) {
+      over(error);
+    }
+  };
   return {
-    send: (text) => void output.write(`${text}\n`),
-    close: () => void output.end(),
+    // Everything that is said in one turn goes in one write: each costs more than the rest of a small call.
+    send: (text) => {
+      if (unsent === '') queueMicrotask(flush);
+      unsent += `${text}\n`;
+    },
+    close: () => {
+      flush();
+      output.end();
+    },
   };
 }
 
@@ -46,32 +74,28 @@ function isEmitter(input: object): input is Emitter {
   return 'on' in input && typeof input.on === 'function';
 }
 
-function listen(input: Emitter, { onMessage, onClosed }: LinkHandlers): void {
-  const lines = new Lines();
-  let isClosed = false;
-  const close = (why: unknown) => {
-    if (isClosed) return;
-    isClosed = true;
-    onClosed(why instanceof DragomanError ? why : unreachable(WHERE, why));
-  };
+function listen(input: Emitter, take: (chunk: Uint8Array) => void, over: (why: unknown) => void): void {
   input.on('data', (chunk) => {
     try {
-      for (const line of lines.push(chunk)) if (line.trim() !== '') onMessage(line);
+      take(chunk);
     } catch (error) {
-      close(error);
+      over(error);
     }
   });
-  for (const event of ['end', 'close']) input.on(event, () => close('the stream ended'));
-  input.on('error', close);
+  for (const event of ['end', 'close']) input.on(event, () => over('the stream ended'));
+  input.on('error', over);
 }
 
-async function read(input: AsyncIterable<Uint8Array>, { onMessage, onClosed }: LinkHandlers): Promise<void> {
-  const lines = new Lines();
+async function read(
+  input: AsyncIterable<Uint8Array>,
+  take: (chunk: Uint8Array) => void,
+  over: (why: unknown) => void,
+): Promise<void> {
   try {
-    for await (const chunk of input) for (const line of lines.push(chunk)) if (line.trim() !== '') onMessage(line);
-    onClosed(unreachable(WHERE, 'the stream ended'));
+    for await (const chunk of input) take(chunk);
+    over('the stream ended');
   } catch (error) {
-    onClosed(error instanceof DragomanError ? error : unreachable(WHERE, error));
+    over(error);
   }
 }
 

@@ -1,18 +1,20 @@
-import { isObject, type Json, type JsonObject, oneLineJson, parseJson } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
+  InFlight,
   type MessageOf,
-  newMessage,
+  messageText,
   PendingCalls,
   type ToolDefinition,
   type ToolResult,
   type WireMessage,
   type WireType,
-  withFields,
 } from '@dragoman/protocols/a2e-wire';
 import { DragomanError } from '../dragoman-error.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
+import { stamp } from './stamp.ts';
+import type { Asked, Waiting } from './waiting.ts';
 import { errorOfMessage, lostError, timeoutError } from './wire-errors.ts';
 import type { WireLink, WireTransport } from './wire-transport.ts';
 
@@ -55,7 +57,7 @@ export class WireClient implements AsyncDisposable {
   readonly #options: WireClientOptions;
   readonly #retry: Required<RetryOptions>;
   readonly #pending = new PendingCalls();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new InFlight<Waiting>();
   #connection: Promise<Connected> | undefined;
   /** The link that requests go over now. */
   #link: WireLink | undefined;
@@ -73,16 +75,17 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** Calls a tool. What it answers, also that it did not succeed, is the result; an error is thrown. */
-  async call(tool: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<ToolResult> {
-    const { timeoutMs = DEFAULT_CALL_MS } = options;
+  call(tool: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<ToolResult> {
+    const { timeoutMs = DEFAULT_CALL_MS, onEvent, signal } = options;
     const fields = {
+      session_id: '',
       tool_name: tool,
       arguments: args,
-      streaming: options.onEvent !== undefined,
+      correlation_id: '',
+      streaming: onEvent !== undefined,
       timeout: timeoutMs / 1000,
     };
-    const answer = await this.request('tool/call/req', fields, { ...options, timeoutMs: timeoutMs + GRACE_MS });
-    return answer['data'] as unknown as ToolResult;
+    return this.#request('tool/call/req', fields, { onEvent, signal, timeoutMs: timeoutMs + GRACE_MS }, resultOf);
   }
 
   /** The tools this caller may use. */
@@ -98,13 +101,12 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** Any request of the protocol, and its answer. */
-  async request<const Type extends WireType>(
+  request<const Type extends WireType>(
     type: Type,
     fields: FieldsOf<Type>,
     options: RequestOptions = {},
   ): Promise<WireMessage> {
-    const { link } = await this.#connected();
-    return this.#ask(link, type, fields as unknown as JsonObject, options);
+    return this.#request(type, fields as unknown as JsonObject, options, itself);
   }
 
   /** Says goodbye and lets go of the connection. */
@@ -112,13 +114,25 @@ export class WireClient implements AsyncDisposable {
     this.#isClosed = true;
     const connected = await this.#connection?.catch(() => undefined);
     if (connected === undefined) return;
-    connected.link.send(textOf(newMessage('shutdown', { timeout: 0 }, stamp())));
+    connected.link.send(messageText({ type: 'shutdown', fields: { timeout: 0 } }, stamp()));
     connected.link.close();
     this.#lost(connected.link, lostError());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** At once where there is a connection; who asks for one gets it first. */
+  #request<Answer>(
+    type: WireType,
+    fields: JsonObject,
+    options: RequestOptions,
+    read: (message: WireMessage) => Answer,
+  ): Promise<Answer> {
+    const asked = { type, fields, options, read };
+    if (this.#link !== undefined && !this.#isClosed) return this.#ask(this.#link, asked);
+    return this.#connected().then(({ link }) => this.#ask(link, asked));
   }
 
   #connected(): Promise<Connected> {
@@ -152,7 +166,8 @@ export class WireClient implements AsyncDisposable {
       onClosed: (error) => this.#lost(link, error),
     });
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
-    const granted = await this.#ask(link, 'handshake/req', fields, { timeoutMs: HANDSHAKE_MS });
+    const options = { timeoutMs: HANDSHAKE_MS };
+    const granted = await this.#ask(link, { type: 'handshake/req', fields, options, read: itself });
     if (granted['ok'] === true) {
       this.#link = link;
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
@@ -162,30 +177,35 @@ export class WireClient implements AsyncDisposable {
     throw new DragomanError({ code, message: `The host turned the handshake down: ${String(granted['reason'])}.` });
   }
 
-  #ask(link: WireLink, type: WireType, fields: JsonObject, options: RequestOptions): Promise<WireMessage> {
+  #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
     const { signal, onEvent, timeoutMs = DEFAULT_REQUEST_MS } = options;
-    const message = withFields(type, fields, stamp());
-    const id = message.id ?? '';
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
-      const giveUp = (reason: unknown) => {
-        if (!this.#settle(id)) return;
-        if (type === 'tool/call/req') link.send(textOf(withFields('tool/cancel/req', { target_id: id }, stamp())));
-        reject(reason);
-      };
-      const onAbort = () => giveUp(signal?.reason);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const done = () => signal?.removeEventListener('abort', onAbort);
-      const late = () => giveUp(timeoutError(type, timeoutMs));
-      this.#waiting.set(id, { link, resolve, reject, onEvent, done, late });
-      this.#pending.expect(id, new Date(Date.now() + timeoutMs));
+      const stamped = stamp();
+      const { id } = stamped;
+      const onAbort = signal && (() => this.#giveUp(id, signal.reason));
+      if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
+      const answer = (message: WireMessage) => resolve(read(message));
+      this.#waiting.add(id, { link, type, timeoutMs, answer, reject, onEvent, signal, onAbort });
+      this.#pending.expect(id, new Date(stamped.now.getTime() + timeoutMs));
       this.#watch(timeoutMs);
       try {
-        link.send(textOf(message));
+        link.send(messageText({ type, fields }, stamped));
       } catch (error) {
-        if (this.#settle(id)) reject(error);
+        this.#settle(id)?.reject(error);
       }
     });
+  }
+
+  /** The caller waits no more; a tool need not run on for nobody. */
+  #giveUp(id: string, reason: unknown): void {
+    const waiting = this.#settle(id);
+    if (waiting === undefined) return;
+    const { link, type, reject } = waiting;
+    if (type === 'tool/call/req') {
+      link.send(messageText({ type: 'tool/cancel/req', fields: { target_id: id } }, stamp()));
+    }
+    reject(reason);
   }
 
   /** One timer for all that wait: each of its own would cost as much as the rest of a call. */
@@ -195,7 +215,10 @@ export class WireClient implements AsyncDisposable {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        for (const id of this.#pending.expire(new Date())) this.#waiting.get(id)?.late();
+        for (const id of this.#pending.expire(new Date())) {
+          const { type, timeoutMs: limit } = this.#waiting.get(id) ?? {};
+          if (type !== undefined && limit !== undefined) this.#giveUp(id, timeoutError(type, limit));
+        }
         if (this.#waiting.size > 0) this.#watch(TICK_MS);
       },
       Math.min(timeoutMs, TICK_MS),
@@ -203,17 +226,17 @@ export class WireClient implements AsyncDisposable {
   }
 
   #receive(text: string, link: WireLink): void {
-    const json = parseJson(text);
+    const json = objectIn(text);
     // What is no message has no id to tell anybody of.
-    if (!json.ok || !isObject(json.value)) return;
-    const decoded = decodeWire(json.value, new Date(), { lenient: true });
+    if (json === undefined) return;
+    const decoded = decodeWire(json, new Date(), { lenient: true });
     if (!decoded.ok) {
-      this.#unreadable(json.value);
+      this.#unreadable(json);
       return;
     }
     const message = decoded.value;
     if (message.type === 'ping') {
-      link.send(textOf(newMessage('pong', { req_id: message.id ?? '' }, stamp())));
+      link.send(messageText({ type: 'pong', fields: {}, reqId: message.id ?? '' }, stamp()));
       return;
     }
     const route = this.#pending.route(message);
@@ -225,7 +248,7 @@ export class WireClient implements AsyncDisposable {
   #answer(reqId: string, message: WireMessage): void {
     const waiting = this.#settle(reqId);
     if (message.type === 'error') waiting?.reject(errorOfMessage(message, reqId));
-    else waiting?.resolve(message);
+    else waiting?.answer(message);
   }
 
   /** An answer that is not as it should be still ends its request. */
@@ -242,7 +265,7 @@ export class WireClient implements AsyncDisposable {
       this.#link = undefined;
       this.#connection = undefined;
     }
-    for (const [id, waiting] of this.#waiting) if (waiting.link === link) this.#settle(id)?.reject(error);
+    for (const [id, waiting] of this.#waiting.entries()) if (waiting.link === link) this.#settle(id)?.reject(error);
   }
 
   /** An idle client keeps no process alive. */
@@ -253,10 +276,9 @@ export class WireClient implements AsyncDisposable {
   }
 
   #settle(id: string): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+    const waiting = this.#waiting.remove(id);
     this.#pending.forget(id);
-    waiting?.done();
+    if (waiting?.onAbort !== undefined) waiting.signal?.removeEventListener('abort', waiting.onAbort);
     if (this.#waiting.size === 0) this.#rest();
     return waiting;
   }
@@ -267,31 +289,24 @@ interface Connected {
   readonly granted: MessageOf<'handshake/resp'>;
 }
 
-interface Waiting {
-  readonly link: WireLink;
-  resolve(message: WireMessage): void;
-  reject(error: unknown): void;
-  readonly onEvent: ((event: WireMessage) => void) | undefined;
-  /** Stops listening to its caller. */
-  done(): void;
-  /** Its time is up. */
-  late(): void;
+/** A host writes what it means: how a key that stands there twice is to be read need not be asked here. */
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const json = JSON.parse(text) as Json;
+    return isObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-function textOf(message: WireMessage): string {
-  return oneLineJson(message as JsonObject);
+function itself(message: WireMessage): WireMessage {
+  return message;
 }
 
-/** Unique in this process and, by its beginning, among all: cheaper than random throughout. */
-function stamp(): { id: string; now: Date } {
-  count += 1;
-  return { id: PREFIX + count.toString(16).padStart(12, '0'), now: new Date() };
+function resultOf(message: WireMessage): ToolResult {
+  return message['data'] as unknown as ToolResult;
 }
 
-let count = 0;
-const PREFIX = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte) =>
-  byte.toString(16).padStart(2, '0'),
-).join('');
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;

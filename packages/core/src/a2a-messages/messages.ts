@@ -112,7 +112,7 @@ export class Conversation {
     }
     const json = parsed.value;
     try {
-      const admitting = this.#admitted.then(() => this.#admit(json));
+      const admitting = this.#admitted.then(() => this.#admit(json, text));
       this.#admitted = admitting.catch(() => {});
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
@@ -127,7 +127,7 @@ export class Conversation {
   }
 
   /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
-  async #admit(json: Json): Promise<Answer | (() => Promise<Answer>)> {
+  async #admit(json: Json, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
     const { engine, proof, nonces, clock } = this.#options;
     const decoded = a2aMessagesDialect.decode(json, clock.now());
     if (!decoded.ok) {
@@ -155,7 +155,7 @@ export class Conversation {
     if (verdict !== 'deliver') return send[0];
     switch (message.message_type) {
       case 'request':
-        return () => this.#ask(message, proven);
+        return () => this.#ask(message, text, proven);
       case 'discover_agents':
         return announcement(message, this.#options.registry, {
           stamp: this.#stamp(),
@@ -166,7 +166,11 @@ export class Conversation {
     }
   }
 
-  async #ask(message: RequestMessage, { principal, nonce, fingerprint }: Proof): Promise<Answer> {
+  async #ask(
+    message: RequestMessage,
+    text: Uint8Array | string,
+    { principal, nonce, fingerprint }: Proof,
+  ): Promise<Answer> {
     const { engine, log, proof } = this.#options;
     const envelope = a2aMessagesDialect.toEnvelope(message) as E2AEnvelope;
     const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
@@ -174,6 +178,7 @@ export class Conversation {
       principal,
       signal: this.#entrance.signal,
       log,
+      received: { dialect: 'a2a-messages', text },
       ...(nonce !== undefined && { nonce }),
       ...(this.#entrance.counted === true && { counted: true }),
     });

@@ -162,7 +162,8 @@ function header({ headers }: InboundAnswer, name: string): string | undefined {
   return typeof value === 'string' || value === undefined ? value : value[0];
 }
 
-async function bytesOf({ body }: InboundAnswer): Promise<Uint8Array> {
+async function bytesOf({ body, whole }: InboundAnswer): Promise<Uint8Array> {
+  if (whole !== undefined) return whole();
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const [only] = chunks;

@@ -1,5 +1,6 @@
 import { type Failure, failure, type Issue, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { a2eWorkflowDialect, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { decodeRequest, type OwnOperations, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { LRUCache } from 'lru-cache';
 
 /** A workflow somebody wants checked, planned or run, and how. */
 export interface Asked {
@@ -9,6 +10,8 @@ export interface Asked {
   readonly text: string;
   /** What was tolerated in reading it. */
   readonly warnings: readonly Issue[];
+  /** The same object for all that are the same but for their execution id, where that was easy to see. */
+  readonly kind?: object;
 }
 
 /**
@@ -20,23 +23,69 @@ export type AskedOutcome =
   | { readonly ok: false; readonly issues: readonly Issue[] }
   | { readonly ok: false; readonly failure: Failure };
 
-export function decodeAsked(json: Json, now: Date): AskedOutcome {
-  if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
-  const outcome = a2eWorkflowDialect.decode(json, now);
-  if (!outcome.ok) {
-    const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
-    if (ofTheBody.length === 0) return { ok: false, issues: outcome.issues };
-    return { ok: false, failure: failure('invalid_message', { issues: ofTheBody }, ofTheBody[0]?.message) };
+export class AskedReader {
+  readonly #operations: OwnOperations;
+  /** What was read, by how it is written. Reading has no other input, so what is here never changes. */
+  readonly #known = new LRUCache<string, Asked>({ max: MOST_KNOWN });
+
+  /** `operations`: those there are beside the built-in ones. */
+  constructor(operations: OwnOperations = {}) {
+    this.#operations = operations;
   }
-  if (outcome.value.kind !== 'workflow') return { ok: false, failure: NO_WORKFLOW };
-  const { workflow, options } = outcome.value;
-  return { ok: true, asked: { workflow, options, text: json['workflow'], warnings: outcome.warnings } };
+
+  read(json: Json): AskedOutcome {
+    if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
+    const text = json['workflow'];
+    const named = withoutId(text);
+    if (named === undefined) return this.#readAnew(json, text);
+    const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
+    const known = this.#known.get(name);
+    if (known !== undefined) {
+      const { operations, order } = known.workflow;
+      return { ok: true, asked: { ...known, text, workflow: { executionId: named.id, operations, order } } };
+    }
+    const outcome = this.#readAnew(json, text);
+    if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
+    const asked = { ...outcome.asked, kind: {} };
+    this.#known.set(name, asked);
+    return { ok: true, asked };
+  }
+
+  #readAnew(json: JsonObject, text: string): AskedOutcome {
+    const outcome = decodeRequest(json, false, this.#operations);
+    if (!outcome.ok) {
+      const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
+      if (ofTheBody.length === 0) return { ok: false, issues: outcome.issues };
+      return { ok: false, failure: failure('invalid_message', { issues: ofTheBody }, ofTheBody[0]?.message) };
+    }
+    const { workflow, options } = outcome.value;
+    return { ok: true, asked: { workflow, options, text, warnings: outcome.warnings } };
+  }
+}
+
+/**
+ * The id of the execution, and the lines without it. Agents send the same workflow again and again under new ids: reading
+ * it once is enough.
+ */
+function withoutId(text: string): { readonly id: string; readonly rest: string } | undefined {
+  if (text.length > LONGEST_KNOWN) return undefined;
+  const at = text.lastIndexOf('"executionId"');
+  if (at === -1) return undefined;
+  EXECUTION_ID.lastIndex = at;
+  const [written, id] = EXECUTION_ID.exec(text) ?? [];
+  if (written === undefined || id === undefined) return undefined;
+  // A line break cannot stand there in JSON: no other workflow is written like this.
+  return { id, rest: `${text.slice(0, at)}\n${text.slice(at + written.length)}` };
 }
 
 /** What is recorded, so that a restart can read it again. */
 export function requestText({ text, options }: Asked): string {
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }
+
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 16_384;
+const EXECUTION_ID = /"executionId"\s*:\s*"([a-zA-Z0-9_-]{1,100})"/y;
 
 const NO_WORKFLOW = failure(
   'invalid_message',

@@ -7,6 +7,7 @@ import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../sto
 export class EffectJournal {
   readonly key: ExecutionKey;
   readonly #store: ExecutionStore;
+  readonly #before: (() => Promise<void>) | undefined;
   readonly #recorded = new Map<string, EffectRow>();
   #pending: EffectRow[] = [];
   #pendingBytes = 0;
@@ -14,9 +15,10 @@ export class EffectJournal {
   #writing: Promise<void> | undefined;
   #broken: unknown;
 
-  constructor({ key, store, recorded = [] }: EffectJournalOptions) {
+  constructor({ key, store, recorded = [], before }: EffectJournalOptions) {
     this.key = key;
     this.#store = store;
+    this.#before = before;
     for (const effect of recorded) this.#recorded.set(nameOf(effect.kind, effect.key), effect);
     this.#next = (recorded.at(-1)?.position ?? -1) + 1;
   }
@@ -68,6 +70,7 @@ export class EffectJournal {
     this.#pending = [];
     this.#pendingBytes = 0;
     try {
+      await this.#before?.();
       await this.#store.append(this.key, batch);
     } catch (error) {
       this.#broken = error;
@@ -85,6 +88,8 @@ interface EffectJournalOptions {
   readonly store: ExecutionStore;
   /** What an earlier process left. */
   readonly recorded?: readonly EffectRow[];
+  /** Has to be done before anything is written. */
+  readonly before?: () => Promise<void>;
 }
 
 function nameOf(kind: EffectKind, key: string): string {

@@ -4,23 +4,32 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Slot, Slots } from '../runs/slots.ts';
-import type { ExecutionKey, ExecutionRow, ExecutionStore, ExecutionSummary } from '../store/executions.ts';
+import type {
+  ExecutionAccepted,
+  ExecutionKey,
+  ExecutionRow,
+  ExecutionStore,
+  ExecutionSummary,
+} from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
+import { Roster } from '../workflow/roster.ts';
 import type { ApiCalls } from './api-calls.ts';
-import { type Asked, decodeAsked, requestText } from './asked.ts';
+import { type Asked, type AskedReader, requestText } from './asked.ts';
 import { cursorFor, numberIn } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
+import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { type ExecutionEvent, LiveExecution, pastEvents } from './live-execution.ts';
+import { type ExecutionEvent, LiveExecution, nameOf, pastEvents } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
+  readonly reader: AskedReader;
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
@@ -56,7 +65,8 @@ export interface Begun {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
-  readonly #live = new Map<string, LiveExecution>();
+  readonly #late: LateRecords;
+  readonly #live = new Roster<string, LiveExecution>();
   readonly #working = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   #stopping = false;
@@ -64,13 +74,14 @@ export class Executions {
   constructor(options: ExecutionsOptions) {
     this.#options = options;
     this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
+    this.#late = new LateRecords({ ...options, live: () => this.#live.values() });
   }
 
   /**
    * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
    * before; another plan under the same name is a conflict.
    */
-  async execute(asked: Asked, { principal, idempotencyKey }: ExecuteContext): Promise<Begun> {
+  async execute(asked: Asked, { principal, idempotencyKey, waits }: ExecuteContext): Promise<Begun> {
     const { planner, store, clock, ids } = this.#options;
     if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
     if (this.#slots.waiting >= MOST_WAITING) refuse('busy', { retry_after: 1 });
@@ -85,20 +96,30 @@ export class Executions {
       acceptedAt: clock.now().getTime(),
       end: null,
     };
+    const ready = { asked, plan: planned.plan };
+    const known = this.#live.get(nameOf(row));
+    const late = new LiveExecution(row, principal);
+    if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
+      this.#late.watch();
+      return begunOf(this.#start(late, ready));
+    }
+    if (known !== undefined) await this.#late.now(known);
     const accepted = await store.accept(row);
-    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal), { asked, plan: planned.plan }));
+    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal, RECORDED), ready));
     if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
     return this.#follow(accepted.row);
   }
 
   /** An execution of the owner as it is now, as JSON text. */
   async find(key: ExecutionKey): Promise<string | undefined> {
+    await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));
   }
 
   /** What an execution told after a number, and tells from now on. */
   async events(key: ExecutionKey, after: number): Promise<AsyncIterable<ExecutionEvent> | undefined> {
+    await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row && (await this.#follow(row)).events(after);
   }
@@ -121,6 +142,8 @@ export class Executions {
       const message = 'cursor must be a next_cursor of this list';
       refuse('invalid_message', { issues: [{ pointer: '/cursor', code: 'cursor', message }] }, `${message}.`);
     }
+    const own = [...this.#live.values()].filter(({ row }) => row.owner === owner);
+    await Promise.all(own.map((live) => this.#late.now(live)));
     const rows = await this.#options.store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -135,7 +158,7 @@ export class Executions {
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
-      else this.#start(new LiveExecution(row, principal), undefined);
+      else this.#start(new LiveExecution(row, principal, RECORDED), undefined);
     }
     void this.#keepHouse();
   }
@@ -185,15 +208,16 @@ export class Executions {
           await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
           return;
         } catch (error) {
-          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded.
-          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping) throw error;
+          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
+          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
+            throw error;
           await clock.wait(STORE_PAUSE_MS, live.controller.signal);
         }
       }
     } catch (error) {
-      if (error !== SUSPENDED) {
+      if (error === SUSPENDED) await this.#late.now(live).catch(() => {});
+      else if (!(error instanceof Refused))
         log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
-      }
       live.fail(error === SUSPENDED ? new Refused(failure('interrupted', { retry_after: 5 })) : error);
     } finally {
       slot?.release();
@@ -214,9 +238,9 @@ export class Executions {
   }
 
   async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
-    const { planner, clock } = this.#options;
+    const { reader, planner } = this.#options;
     const json = parseJson(row.request);
-    const read = json.ok ? decodeAsked(json.value, clock.now()) : undefined;
+    const read = json.ok ? reader.read(json.value) : undefined;
     if (read?.ok !== true)
       return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
     const outcome = await planner.compile(read.asked, principal);
@@ -229,12 +253,18 @@ export class Executions {
     const { asked, plan } = planned;
     const { row, principal, controller } = live;
     const { signal } = controller;
-    const journal = new EffectJournal({ key: row, store, recorded: isFirst ? [] : await store.effects(row) });
+    const journal = new EffectJournal({
+      key: row,
+      store,
+      recorded: isFirst ? [] : await store.effects(row),
+      before: () => this.#late.now(live),
+    });
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
+    const effects = new JournaledEffects({ journal, calls, storedData, context, clock });
     const ended = await run(plan, {
-      effects: new JournaledEffects({ journal, calls, storedData, context, clock }),
+      effects,
       timeoutMs,
       signal,
       ...(limits.cache_seconds > 0 && { caller: principal.id }),
@@ -251,22 +281,31 @@ export class Executions {
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
     await this.#end(live, ended);
-    // Whatever it still waits for, nobody wants any more.
-    controller.abort(OVER);
+    // What it still waits for, nobody wants any more.
+    if (effects.isWaiting) controller.abort(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
   async #end(live: LiveExecution, run: EndedRun): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(live.row, run, endedAt);
-    await this.#options.store.finish(live.row, [], { status: run.status, result, events: live.told, endedAt });
-    live.finish(run.status, result);
+    const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
+    if (earlier === undefined) live.finish(run.status, result);
+    else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
+    else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
+    else live.finish(earlier.end.status, earlier.end.result);
   }
 
   async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(row, failedRun(errorOf(why)), endedAt);
     await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
+  }
+
+  /** Whoever asks for one that runs must find it recorded. */
+  async #ensure(key: ExecutionKey): Promise<void> {
+    const live = this.#live.get(nameOf(key));
+    if (live !== undefined) await this.#late.now(live);
   }
 
   /** The one that runs, or the record of the one that has ended. */
@@ -276,8 +315,7 @@ export class Executions {
     if (live !== undefined) return begunOf(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
-    if (now === undefined || now.end === null)
-      refuse('busy', { retry_after: 5 }, 'The execution cannot go on just now.');
+    if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     return begunBefore(now, now.end.result);
   }
 }
@@ -285,6 +323,8 @@ export class Executions {
 export interface ExecuteContext {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
+  /** The caller hears nothing of it before its end. */
+  readonly waits?: boolean;
 }
 
 interface ListPage {
@@ -335,9 +375,9 @@ function plain(details: Failure['details']) {
   return JSON.parse(JSON.stringify(details));
 }
 
-function nameOf({ owner, executionId }: ExecutionKey): string {
-  // An agent id has no line break in it.
-  return `${owner}\n${executionId}`;
+/** Whether it has a record to go on from. */
+function isRecorded({ recording }: LiveExecution): Promise<boolean> {
+  return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
 }
 
 /** One queue for all: a place is a place, whatever runs in it. */
@@ -346,4 +386,6 @@ const MOST_WAITING = 10_000;
 const ONE_HOUR = 3_600_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
+const CANNOT_GO_ON = 'The execution cannot go on just now.';
+const RECORDED: Promise<ExecutionAccepted> = Promise.resolve({ repeat: false });
 const OVER = new Error('the execution is over');

@@ -55,6 +55,26 @@ test('whatever a key or an agent is called, its file is below the root, apart fr
   expect(readdirSync(join(folder, 'stored'))).toHaveLength(2);
 });
 
+test('hundreds of ways to climb out of a folder lead nowhere', async () => {
+  const dots = ['..', '.', '...', '%2e%2e', '%252e%252e', '..%00', '\uff0e\uff0e', '..\0', '%c0%ae%c0%ae', '.\u200b.'];
+  const slashes = ['/', '\\', '%2f', '%5c', '%252f', '\u2215', '//', '/./', '\\/', '%c0%af'];
+  const goals = ['etc/passwd', 'stored', 'C:\\boot.ini', 'dragoman.db', '~root', ''];
+  const names = dots.flatMap((dot) =>
+    slashes.flatMap((slash) => goals.map((goal, index) => `${`${dot}${slash}`.repeat(index + 1)}${goal}`)),
+  );
+  const made = new Set<string>();
+  // Several at once: each waits for the disk.
+  for (let at = 0; at < names.length; at += 50) {
+    for (const file of await Promise.all(names.slice(at, at + 50).map((name) => write('ann', name)))) made.add(file);
+  }
+  expect(names).toHaveLength(600);
+  expect(made.size).toBe(new Set(names).size);
+  expect(readdirSync(folder)).toEqual(['stored']);
+  const below = readdirSync(folder, { recursive: true, withFileTypes: true });
+  expect(below.filter((entry) => entry.isFile())).toHaveLength(made.size);
+  for (const file of made) expect(file).toMatch(/^[0-9a-f]+\/[0-9a-f.-]+$/);
+});
+
 test('a link in place of a file or of a folder is not followed', async () => {
   const secret = join(folder, 'secret');
   writeFileSync(secret, 'secret');

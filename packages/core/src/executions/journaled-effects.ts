@@ -25,9 +25,15 @@ export interface JournaledEffectsOptions {
  */
 export class JournaledEffects implements Effects {
   readonly #options: JournaledEffectsOptions;
+  #waiting = 0;
 
   constructor(options: JournaledEffectsOptions) {
     this.#options = options;
+  }
+
+  /** Whether something is under way that somebody can end. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
   }
 
   async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
@@ -42,6 +48,7 @@ export class JournaledEffects implements Effects {
       await journal.flush();
     }
     let answer: ApiAnswer;
+    this.#waiting++;
     try {
       answer = await calls.call(request, context);
     } catch (error) {
@@ -49,6 +56,8 @@ export class JournaledEffects implements Effects {
       // An execution that is ended from outside has not learned what came of it.
       if (known === undefined || context.signal.aborted) throw error;
       throw this.#ended(key, digest, known);
+    } finally {
+      this.#waiting--;
     }
     const { status, contentType, lineage, bytes } = answer;
     const note = JSON.stringify({ digest, status, contentType, lineage });
@@ -78,7 +87,9 @@ export class JournaledEffects implements Effects {
       await journal.flush();
     }
     const left = until - clock.now().getTime();
-    if (left > 0) await clock.wait(left, context.signal);
+    if (left <= 0) return;
+    this.#waiting++;
+    await clock.wait(left, context.signal).finally(() => this.#waiting--);
   }
 
   async now(key: string, digest: string): Promise<number> {

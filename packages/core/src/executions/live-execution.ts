@@ -1,5 +1,5 @@
 import type { Principal } from '../principal.ts';
-import type { ExecutionRow } from '../store/executions.ts';
+import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
 
@@ -17,18 +17,22 @@ export class LiveExecution {
   readonly controller = new AbortController();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
+  /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
+  recording: Promise<ExecutionAccepted> | undefined;
   #journal: EffectJournal | undefined;
   /** Written out only when somebody reads them: most executions nobody watches. */
-  #events: Told[] = [];
-  #end: ExecutionEvent | undefined;
+  #events: Progress[] = [];
+  #end: { readonly status: string; readonly result: string } | undefined;
   #broken: unknown;
+  #closing = false;
   #wake: (() => void)[] = [];
   #resolve: (result: string) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(row: ExecutionRow, principal: Principal) {
+  constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
     this.row = row;
     this.principal = principal;
+    this.recording = recording;
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -37,25 +41,32 @@ export class LiveExecution {
     this.ended.catch(() => {});
   }
 
+  /** Its name among all executions. */
+  get name(): string {
+    return nameOf(this.row);
+  }
+
   /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */
   begin(journal: EffectJournal): void {
     this.#journal = journal;
     this.#events = [];
+    this.#closing = false;
   }
 
   tell(progress: Progress): void {
-    const sequence = this.#events.length;
-    this.#events.push(toldOf(sequence, this.row.executionId, progress));
+    this.#events.push(progress);
     if (this.#wake.length > 0) this.#wakeReaders();
   }
 
-  /** What was told, as it is recorded with the end. */
-  get told(): string {
-    return JSON.stringify(this.#events);
+  /** Its end is about to be recorded. Gives what was told, to be recorded with it. */
+  close(): string {
+    this.#closing = true;
+    const { executionId } = this.row;
+    return `[${this.#events.map((progress, sequence) => dataOf(sequence, executionId, progress)).join(',')}]`;
   }
 
   finish(status: string, result: string): void {
-    this.#end = endEvent(this.#events.length, this.row.executionId, status, result);
+    this.#end = { status, result };
     this.#resolve(result);
     this.#wakeReaders();
   }
@@ -71,13 +82,16 @@ export class LiveExecution {
     let next = after + 1;
     for (;;) {
       if (next < this.#events.length) {
-        await this.#journal?.flush();
-        for (const event of this.#events.slice(next)) {
-          yield eventOf(event);
-          next = event.sequence + 1;
+        const end = this.#events.length;
+        await this.#recorded();
+        for (; next < end; next++) {
+          const progress = this.#events[next];
+          if (progress === undefined) break;
+          yield { sequence: next, event: progress.event, data: dataOf(next, this.row.executionId, progress) };
         }
       } else if (this.#end !== undefined) {
-        if (next <= this.#end.sequence) yield this.#end;
+        const { status, result } = this.#end;
+        if (next <= this.#events.length) yield endEvent(this.#events.length, this.row.executionId, status, result);
         return;
       } else if (this.#broken !== undefined) {
         throw this.#broken;
@@ -85,6 +99,16 @@ export class LiveExecution {
         await new Promise<void>((resolve) => this.#wake.push(resolve));
       }
     }
+  }
+
+  /** Resolves when what was told so far is on the disk: by itself, or with the end, after which nothing else is written. */
+  async #recorded(): Promise<void> {
+    try {
+      if (!this.#closing) await this.#journal?.flush();
+    } catch (error) {
+      if (!this.#closing) throw error;
+    }
+    if (this.#closing) await this.ended;
   }
 
   #wakeReaders(): void {
@@ -97,37 +121,30 @@ export class LiveExecution {
 /** What one that has ended told, read back. */
 export function* pastEvents(row: ExecutionRow, after: number): Generator<ExecutionEvent> {
   if (row.end === null) return;
-  const told = JSON.parse(row.end.events) as readonly Told[];
-  for (const event of told) if (event.sequence > after) yield eventOf(event);
+  const told = JSON.parse(row.end.events) as readonly {
+    readonly sequence: number;
+    readonly event: Progress['event'];
+  }[];
+  for (const one of told) {
+    if (one.sequence > after) yield { sequence: one.sequence, event: one.event, data: JSON.stringify(one) };
+  }
   if (told.length > after) yield endEvent(told.length, row.executionId, row.end.status, row.end.result);
 }
 
-/** What is told of an operation, as it is on the wire. */
-interface Told {
-  readonly sequence: number;
-  readonly event: Progress['event'];
-  readonly execution_id: string;
-  readonly operationId: string;
-  readonly key?: string;
-  readonly status?: string;
-  readonly duration_ms?: number;
+/** One name for an execution among those of everybody. */
+export function nameOf({ owner, executionId }: ExecutionKey): string {
+  // An agent id has no line break in it.
+  return `${owner}\n${executionId}`;
 }
 
-function toldOf(sequence: number, executionId: string, progress: Progress): Told {
+/** What is told of an operation, as JSON text. Its ids are words without anything to escape. */
+function dataOf(sequence: number, executionId: string, progress: Progress): string {
   const { event, operationId, key } = progress;
-  const place: Told = {
-    sequence,
-    event,
-    execution_id: executionId,
-    operationId,
-    ...(key !== operationId && { key }),
-  };
-  if (progress.event === 'operation-started') return place;
-  return { ...place, status: progress.status, duration_ms: Math.round(progress.milliseconds * 1000) / 1000 };
-}
-
-function eventOf(told: Told): ExecutionEvent {
-  return { sequence: told.sequence, event: told.event, data: JSON.stringify(told) };
+  const place = key === operationId ? '' : `,"key":${JSON.stringify(key)}`;
+  const head = `{"sequence":${sequence},"event":"${event}","execution_id":"${executionId}","operationId":"${operationId}"${place}`;
+  if (progress.event === 'operation-started') return `${head}}`;
+  const duration = Math.round(progress.milliseconds * 1000) / 1000;
+  return `${head},"status":"${progress.status}","duration_ms":${duration}}`;
 }
 
 function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEvent {

@@ -10,6 +10,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Principal } from '../principal.ts';
+import type { Catalog } from '../workflow/catalog.ts';
 import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
 import type { Asked, AskedOutcome } from './asked.ts';
 import type { WorkflowLimits } from './limits.ts';
@@ -21,12 +22,15 @@ export interface PlannerOptions {
   readonly credentials: () => Readonly<Record<string, Credential>>;
   readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
+  /** The operations there are. */
+  readonly catalog: Catalog;
 }
 
 /** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
 export class Planner {
   readonly #options: PlannerOptions;
-  readonly #plans = new LRUCache<string, Plan>({ max: MOST_PLANS });
+  readonly #plans = new LRUCache<string, LRUCache<object, Plan>>({ max: MOST_PERMISSIONS });
+  readonly #names = new WeakMap<Principal['permissions'], string>();
 
   constructor(options: PlannerOptions) {
     this.#options = options;
@@ -36,28 +40,37 @@ export class Planner {
     const { limits } = this.#options;
     const longest = limits.max_timeout_ms;
     if ((asked.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
-    const name = this.#nameOf(asked, principal);
-    const known = name === undefined ? undefined : this.#plans.get(name);
+    const { kind } = asked;
+    const plans = kind !== undefined && dependsOnNothingElse(asked) ? this.#plansFor(principal) : undefined;
+    const known = kind && plans?.get(kind);
     if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
     const outcome = compilePlan(asked.workflow, {
       ...(await this.#context(asked, principal)),
+      catalog: this.#options.catalog,
       options: { onError: asked.options.onError ?? 'stop' },
     });
-    if (outcome.ok && name !== undefined) this.#plans.set(name, outcome.plan);
+    if (outcome.ok && kind !== undefined) plans?.set(kind, outcome.plan);
     return outcome;
   }
 
-  /**
-   * Everything a plan depends on, in one text; `undefined` where that is too much to say. Agents send the same workflow
-   * again and again under new execution ids: checking it once is enough.
-   */
-  #nameOf({ text, workflow, options, warnings }: Asked, { permissions }: Principal): string | undefined {
-    if (text.length > LONGEST_NAME || warnings.length > 0 || /\/store|credentialRef/.test(text)) return undefined;
-    const at = text.lastIndexOf('"executionId"');
-    const [written, id] = /^"executionId"\s*:\s*"([\w-]+)"/.exec(text.slice(at)) ?? [];
-    if (at === -1 || written === undefined || id !== workflow.executionId) return undefined;
-    const lines = [text.slice(0, at), text.slice(at + written.length)];
-    return JSON.stringify([this.#options.apis.version, permissions, options, lines]);
+  /** The plans that were made with these permissions and the APIs as they are now, by the kind of workflow. */
+  #plansFor({ permissions }: Principal): LRUCache<object, Plan> {
+    const name = `${this.#options.apis.version} ${this.#nameOf(permissions)}`;
+    let plans = this.#plans.get(name);
+    if (plans === undefined) {
+      plans = new LRUCache({ max: MOST_PLANS });
+      this.#plans.set(name, plans);
+    }
+    return plans;
+  }
+
+  #nameOf(permissions: Principal['permissions']): string {
+    let name = this.#names.get(permissions);
+    if (name === undefined) {
+      name = JSON.stringify(permissions);
+      this.#names.set(permissions, name);
+    }
+    return name;
   }
 
   /** The answer of `validate`. */
@@ -77,7 +90,7 @@ export class Planner {
   async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
     const { apis, credentials, storedData, limits } = this.#options;
     // Most workflows read nothing that was kept before, and those need not ask.
-    const stored = asked.text.includes('/store') ? await storedData.names(principal.id) : [];
+    const stored = /\/store|\\u/.test(asked.text) ? await storedData.names(principal.id) : [];
     return {
       level: asked.options.level ?? 'moderate',
       permissions: principal.permissions,
@@ -108,9 +121,14 @@ export function refusalOf(findings: readonly Finding[]): Failure {
   );
 }
 
-/** Plans kept ready, and the longest workflow that is. */
-const MOST_PLANS = 500;
-const LONGEST_NAME = 16_384;
+/** What was kept and which credentials there are changes; a plan that asks neither stays true. Escapes can spell both. */
+function dependsOnNothingElse({ text, warnings }: Asked): boolean {
+  return warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text);
+}
+
+/** Plans kept ready for agents with the same permissions, and how many kinds of those. */
+const MOST_PLANS = 200;
+const MOST_PERMISSIONS = 100;
 
 function tooLong(longest: number): Finding {
   const message = `timeout_ms must be at most ${longest} here`;

@@ -16,7 +16,7 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
     ...(error !== undefined && { error }),
     ...(errors.length > 1 && { errors }),
   });
-  return `${head.slice(0, -1)},"results":${decoder.decode(results)},${tail.slice(1)}`;
+  return `${head.slice(0, -1)},"results":${results},${tail.slice(1)}`;
 }
 
 /** What an execution has to show for itself at its end. */
@@ -24,13 +24,10 @@ export type EndedRun = Pick<PoolResult, 'status' | 'results' | 'skipped' | 'erro
 
 /** An execution that could not even begin, after a restart. */
 export function failedRun(error: WorkflowError): EndedRun {
-  return { status: 'error', results: NOTHING, skipped: [], errors: [error] };
+  return { status: 'error', results: '{}', skipped: [], errors: [error] };
 }
 
 /** What is told of one that is under way. */
 export function runningResult({ executionId, acceptedAt }: ExecutionRow): JsonObject {
   return { execution_id: executionId, status: 'running', results: {}, started_at: new Date(acceptedAt).toISOString() };
 }
-
-const decoder = new TextDecoder();
-const NOTHING = new TextEncoder().encode('{}');

@@ -6,9 +6,11 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
+import { BUILT_IN, type LoadedOperations } from '../workflow/catalog.ts';
 import { WorkflowPool } from '../workflow/pool.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { ApiCalls } from './api-calls.ts';
+import { AskedReader } from './asked.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Executions } from './executions.ts';
 import { FileStorage } from './file-storage.ts';
@@ -29,6 +31,8 @@ export interface WorkflowsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits?: WorkflowsConfig;
+  /** Those of the spec unless told. */
+  readonly operations?: LoadedOperations;
   /** How long what has ended is kept; a day unless told. */
   readonly keepMs?: number;
 }
@@ -41,6 +45,8 @@ export interface KnownCredentials {
 
 /** Everything that plans and executes workflows, in one piece. */
 export interface Workflows {
+  /** Reads what is asked for. */
+  readonly reader: AskedReader;
   readonly planner: Planner;
   readonly executions: Executions;
   readonly limits: WorkflowLimits;
@@ -66,11 +72,14 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     ids,
     quota: { bytes: limits.store_bytes, count: limits.store_keys },
   });
-  const pool = new WorkflowPool({ clock, log });
+  const { catalog, modules } = options.operations ?? { catalog: BUILT_IN, modules: [] };
+  const pool = new WorkflowPool({ clock, log, operations: modules });
+  const reader = new AskedReader(catalog.own);
   const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
-  const planner = new Planner({ apis, credentials: known, storedData, limits });
+  const planner = new Planner({ apis, credentials: known, storedData, limits, catalog });
   const executions = new Executions({
     store: store.executions,
+    reader,
     planner,
     calls,
     storedData,
@@ -83,6 +92,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     log,
   });
   return {
+    reader,
     planner,
     executions,
     limits,

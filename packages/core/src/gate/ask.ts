@@ -33,10 +33,12 @@ export async function ask(
   pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
   const head = await exchange.head;
   try {
-    const bytes = inflated(exchange.body(), codingOf(head), maxBytes);
+    const coding = codingOf(head);
+    const bytes = inflated(exchange.body(), coding, maxBytes);
     return {
       status: head.status,
       headers: shownHeaders(head, redactor),
+      ...(redactor === undefined && coding === undefined && { whole: () => exchange.whole(maxBytes) }),
       body: redactor === undefined ? bytes : redactor.body(bytes),
     };
   } catch (error) {

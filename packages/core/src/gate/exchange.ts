@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { failureOf, Refused } from '../refused.ts';
 import { connectFault } from './connect-fault.ts';
-import { brokenAnswer, excessive, unreachable } from './gate-failure.ts';
+import { brokenAnswer, excessive, tooLarge, unreachable } from './gate-failure.ts';
 
 /**
  * One request on its way and the answer to it, pulled: while nobody reads, the socket is not read either.
@@ -99,6 +99,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
+  /** All of the body, in place of reading it by pieces; never more than `maxBytes`. */
+  whole(maxBytes: number): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (this.#queuedBytes > maxBytes) this.fail(new Refused(tooLarge(maxBytes)));
+        if (this.#state === 'failed') reject(this.#error);
+        else if (this.#state === 'ended') resolve(joined(this.#chunks));
+        else if (this.#controller?.paused) this.#controller.resume();
+      };
+      this.#wake = look;
+      look();
+    });
+  }
+
   #over(state: 'ended' | 'failed'): void {
     this.#state = state;
     this.#onOver();
@@ -109,6 +123,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
 export interface Head {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 function asError(error: unknown): Error {

@@ -22,3 +22,8 @@ export function excessive(reason: string): Failure {
 export function late(milliseconds: number, sent: boolean): Failure {
   return failure('timeout', { sent }, `The answer did not come within ${milliseconds} ms.`);
 }
+
+/** An answer of which nobody wants so much. */
+export function tooLarge(maxBytes: number): Failure {
+  return excessive(`it is larger than ${maxBytes} bytes`);
+}

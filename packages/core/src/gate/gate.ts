@@ -44,4 +44,6 @@ export interface InboundAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of who asks. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
+  readonly whole?: () => Promise<Uint8Array>;
 }

@@ -2,7 +2,7 @@ import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { show } from '@dragoman/protocols';
 import { failureOf, Refused } from '../refused.ts';
-import { excessive } from './gate-failure.ts';
+import { excessive, tooLarge } from './gate-failure.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
@@ -62,10 +62,6 @@ async function* decoded(
 
 function isDecoderError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(Z_|ERR__?|BR)/i.test(String(error.code));
-}
-
-function tooLarge(maxBytes: number) {
-  return excessive(`it is larger than ${maxBytes} bytes`);
 }
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {

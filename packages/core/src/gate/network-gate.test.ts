@@ -98,6 +98,25 @@ describe('an answer', () => {
     expect(await textOf(answer)).toBe(text);
   });
 
+  test('can be had whole: however many pieces it comes in, bounded and broken off as by pieces', async () => {
+    const port = await bench.serve((request, response) => {
+      if (request.url === '/broken') {
+        response.writeHead(200, { 'Content-Length': '100' }).write('half');
+        setTimeout(() => response.destroy(), 20);
+      } else response.end(Buffer.alloc(300_000, 'a'));
+    });
+    const wholeOf = async (path: string, maxBytes: number) => {
+      const answer = await bench.open().request(asking(`http://127.0.0.1:${port}${path}`, { maxBytes }));
+      return answer.whole?.();
+    };
+    expect((await wholeOf('/', 300_000))?.length).toBe(300_000);
+    expect((await failureFrom(wholeOf('/', 299_999))).message).toContain('larger than 299999 bytes');
+    expect(await failureFrom(wholeOf('/broken', 1000))).toMatchObject({
+      code: 'agent_failed',
+      details: { sent: true },
+    });
+  });
+
   test('that is larger than asked for is given up', async () => {
     const port = await bench.serve((_, response) => response.end('x'.repeat(100_001)));
     const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes: 100_000 })));

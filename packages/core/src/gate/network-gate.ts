@@ -84,6 +84,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
       return await this.#ask(request, destination, { addresses, released, bound });
     } catch (error) {
       bound.release();
+      // How long a refusal takes must not tell what is there from what is not.
+      if (failureOf(error)?.code === 'unreachable' && !destination.isAllowed) await this.#dawdle(signal);
       throw error;
     }
   }
@@ -198,6 +200,10 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return new Refused(unreachable(destination.isAllowed ? reason : undefined));
   }
 
+  async #dawdle(signal: AbortSignal | undefined): Promise<void> {
+    await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal);
+  }
+
   #secrets(): Secrets {
     if (this.#parts.secrets !== undefined) return this.#parts.secrets;
     throw new Refused(failure('forbidden', {}, 'No credential can be used here: there is no vault.'));
@@ -237,4 +243,5 @@ function noSecret(): never {
 
 const WEB: ReadonlySet<string> = new Set(['https:', 'http:']);
 const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);
+const MOST_DAWDLE_MS = 50;
 const NO_ADDRESSES = 'its name stands for no address';

@@ -6,6 +6,7 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 /** The headers that go out, names and values in turn. Throws `Refused` for what a caller may not say. */
 export function outboundHeaders(fields: Fields, body: OutboundRequest['body']): string[] {
+  if (fields.length === 0 && body === undefined) return ['user-agent', 'dragoman'];
   const fault = faultOf(fields);
   if (fault !== undefined) throw new Refused(fault);
   const given = new Set(fields.map(([name]) => name.toLowerCase()));

@@ -34,5 +34,5 @@ export function scoresOf(likenesses: readonly Likeness[], weights: Weights): num
   return scores;
 }
 
-/** Found by trying, with the tuning half of `bench/search`. */
+/** Found by trying, with the tuning sets of `bench/search`. */
 export const WEIGHTS: Weights = { words: 0.9, whole: 0.85, sentence: 1.15, related: 0.5 };

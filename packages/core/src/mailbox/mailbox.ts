@@ -41,6 +41,8 @@ export interface MailboxSettings {
 export interface Sender {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
+  /** The message as it came. */
+  readonly text?: string | Uint8Array | undefined;
   /** The `agentId` it registered with. */
   readonly agentId?: string | undefined;
 }
@@ -83,7 +85,7 @@ export class Mailbox {
   /** Takes a message in. Resolves with its answer, or with an acknowledgement when that is not there soon enough. */
   async receive(given: MailboxMessage, sender: Sender): Promise<MailboxResponse> {
     const { clock, ids, directory, store } = this.#options;
-    const { principal, idempotencyKey } = sender;
+    const { principal, idempotencyKey, text } = sender;
     const named = given.messageId === null && idempotencyKey !== undefined ? `idem_${idempotencyKey}` : given.messageId;
     const message = completed(
       { ...given, messageId: named },
@@ -110,6 +112,7 @@ export class Mailbox {
       log: this.#options.log,
       counted: true,
       onAccepted: accepting.resolve,
+      ...(text !== undefined && { received: { dialect: 'a2a-mailbox', text } }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
     // What refuses it (no permission, no such agent) throws here, before anything is written down.

@@ -1,5 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope, failure, withoutSecrets } from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call.ts';
+import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -80,11 +81,13 @@ export class Runs {
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
+    const arrival = arrivalText(envelope, call, admission.agentId);
     const early =
       slot !== undefined && this.#mayStartEarly(row, call)
         ? this.#begin(row, envelope, call, answer, slot, false)
         : undefined;
-    const accepting = early === undefined ? this.#store.requests.accept(row, call.nonce) : this.#acceptEarly(early);
+    const accepting =
+      early === undefined ? this.#store.requests.accept(row, call.nonce, arrival) : this.#acceptEarly(early, arrival);
     this.#accepting.add(accepting);
     try {
       const accepted = await accepting;
@@ -118,10 +121,13 @@ export class Runs {
   }
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
-  async #acceptEarly({ row, run }: LiveRun): Promise<Accepted> {
+  async #acceptEarly({ row, run }: LiveRun, arrival: string): Promise<Accepted> {
     await new Promise(process.nextTick);
     const frames = run.takeAnswer();
-    return frames === undefined ? this.#store.requests.accept(row) : this.#store.requests.acceptAnswered(row, frames);
+    const { requests } = this.#store;
+    return frames === undefined
+      ? requests.accept(row, undefined, arrival)
+      : requests.acceptAnswered(row, frames, arrival);
   }
 
   #abandon(early: LiveRun | undefined, reason: unknown): void {

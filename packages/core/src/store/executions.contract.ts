@@ -34,6 +34,15 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
     }
 
     describe('accepting', () => {
+      test('one that has ended already is recorded with its end, once, and never under way', async () => {
+        const row = { ...execution(), end: END };
+        expect(await store.executions.accept(row)).toEqual({ repeat: false });
+        expect(await store.executions.find(row)).toEqual(row);
+        expect(await store.executions.unfinished()).toEqual([]);
+        expect(await store.executions.accept({ ...row, end: null })).toEqual({ repeat: true, row });
+        await expect(store.executions.finish(row, [], END)).rejects.toThrow('is not under way');
+      });
+
       test('what was accepted is found, field by field, and under way', async () => {
         const row = execution({ idempotencyKey: 'k', request: '{"workflow":"é\\u0000"}' });
         expect(await store.executions.accept(row)).toEqual({ repeat: false });
@@ -46,6 +55,17 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.accept({ ...row, digest: 'other' })).toEqual({ repeat: true, row });
         await store.executions.finish(row, [], END);
         expect(await store.executions.accept(row)).toEqual({ repeat: true, row: { ...row, end: END } });
+      });
+
+      test("by its id alone everybody's execution is found, newest first", async () => {
+        const mine = execution({ executionId: 'by-name' });
+        const theirs = execution({ owner: 'zoe', executionId: 'by-name' });
+        await store.executions.accept(mine);
+        await store.executions.accept(theirs);
+        await store.executions.accept(execution({ executionId: 'other' }));
+        await store.executions.finish(mine, [], END);
+        expect(await store.executions.named('by-name')).toEqual([theirs, { ...mine, end: END }]);
+        expect(await store.executions.named('nobody has it')).toEqual([]);
       });
 
       test('the same idempotency key under another id is a repeat of the first; the id counts more', async () => {

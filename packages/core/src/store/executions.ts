@@ -63,13 +63,18 @@ export interface ExecutionPage {
 }
 
 export interface ExecutionStore {
-  /** Records an execution, or tells which earlier one has its id or, failing that, its idempotency key. */
+  /**
+   * Records an execution, with its end where it has one, or tells which earlier one has its id or, failing that, its
+   * idempotency key.
+   */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
   /** Adds effects to one that is under way. Refuses (throws) a position that is taken, and one that has ended. */
   append(key: ExecutionKey, effects: readonly EffectRow[]): Promise<void>;
   /** Ends it, once, with the effects not recorded yet: all in one commit. */
   finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
+  /** Everybody's executions of this id, newest first. */
+  named(executionId: string): Promise<ExecutionRow[]>;
   /** In the order of their positions. */
   effects(key: ExecutionKey): Promise<EffectRow[]>;
   /** Everything under way, oldest first: what a restart has to go on with. */

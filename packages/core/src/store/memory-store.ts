@@ -41,8 +41,8 @@ export class MemoryStore implements Store {
   #closed = false;
 
   readonly requests: RequestStore = {
-    accept: (row, nonce) => this.#do(() => this.#accept(row, nonce)),
-    acceptAnswered: (row, frames) => this.#do(() => this.#acceptAnswered(row, frames)),
+    accept: (row, nonce, arrival) => this.#do(() => this.#accept(row, nonce, arrival)),
+    acceptAnswered: (row, frames, arrival) => this.#do(() => this.#acceptAnswered(row, frames, arrival)),
     start: (key) =>
       this.#do(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
@@ -52,6 +52,13 @@ export class MemoryStore implements Store {
       }),
     append: (key, frames) => this.#do(() => this.#append(key, frames)),
     find: (key) => this.#do(() => this.#requests.get(nameOf(key.owner, key.requestId))?.row),
+    named: (requestId) =>
+      this.#do(() => {
+        const found = [...this.#requests.values()].reverse().filter(({ row }) => row.requestId === requestId);
+        return found
+          .map(({ row, arrival }) => ({ ...row, arrival }))
+          .sort((one, other) => other.acceptedAt - one.acceptedAt);
+      }),
     frames: (key, { after, limit, maxBytes }) =>
       this.#do(() => {
         const following = (this.#requests.get(nameOf(key.owner, key.requestId))?.frames ?? []).slice(after + 1);
@@ -178,23 +185,23 @@ export class MemoryStore implements Store {
     return operation();
   }
 
-  #accept(row: RequestRow, nonce?: NonceRow): Accepted {
+  #accept(row: RequestRow, nonce?: NonceRow, arrival: string | null = null): Accepted {
     requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
     if (nonce !== undefined && this.nonces.record(nonce) === 'reused') return { reused: true };
     const name = nameOf(row.owner, row.requestId);
     const earlier = this.#requests.get(name) ?? this.#withIdempotencyKey(row);
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
-    const recorded: Recorded = { row, frames: [] };
+    const recorded: Recorded = { row, arrival, frames: [] };
     this.#requests.set(name, recorded);
     if (row.idempotencyKey !== null) this.#byIdempotencyKey.set(nameOf(row.owner, row.idempotencyKey), recorded);
     if (row.sessionId !== null) this.#touchSession({ ...row, sessionId: row.sessionId }, row.acceptedAt);
     return { repeat: false };
   }
 
-  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[]): Accepted {
+  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Accepted {
     requireWhole(row, frames);
     for (const { text } of frames) requireStorable(text);
-    const accepted = this.#accept({ ...row, state: 'started' });
+    const accepted = this.#accept({ ...row, state: 'started' }, undefined, arrival);
     if ('repeat' in accepted && !accepted.repeat) this.#append(row, frames);
     return accepted;
   }
@@ -237,6 +244,7 @@ export class MemoryStore implements Store {
 
 interface Recorded {
   row: RequestRow;
+  readonly arrival: string | null;
   readonly frames: FrameRow[];
 }
 

@@ -49,6 +49,14 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       ]);
     });
 
+    test("the callbacks of one request are found, and nobody else's", async () => {
+      const row = delivery({ requestId: 'asked' });
+      await store.outbox.add(row);
+      await store.outbox.add(delivery({ id: `${row.id}-other`, requestId: 'another' }));
+      await store.outbox.add(delivery({ id: `${row.id}-theirs`, owner: `not ${owner}`, requestId: 'asked' }));
+      expect(await store.outbox.answering({ owner, requestId: 'asked' })).toEqual([fresh(row)]);
+    });
+
     test('the same id again changes nothing', async () => {
       await store.outbox.add(delivery());
       await store.outbox.add(delivery({ body: 'another' }));

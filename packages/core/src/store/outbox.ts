@@ -1,3 +1,5 @@
+import type { RequestKey } from './store.ts';
+
 /**
  * due → delivered, or due → dead. A delivery that is being tried is still due: whether the try arrived is known only when
  * it is over, and a crash in between must lead to another.
@@ -54,6 +56,8 @@ export interface OutboxStore {
   /** Puts it in, unless its id is there already or its owner's URL is disabled: then it is dead from the start. */
   add(delivery: NewDelivery): Promise<void>;
   find(id: string): Promise<DeliveryRow | undefined>;
+  /** The callbacks a request has led to, in the order they came. */
+  answering(key: RequestKey): Promise<DeliveryRow[]>;
   /** Everything due, in the order it came. */
   due(): Promise<DueDelivery[]>;
   delivered(id: string, at: number): Promise<void>;

@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
+import type { ExecutionAccepted } from './executions.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
-import { framesValues, requestValues } from './sql/values.ts';
+import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {
@@ -88,23 +89,24 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: async (row, nonce) => {
-      const values = requestValues(row);
+    accept: async (row, nonce, arrival) => {
+      const values = requestValues(row, arrival);
       const earlier = await (nonce === undefined
         ? this.#ask('accept', ...values)
         : this.#ask('acceptSigned', nonce, ...values));
       if (earlier === 'reused') return { reused: true };
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
-    acceptAnswered: async (row, frames) => {
+    acceptAnswered: async (row, frames, arrival) => {
       requireWhole(row, frames);
-      const values = requestValues({ ...row, state: 'finished' });
+      const values = requestValues({ ...row, state: 'finished' }, arrival);
       const earlier = await this.#ask('acceptAnswered', framesValues(frames), ...values);
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
     start: (key) => this.#ask('start', key),
     append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
+    named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
@@ -136,10 +138,16 @@ export class SqliteStore implements Store {
   };
 
   readonly executions: ExecutionStore = {
-    accept: (row) => this.#ask('acceptExecution', row),
-    append: (key, effects) => this.#ask('appendEffects', key, effects),
-    finish: (key, effects, end) => this.#ask('finishExecution', key, effects, end),
+    accept: async (row) => {
+      const end: EndValues | [] = row.end === null ? [] : endValues(row.end);
+      const earlier = await this.#ask('acceptExecution', executionValues(row), ...end);
+      return earlier === null ? NEW_EXECUTION : { repeat: true, row: earlier };
+    },
+    append: ({ owner, executionId }, effects) => this.#ask('appendEffects', { owner, executionId }, effects),
+    finish: ({ owner, executionId }, effects, end) =>
+      this.#ask('finishExecution', { owner, executionId }, effects, ...endValues(end)),
     find: (key) => this.#ask('findExecution', key),
+    named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
     unfinished: () => this.#ask('unfinishedExecutions'),
     list: (owner, page) => this.#ask('listExecutions', owner, page),
@@ -178,6 +186,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore = {
     add: (delivery) => this.#ask('addDelivery', delivery),
     find: (id) => this.#ask('findDelivery', id),
+    answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),
@@ -322,3 +331,4 @@ function errorOf({ code, message }: ErrorData): Error {
 }
 
 const RECORDED: Accepted = { repeat: false };
+const NEW_EXECUTION: ExecutionAccepted = { repeat: false };

@@ -55,6 +55,26 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         await expect(store.sessions.create(session({ title: 'a\0' }))).rejects.toThrow('NUL');
       });
 
+      test("by its id alone everybody's request is found, newest first, with how it arrived", async () => {
+        const mine = request({ requestId: 'by-name', acceptedAt: 100 });
+        const theirs = request({ owner: 'zoe', requestId: 'by-name', acceptedAt: 200 });
+        const between = request({ owner: 'max', requestId: 'other', acceptedAt: 300 });
+        await store.requests.accept(mine, undefined, ODD_TEXT);
+        await store.requests.accept(theirs);
+        await store.requests.accept(between);
+        await store.requests.accept(mine, undefined, 'a repeat arrives otherwise');
+        expect(await store.requests.named(mine.requestId)).toEqual([
+          { ...theirs, arrival: null },
+          { ...mine, arrival: ODD_TEXT },
+        ]);
+        const answered = request({ requestId: 'by-name-answered', state: 'started' });
+        await store.requests.acceptAnswered(answered, [frame(0, { isFinal: true })], ODD_TEXT);
+        expect(await store.requests.named('by-name-answered')).toMatchObject([
+          { state: 'finished', arrival: ODD_TEXT },
+        ]);
+        expect(await store.requests.named('nobody has it')).toEqual([]);
+      });
+
       test('the same id again is a repeat and gives the first row, whatever the body says now', async () => {
         const first = request({ envelope: '{"one":1}' });
         await store.requests.accept(first);

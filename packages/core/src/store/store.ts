@@ -79,6 +79,11 @@ export interface RequestRow extends RequestKey {
   readonly priority: number;
 }
 
+/** A request with how it arrived, as `arrivalText` wrote it; null for one that was recorded without. */
+export interface ArrivedRow extends RequestRow {
+  readonly arrival: string | null;
+}
+
 export interface FrameRow {
   readonly sequence: number;
   readonly isFinal: boolean;
@@ -95,11 +100,11 @@ export type Accepted =
 export interface RequestStore {
   /**
    * Records a request, in the state given, or tells which earlier one has its id or, failing that, its idempotency key. The
-   * nonce it was signed with is recorded in the same commit.
+   * nonce it was signed with and how it arrived are recorded in the same commit.
    */
-  accept(row: RequestRow, nonce?: NonceRow): Promise<Accepted>;
+  accept(row: RequestRow, nonce?: NonceRow, arrival?: string): Promise<Accepted>;
   /** The same for a request that was answered before it could be recorded: both in one commit, or neither. */
-  acceptAnswered(row: RequestRow, frames: readonly FrameRow[]): Promise<Accepted>;
+  acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
   start(key: RequestKey): Promise<boolean>;
   /**
@@ -108,6 +113,8 @@ export interface RequestStore {
    */
   append(key: RequestKey, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
+  /** Everybody's requests of this id, newest first: callers choose it, so there may be several. */
+  named(requestId: string): Promise<ArrivedRow[]>;
   /**
    * Frames after `after` (-1 for all) in order: at most `limit` of them, and no more than `maxBytes` of text unless the first
    * alone is larger.

@@ -23,7 +23,7 @@ export function callerTools(
 ): CallerTools {
   return {
     list: (filter) => tools.list(call.principal, filter),
-    call: (name, args = {}, options = {}) =>
+    call: async (name, args = {}, options = {}) =>
       tools.call({ name, args, principal: call.principal, ending: Ending.of(call.signal), ...options }),
   };
 }

@@ -45,7 +45,7 @@ const backends: ToolBackends = {
   engine,
   ids,
   gate: directGate(sent),
-  runWorkflow: async (file, args) => ({ success: true, data: { file, args } }),
+  clock,
 };
 
 function call(
@@ -149,16 +149,19 @@ describe('a tool that an agent answers', () => {
   });
 });
 
-test('a workflow is run by whoever runs workflows, and refused where nobody does', async () => {
-  expect((await call({ name: 'flow', workflow: '/w.jsonl' }, { a: 1 })).data).toEqual({
-    file: '/w.jsonl',
-    args: { a: 1 },
-  });
-  const alone = { engine, ids };
+test('what cannot be answered here is refused at once', () => {
+  const alone = { engine, ids, clock };
   expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
     'nothing here that runs workflows',
   );
   expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow('no way out to the network');
+});
+
+test.each(['.', '..', '%2e%2E', '.%2e'])('an argument in a URL cannot lead out of its place: %s', async (id) => {
+  const entry = { name: 'web', http: { url: 'http://api.example.com/public/{id}/items', method: 'GET' } } as const;
+  const before = sent.length;
+  await expect(async () => call(entry, { id })).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+  expect(sent).toHaveLength(before);
 });
 
 test('a tool has one thing that answers it', () => {

@@ -1,24 +1,24 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Engine } from '../engine.ts';
+import type { Workflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Ids } from '../ports.ts';
+import type { Clock, Ids } from '../ports.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
 import { httpTool } from './http-tool.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 import { toolDefinition } from './tool-definition.ts';
 import type { ConfiguredTool } from './tools-config.ts';
+import { workflowTool } from './workflow-tool.ts';
 
 /** What may answer a tool that is no code of its own. What is not there cannot be configured. */
 export interface ToolBackends {
   readonly engine: Engine;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly gate?: Gate;
-  /** Runs the workflow in a file with the arguments as its input. */
-  readonly runWorkflow?: RunWorkflow;
+  readonly workflows?: Pick<Workflows, 'executions' | 'reader'>;
 }
-
-export type RunWorkflow = (file: string, args: JsonObject, call: ToolCall) => Promise<ToolOutcome>;
 
 /** Answers a configured tool; `undefined` input means the kind's own. */
 export interface Backend {
@@ -53,11 +53,5 @@ interface Kind {
 const KINDS: readonly Kind[] = [
   { of: 'http', open: httpTool },
   { of: 'agent', open: agentTool },
-  {
-    of: 'workflow',
-    open: ({ name, workflow = '' }, { runWorkflow }) => {
-      if (runWorkflow === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
-      return { input: { type: 'object' }, run: (args, call) => runWorkflow(workflow, args, call) };
-    },
-  },
+  { of: 'workflow', open: workflowTool },
 ];

@@ -6,7 +6,8 @@ import type { Cancel, Clock } from '../ports.ts';
  */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #waiting = new Set<Deadline>();
+  /** In no order: the place of one that goes is taken by the last. */
+  readonly #waiting: Deadline[] = [];
   #isTicking = false;
 
   constructor(clock: Clock) {
@@ -15,10 +16,19 @@ export class Deadlines {
 
   after(milliseconds: number, callback: () => void): Cancel {
     if (milliseconds < SHORT_MS) return this.#clock.after(milliseconds, callback);
-    const deadline = { at: this.#clock.elapsed() + milliseconds, callback };
-    this.#waiting.add(deadline);
+    const deadline = { at: this.#clock.elapsed() + milliseconds, callback, place: this.#waiting.length };
+    this.#waiting.push(deadline);
     if (!this.#isTicking) this.#tick();
-    return () => this.#waiting.delete(deadline);
+    return () => this.#forget(deadline);
+  }
+
+  #forget(deadline: Deadline): void {
+    const { place } = deadline;
+    if (this.#waiting[place] !== deadline) return;
+    const last = this.#waiting.pop();
+    if (last === undefined || last === deadline) return;
+    this.#waiting[place] = last;
+    last.place = place;
   }
 
   #tick(): void {
@@ -26,12 +36,10 @@ export class Deadlines {
     this.#clock.after(TICK_MS, () => {
       this.#isTicking = false;
       const now = this.#clock.elapsed();
-      for (const deadline of this.#waiting) {
-        if (deadline.at > now) continue;
-        this.#waiting.delete(deadline);
-        deadline.callback();
-      }
-      if (this.#waiting.size > 0) this.#tick();
+      const due = this.#waiting.filter(({ at }) => at <= now);
+      for (const deadline of due) this.#forget(deadline);
+      for (const { callback } of due) callback();
+      if (this.#waiting.length > 0 && !this.#isTicking) this.#tick();
     });
   }
 }
@@ -39,6 +47,7 @@ export class Deadlines {
 interface Deadline {
   readonly at: number;
   readonly callback: () => void;
+  place: number;
 }
 
 const SHORT_MS = 2_000;

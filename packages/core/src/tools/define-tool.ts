@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import { ArgumentCheck } from './argument-check.ts';
 import { plainJson } from './plain-json.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -36,9 +36,10 @@ export function toolFrom(spec: ToolSpec): Tool {
   return {
     definition: toolDefinition(spec),
     issuesOf: (args) => check.issuesOf(args),
-    async run(args, call): Promise<ToolOutcome> {
-      const returned = await spec.run(args, call);
-      return returned instanceof FailedOutcome ? returned : { success: true, data: resultOf(returned) };
+    // A tool that need not wait for anything is answered without waiting.
+    run(args, call) {
+      const returned = spec.run(args, call);
+      return isThenable(returned) ? Promise.resolve(returned).then(outcomeOf) : outcomeOf(returned);
     },
   };
 }
@@ -63,9 +64,13 @@ export function problemOf(spec: unknown): string | undefined {
   return isNames ? undefined : `tags of ${name} must be a list of texts`;
 }
 
-function resultOf(returned: unknown): Json {
-  if (returned === undefined) return null;
-  return plainJson(returned);
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+function outcomeOf(returned: unknown): ToolOutcome {
+  if (returned instanceof FailedOutcome) return returned;
+  return { success: true, data: returned === undefined ? null : plainJson(returned) };
 }
 
 /** `__` is free for the name of an MCP server in front. */

@@ -3,6 +3,7 @@ import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
+import { urlPart } from './url-part.ts';
 
 /**
  * A tool that an HTTP endpoint answers, through the gate. Arguments that the URL names are put there; the rest goes in the
@@ -44,7 +45,7 @@ function filledIn(template: string, args: JsonObject): { url: string; rest: Json
   const url = template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
     taken.add(name);
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
-    return encodeURIComponent(textOf(value ?? ''));
+    return urlPart(name, value ?? '');
   });
   return { url, rest: Object.fromEntries(Object.entries(args).filter(([name]) => !taken.has(name))) };
 }

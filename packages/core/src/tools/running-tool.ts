@@ -9,13 +9,20 @@ import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from
 export class RunningTool implements ToolCall {
   readonly principal: Principal;
   readonly ending = new Ending();
-  readonly #onEvent: (event: ToolEvent) => void;
+  readonly #onEvent: ((event: ToolEvent) => void) | undefined;
+  /** Most tools tell nothing. */
+  #kept: JsonObject[] | undefined;
   #log: Log | undefined;
   #isOver = false;
 
-  constructor(principal: Principal, onEvent: (event: ToolEvent) => void) {
+  /** What it tells while nobody listens is kept. */
+  constructor(principal: Principal, onEvent?: (event: ToolEvent) => void) {
     this.principal = principal;
     this.#onEvent = onEvent;
+  }
+
+  get kept(): JsonObject[] {
+    return this.#kept ?? [];
   }
 
   get signal(): AbortSignal {
@@ -57,7 +64,13 @@ export class RunningTool implements ToolCall {
   }
 
   #tell(event: ToolEvent): void {
-    if (!this.#isOver) this.#onEvent(event);
+    if (this.#isOver) return;
+    if (this.#onEvent !== undefined) {
+      this.#onEvent(event);
+      return;
+    }
+    this.#kept ??= [];
+    if (this.#kept.length < MOST_KEPT) this.#kept.push({ kind: event.kind, data: event.data });
   }
 }
 
@@ -66,3 +79,5 @@ function eventLog(tell: (data: JsonObject) => void): Log {
     tell({ ...(plainJson(fields) as JsonObject), level, message });
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
+
+const MOST_KEPT = 100;

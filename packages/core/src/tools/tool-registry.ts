@@ -1,4 +1,4 @@
-import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
+import { failure, type Issue, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
@@ -36,7 +36,7 @@ export interface ToolRequest {
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
   readonly timeoutMs?: number;
-  readonly onEvent?: (event: ToolEvent) => void;
+  readonly onEvent?: ((event: ToolEvent) => void) | undefined;
   /** Groups of tools that are not to be found. */
   readonly without?: ReadonlySet<string>;
 }
@@ -78,19 +78,72 @@ export class ToolRegistry {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The result of the tool, also of one that did not succeed. Rejects with `Refused` when there is none. */
-  async call(request: ToolRequest): Promise<ToolResult> {
-    const { name, args, principal, ending, timeoutMs = 0, onEvent } = request;
-    const tool = this.#find(request) ?? (await this.#ready().then(() => this.#find(request))) ?? this.#absent(request);
-    const found = tool.issuesOf(args);
-    const issues = found instanceof Promise ? await found : found;
+  /**
+   * The result of the tool, also of one that did not succeed; at once when the tool has it at once. Throws or rejects with
+   * `Refused` when there is none.
+   */
+  call(request: ToolRequest): ToolResult | Promise<ToolResult> {
+    const tool = this.#find(request);
+    return tool === undefined ? this.#callWhenReady(request) : this.#check(tool, request);
+  }
+
+  async #callWhenReady(request: ToolRequest): Promise<ToolResult> {
+    await this.#ready();
+    return this.#check(this.#find(request) ?? this.#absent(request), request);
+  }
+
+  #check(tool: Tool, request: ToolRequest): ToolResult | Promise<ToolResult> {
+    const issues = tool.issuesOf(request.args);
+    if (issues instanceof Promise) return issues.then((found) => this.#run(tool, request, found));
+    return this.#run(tool, request, issues);
+  }
+
+  #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
+    const { name, args, principal, ending, onEvent } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
+    if (ending.isOver) throw ending.reason;
     const startedAt = this.#clock.elapsed();
-    const events: JsonObject[] = [];
-    // Who does not listen while it runs finds what was told in the result.
-    const keep = ({ kind, data }: ToolEvent) => void (events.length < MOST_KEPT && events.push({ kind, data }));
-    const running = new RunningTool(principal, onEvent ?? keep);
-    const outcome = await this.#run(tool, { args, running, ending, timeoutMs });
+    const running = new RunningTool(principal, onEvent);
+    const outcome = outcomeOf(tool, args, running);
+    if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
+    return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
+  }
+
+  /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
+  #inTime(
+    outcome: Promise<ToolOutcome>,
+    { ending, timeoutMs = 0 }: ToolRequest,
+    running: RunningTool,
+  ): Promise<ToolOutcome> {
+    const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
+    return new Promise((resolve, reject) => {
+      const end = (reason: unknown) => {
+        running.end(reason);
+        settle();
+        reject(reason);
+      };
+      const cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
+      const forget = ending.onEnd(() => end(ending.reason));
+      const settle = () => {
+        cancel();
+        forget();
+        running.over();
+      };
+      outcome.then(
+        (found) => {
+          settle();
+          resolve(found);
+        },
+        (error: unknown) => {
+          settle();
+          reject(toolFailure(error));
+        },
+      );
+    });
+  }
+
+  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
+    running.over();
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
     const isLarge = isLargerThan(data, this.#maxResult);
     return {
@@ -103,36 +156,8 @@ export class ToolRegistry {
       error,
       error_code: errorCode,
       duration_ms: Math.round((this.#clock.elapsed() - startedAt) * 1000) / 1000,
-      events,
+      events: running.kept,
     };
-  }
-
-  /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
-  #run(tool: Tool, { args, running, ending, timeoutMs }: Run): Promise<ToolOutcome> {
-    const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
-    return new Promise((resolve, reject) => {
-      const end = (reason: unknown) => {
-        running.end(reason);
-        settle(() => reject(reason));
-      };
-      const cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
-      const forget = ending.isOver ? () => {} : ending.onEnd(() => end(ending.reason));
-      const settle = (how: () => void) => {
-        cancel();
-        forget();
-        running.over();
-        how();
-      };
-      if (ending.isOver) return end(ending.reason);
-      try {
-        tool.run(args, running).then(
-          (outcome) => settle(() => resolve(outcome)),
-          (error: unknown) => settle(() => reject(toolFailure(error))),
-        );
-      } catch (error) {
-        settle(() => reject(toolFailure(error)));
-      }
-    });
   }
 
   /** Asked first whether the caller may: who may not use a tool may not learn whether there is one. */
@@ -170,11 +195,13 @@ export class ToolRegistry {
   }
 }
 
-interface Run {
-  readonly args: JsonObject;
-  readonly running: RunningTool;
-  readonly ending: Ending;
-  readonly timeoutMs: number;
+function outcomeOf(tool: Tool, args: JsonObject, running: RunningTool): ToolOutcome | Promise<ToolOutcome> {
+  try {
+    return tool.run(args, running);
+  } catch (error) {
+    running.over();
+    throw toolFailure(error);
+  }
 }
 
 function mentions({ name, description, tags }: ToolDefinition, wanted: string): boolean {
@@ -206,5 +233,4 @@ function cut(data: Json, limit: number): string {
 const NOBODY: ReadonlySet<string> = new Set();
 const TEN_MINUTES = 600_000;
 const MAX_RESULT = 1024 * 1024;
-const MOST_KEPT = 100;
 const LONGEST_MESSAGE = 2000;

@@ -10,7 +10,7 @@ export interface Tool {
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
-  run(args: JsonObject, call: ToolCall): Promise<ToolOutcome>;
+  run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
 }
 
 /** What a tool has to say in the end. One that ran and did not succeed is an answer, not an error. */

@@ -1,15 +1,22 @@
-import { type Json, parseJsonBytes } from '@dragoman/protocols';
+import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
 import type { ApiAnswer } from './effects.ts';
 import { dataError, StepError } from './step-error.ts';
 
-/** What an answer says: JSON read strictly, other text as it is, null for none. */
-export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Json {
-  if (bytes.length === 0) return null;
+/** What an answer says, and how it said it where that is JSON. */
+export interface DecodedAnswer {
+  readonly value: Json;
+  readonly written?: string;
+}
+
+/** JSON read strictly, other text as it is, null for none. */
+export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): DecodedAnswer {
+  if (bytes.length === 0) return { value: null };
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json');
   if (isJson || type === '') {
-    const parsed = parseJsonBytes(bytes, { numbers: 'finite' });
-    if (parsed.ok) return parsed.value;
+    const written = decoded(bytes);
+    const parsed = written === undefined ? parseJsonBytes(bytes) : parseJson(written, { numbers: 'finite' });
+    if (parsed.ok) return { value: parsed.value, ...(written !== undefined && { written }) };
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {
@@ -18,8 +25,8 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Json {
     }
   }
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
-  const text = TEXT_TYPES.test(type) && READABLE.has(charset) ? decoded(bytes) : undefined;
-  if (text !== undefined) return text;
+  const text = TEXT_TYPES.test(type) && READABLE.has(charset) ? decoded(bytes)?.replace(/^\uFEFF/, '') : undefined;
+  if (text !== undefined) return { value: text };
   throw dataError(`The API answered with ${type || 'bytes'} that are neither JSON nor text in UTF-8.`, {
     details: { statusCode: status, contentType },
     suggestions: ['ask for JSON with an Accept header'],
@@ -52,12 +59,14 @@ function beginning(bytes: Uint8Array): string {
 
 function decoded(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return strict.decode(bytes);
   } catch {
     return undefined;
   }
 }
 
+// A byte order mark stays in the text, so that JSON with one is refused by name.
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const SHOWN_BYTES = 2048;
 const TEXT_TYPES =
   /^(?:|text\/.*|application\/(?:.*\+)?xml|application\/(?:x-ndjson|jsonl|javascript|x-www-form-urlencoded|yaml))$/;

@@ -162,7 +162,10 @@ function badIndex(path: Path, part: string | number, length: number) {
 
 /** Objects of the model have no prototype: there is none to reach by any name. */
 function withMember(target: JsonObject, key: string, value: Json): JsonObject {
-  return Object.assign(Object.create(null), target, { [key]: value });
+  const copy: JsonObject = Object.create(null);
+  for (const name in target) copy[name] = target[name] as Json;
+  copy[key] = value;
+  return copy;
 }
 
 function withoutMember(target: JsonObject, key: string): JsonObject {

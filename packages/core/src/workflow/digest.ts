@@ -8,21 +8,25 @@ import type { Json } from '@dragoman/protocols';
  */
 export class Digest {
   #name: string;
-  #pending = '';
+  /** Keys and values in turn, of which nobody has asked for the name yet: often nobody does. */
+  #pending: Json[] = [];
 
   constructor(start: string) {
     this.#name = start;
   }
 
   add(key: string, value: Json): void {
-    this.#pending += `${key}=${outline(value)}\n`;
-    if (this.#pending.length > MOST_PENDING) this.name();
+    if (this.#pending.push(key, value) > MOST_PENDING) this.name();
   }
 
   name(): string {
-    if (this.#pending !== '') {
-      this.#name = hash('sha256', `${this.#name}\n${this.#pending}`, 'base64url');
-      this.#pending = '';
+    if (this.#pending.length > 0) {
+      let text = this.#name;
+      for (let at = 0; at < this.#pending.length; at += 2) {
+        text += `\n${this.#pending[at]}=${outline(this.#pending[at + 1] as Json)}`;
+      }
+      this.#name = hash('sha256', text, 'base64url');
+      this.#pending = [];
     }
     return this.#name;
   }
@@ -45,4 +49,5 @@ function outline(value: Json, depth = 0): string {
   return `{${text}}`;
 }
 
-const MOST_PENDING = 16_384;
+/** Few: what waits here is kept in memory. */
+const MOST_PENDING = 16;

@@ -31,7 +31,7 @@ export interface ApiRequest {
   readonly idempotencyKey: string | undefined;
   /** No longer than the execution has left. */
   readonly timeoutMs: number;
-  /** The credentials whose answers this request carries data from: it may go only where they may. */
+  /** The credentials whose answers this request carries data from. Told, not enforced: no rule says yet what may go where. */
   readonly carries: readonly string[];
 }
 

@@ -13,6 +13,8 @@ export interface Operation<Config = never> {
   readonly cacheFor?: number;
   /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
   readonly isHeavy?: (config: Config) => boolean;
+  /** With this configuration it changes something outside the execution, or waits: doing it twice is not doing it once. */
+  readonly hasEffect?: (config: Config) => boolean;
   /** It makes an API call each time it runs. */
   readonly callsApi?: true;
   /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */
@@ -43,6 +45,8 @@ export interface StepContext {
   boundedBy(bytes: number): void;
   /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
+  /** Says how the result reads as JSON, so that it need not be written again. */
+  writtenAs(text: string): void;
   /** Says that the result was made with these secrets. */
   usedCredentials(ids: readonly string[]): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;

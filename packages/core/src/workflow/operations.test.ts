@@ -361,6 +361,9 @@ describe('text and numbers', () => {
     ['modulo', 7, { operand: 4 }, 3],
     ['round', 1.005, {}, 1.01],
     ['round', -2.5, { precision: 0 }, -3],
+    ['round', 1e-7, { precision: 2 }, 0],
+    ['round', 1.5e-7, { precision: 7 }, 2e-7],
+    ['round', 1e21, { precision: 2 }, 1e21],
     ['floor', 1.9, {}, 1],
     ['sum', [1, 'x', 2.5], {}, 3.5],
     ['average', [2, 4, null], {}, 3],
@@ -389,7 +392,9 @@ describe('text and numbers', () => {
   test('EncodeDecode refuses what is not encoded so', async () => {
     const decoded = (encoding: string, text: string) =>
       resultOf('EncodeDecode', text, { operation: 'decode', encoding });
-    expect(await decoded('base64', 'a b')).toMatchObject({ type: 'DataError' });
+    for (const text of ['a b', 'YcOxA', 'A', 'YQ=a', '===']) {
+      expect(await decoded('base64', text), text).toMatchObject({ type: 'DataError' });
+    }
     expect(await decoded('base64', '//8=')).toMatchObject({ type: 'DataError' });
     expect(await decoded('url', '%E0%A4%A')).toMatchObject({ type: 'DataError' });
   });

@@ -29,6 +29,8 @@ export function originWith(outer: Origin, path: Path, part: Origin): Origin {
 
 /** A value made from others. */
 export function originOfParts(parts: readonly Origin[]): Origin {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return { ...only, lineage: chain(only.lineage) };
   return {
     lineage: chain(...parts.map(({ lineage }) => lineage)),
     sizes: [...new Set(parts.flatMap(({ sizes }) => sizes))],

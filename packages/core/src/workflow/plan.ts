@@ -26,6 +26,8 @@ export interface Plan {
   readonly reached: readonly string[];
   /** Nothing in it can compute long over little data. */
   readonly isLight: boolean;
+  /** Nothing in it changes anything outside the execution: done twice, it is as if it had been done once. */
+  readonly isHarmless: boolean;
   /** What was found and does not stop it. */
   readonly warnings: readonly Finding[];
 }
@@ -38,6 +40,8 @@ export interface Step {
   readonly operation: Operation;
   readonly work: Work;
   readonly uses: Uses;
+  /** What it reads of what earlier executions stored. */
+  readonly asked: readonly Path[];
   /** Where its result goes. */
   readonly output: Path | undefined;
   /** Names the operation and its configuration. */
@@ -72,16 +76,22 @@ export function compileChecked(workflow: Workflow, catalog: Catalog, hash: strin
   return planOf({ workflow, steps, hash, warnings: [] });
 }
 
-function planOf(made: Omit<Plan, 'reached' | 'isLight'>): Plan {
+function planOf(made: Omit<Plan, 'reached' | 'isLight' | 'isHarmless'>): Plan {
   const reached = reachedIn(made.workflow.order, made.steps);
   const isLight = [...made.steps.values()].every(isLightStep);
-  return { ...made, isLight, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
+  const isHarmless = [...made.steps.values()].every(isHarmlessStep);
+  return { ...made, isLight, isHarmless, reached: [...made.steps.keys()].filter((id) => reached.has(id)) };
 }
 
 /** An operation of the operator's own may do anything, and a long configuration means much to do for each item. */
 function isLightStep({ type, config, operation }: Step): boolean {
   if (!Object.hasOwn(OPERATIONS, type) || operation.isHeavy?.(config as never) === true) return false;
   return JSON.stringify(config).length <= LIGHT_CONFIG;
+}
+
+/** What an operation of the operator's own does to the world, nobody knows. */
+function isHarmlessStep({ type, config, operation }: Step): boolean {
+  return Object.hasOwn(OPERATIONS, type) && operation.hasEffect?.(config as never) !== true;
 }
 
 interface CompiledSteps {
@@ -110,9 +120,10 @@ function compileSteps(workflow: Workflow, catalog: Catalog): CompiledSteps {
     });
     const uses = usesOf(operation.description, config);
     const output = uses.writes.find(({ path }) => path.root === 'workflow')?.path;
-    const { outputPath: _, ...asked } = config;
-    const lineage = hash('sha256', `${type} ${canonicalJson(asked)}`, 'base64url');
-    steps.set(id, { id, type, config, operation, work, uses, output, lineage });
+    const asked = uses.reads.flatMap(({ path }) => (path.root === 'store' ? [path] : []));
+    const { outputPath: _, ...rest } = config;
+    const lineage = hash('sha256', `${type} ${canonicalJson(rest)}`, 'base64url');
+    steps.set(id, { id, type, config, operation, work, uses, asked, output, lineage });
   }
   return { steps, problems };
 }

@@ -36,7 +36,7 @@ export interface RunAsked {
 export type FromWorker =
   | { readonly kind: 'ask'; readonly run: number; readonly ask: number; readonly effect: EffectAsked }
   | { readonly kind: 'progress'; readonly run: number; readonly progress: Progress }
-  | { readonly kind: 'end'; readonly run: number; readonly result: PoolResult };
+  | { readonly kind: 'end'; readonly run: number; readonly result: PortedResult };
 
 export type EffectAsked =
   | { readonly name: 'call'; readonly key: string; readonly request: PortedRequest; readonly digest: string }
@@ -58,7 +58,12 @@ export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'b
 export type PortedValue = string | { readonly credential: string };
 
 /** As `RunResult`, with the results as the JSON text of one object. */
-export interface PoolResult extends Omit<RunResult, 'results'> {
+export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
+  readonly results: string;
+}
+
+/** A result on its way from the thread. */
+export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }
 

@@ -9,6 +9,7 @@ import { PoolWorker } from './pool-worker.ts';
 import { unportRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
+import { Roster } from './roster.ts';
 import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
@@ -48,9 +49,9 @@ export class WorkflowPool {
   readonly #waiting: Job[] = [];
   readonly #cache: MemoryResultCache;
   readonly #turns: Turns;
-  readonly #jobs = new Map<number, Job>();
+  readonly #jobs = new Roster<number, Job>();
   /** Those that run here. */
-  readonly #light = new Set<Job>();
+  readonly #light = new Roster<number, Job>();
   #lastRun = 0;
   #closed = false;
 
@@ -82,7 +83,7 @@ export class WorkflowPool {
       if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
       const abort = () => this.#end(job, reason());
       const queue = () => {
-        this.#light.delete(job);
+        this.#light.delete(job.run);
         if (this.#closed) return;
         if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
         options.signal?.addEventListener('abort', abort, { once: true });
@@ -100,8 +101,10 @@ export class WorkflowPool {
   async #runLight(job: Job): Promise<void> {
     const { clock, lightBytes } = this.#options;
     const { plan, options } = job;
-    this.#light.add(job);
-    const { results, ...rest } = await runPlan(plan, {
+    this.#lastRun += 1;
+    job.run = this.#lastRun;
+    this.#light.set(job.run, job);
+    const { status, results, written, skipped, errors, used } = await runPlan(plan, {
       ...options,
       effects: this.#recorded(job),
       clock,
@@ -110,8 +113,8 @@ export class WorkflowPool {
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
       breathe: () => this.#turns.breathe(),
     });
-    this.#light.delete(job);
-    job.settle({ ...rest, results: resultsText(results) });
+    this.#light.delete(job.run);
+    job.settle({ status, results: resultsText(results, written), skipped, errors, used });
   }
 
   #recorded(job: Job): Effects {
@@ -135,7 +138,7 @@ export class WorkflowPool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light]) {
+    for (const job of [...this.#waiting.splice(0), ...this.#jobs.values(), ...this.#light.values()]) {
       this.#settle(job, endedWith(job.plan, failure('interrupted')));
     }
     await Promise.all([...this.#workers].map((worker) => worker.end()));
@@ -197,7 +200,7 @@ export class WorkflowPool {
   #receive(message: FromWorker): void {
     const job = this.#jobs.get(message.run);
     if (job === undefined) return;
-    if (message.kind === 'end') this.#settle(job, message.result);
+    if (message.kind === 'end') this.#settle(job, { ...message.result, results: utf8.decode(message.result.results) });
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
     else this.#tell(job, message.progress);
@@ -322,16 +325,15 @@ interface Job {
 }
 
 /** An execution of which nothing more is known than why it ended. */
-function endedWith({ hash, reached }: Plan, reason: Failure): PoolResult {
+function endedWith({ reached }: Plan, reason: Failure): PoolResult {
   const { operationId: _, ...error } = workflowError({ failure: reason }, '');
   const status = reason.code === 'timeout' ? 'timeout' : reason.code === 'cancelled' ? 'cancelled' : 'error';
   return {
     status,
-    results: new TextEncoder().encode('{}'),
+    results: '{}',
     skipped: [...reached],
     errors: [error],
     used: { steps: 0, apiCalls: 0, dataBytes: 0 },
-    digest: hash,
   };
 }
 
@@ -344,6 +346,7 @@ function broken(plan: Plan): PoolResult {
   return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
 }
 
+const utf8 = new TextDecoder();
 /** More steps than these are not light any more. */
 const LIGHT_STEPS = 64;
 /** What light work may take of the main thread at a time. */

@@ -1,7 +1,10 @@
 import type { Json } from '@dragoman/protocols';
 
-/** The results of an execution as the JSON text of one object. */
-export function resultsText(results: ReadonlyMap<string, Json>): Uint8Array {
-  const members = [...results].map(([id, value]) => `${JSON.stringify(id)}:${JSON.stringify(value)}`);
-  return new TextEncoder().encode(`{${members.join(',')}}`);
+/** The results of an execution as the JSON text of one object, on one line. `written`: those that are text already, by id. */
+export function resultsText(results: ReadonlyMap<string, Json>, written: ReadonlyMap<string, string>): string {
+  let text = '';
+  for (const [id, value] of results) {
+    text += `${text === '' ? '{' : ','}${JSON.stringify(id)}:${written.get(id) ?? JSON.stringify(value)}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }

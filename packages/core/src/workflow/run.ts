@@ -5,6 +5,7 @@ import { failureOf, Refused } from '../refused.ts';
 import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
+import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
@@ -33,12 +34,14 @@ export interface RunResult {
   readonly status: 'success' | 'partial_success' | 'error' | 'cancelled' | 'timeout';
   /** By operation, what it produced; inside a loop, for the last item. */
   readonly results: ReadonlyMap<string, Json>;
+  /** Those that are JSON text already, as that text. */
+  readonly written: ReadonlyMap<string, string>;
   /** Operations that could have run and did not. */
   readonly skipped: readonly string[];
   readonly errors: readonly WorkflowError[];
   readonly used: Account['used'];
   /** Names everything that was computed: a run that is done again comes to the same one. */
-  readonly digest: string;
+  readonly digest: () => string;
 }
 
 /** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
@@ -50,10 +53,9 @@ export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 export class Run {
   readonly options: RunOptions;
   readonly account: Account;
-  readonly signal: AbortSignal;
+  readonly ending = new EarlyEnd();
   readonly #plan: Plan;
   readonly #ends: number;
-  readonly #timer = new AbortController();
   readonly #started = new Set<string>();
   /** How often an operation ran in the same place, so that each time has a key of its own. */
   readonly #times = new Map<string, number>();
@@ -66,18 +68,18 @@ export class Run {
     this.options = options;
     this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets }, options.within);
     this.#ends = options.clock.elapsed() + options.timeoutMs;
-    this.signal =
-      options.signal === undefined ? this.#timer.signal : AbortSignal.any([this.#timer.signal, options.signal]);
   }
 
   async toEnd(): Promise<RunResult> {
-    const { clock, timeoutMs } = this.options;
-    const disarm = clock.after(timeoutMs, () => this.#timer.abort(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const { clock, timeoutMs, signal } = this.options;
+    const disarm = clock.after(timeoutMs, () => this.ending.end(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const leave = signal && this.ending.follow(signal);
     const frame: Frame = {
       model: new DataModel(),
       suffix: '',
       digest: new Digest(this.#plan.hash),
       results: new Map(),
+      written: new Map(),
       errors: [],
     };
     let fatal: unknown;
@@ -87,6 +89,7 @@ export class Run {
       if (error !== STOP) fatal = error;
     } finally {
       disarm();
+      leave?.();
     }
     if (fatal instanceof TooLargeHere) throw fatal;
     return this.#result(frame, fatal);
@@ -166,8 +169,8 @@ export class Run {
       this.#stopped = true;
       throw error;
     }
-    const ended = this.signal.aborted;
-    const told = ended ? this.signal.reason : error;
+    const ended = this.ending.isEnded;
+    const told = ended ? this.ending.reason : error;
     if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
     if (this.#stopped) throw STOP;
@@ -175,7 +178,7 @@ export class Run {
   }
 
   #checkAlive(): void {
-    if (this.signal.aborted) throw this.signal.reason;
+    if (this.ending.isEnded) throw this.ending.reason;
     if (this.#stopped) throw STOP;
   }
 
@@ -186,21 +189,22 @@ export class Run {
   }
 
   #result(frame: Frame, fatal: unknown): RunResult {
-    const { results, errors } = frame;
+    const { results, written, errors } = frame;
     if (fatal !== undefined && errors.length === 0) errors.push(withoutOperation(fatal));
     return {
       status: this.#status(results.size, errors.length),
       results,
+      written,
       skipped: this.#plan.reached.filter((id) => !this.#started.has(id)),
       errors,
       used: this.account.used,
-      digest: frame.digest.name(),
+      digest: () => frame.digest.name(),
     };
   }
 
   #status(succeeded: number, failed: number): RunResult['status'] {
-    if (this.signal.aborted && failed > 0) {
-      return failureOf(this.signal.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
+    if (this.ending.isEnded && failed > 0) {
+      return failureOf(this.ending.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
     }
     if (failed === 0) return 'success';
     return succeeded > 0 ? 'partial_success' : 'error';

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { unlessAborted } from '../runs/until-aborted.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -20,6 +19,8 @@ export interface Frame {
   readonly suffix: string;
   readonly digest: Digest;
   readonly results: Map<string, Json>;
+  /** Results that are JSON text already. */
+  readonly written: Map<string, string>;
   readonly errors: WorkflowError[];
 }
 
@@ -47,6 +48,7 @@ export class StepRun implements StepContext {
   #lineage: string | (() => string) | undefined;
   #origin: Origin | undefined;
   #credentials: readonly string[] = [];
+  #written: string | undefined;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -91,6 +93,11 @@ export class StepRun implements StepContext {
 
   cameFrom(lineage: string | (() => string)): void {
     this.#lineage = lineage;
+  }
+
+  writtenAs(text: string): void {
+    // A line break between two tokens is JSON as well, and would end the line of an event.
+    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
   }
 
   usedCredentials(ids: readonly string[]): void {
@@ -153,13 +160,14 @@ export class StepRun implements StepContext {
       suffix,
       digest: new Digest(chain(this.#digest(), suffix)),
       results: new Map(),
+      written: new Map(),
       errors: [],
     };
     const adopt = () => {
       for (const { path, value, origin } of writes.slice(bound).filter((write) => !isIn(scope, write))) {
         this.#frame.model.write(path, value, origin);
       }
-      for (const [id, value] of frame.results) this.#frame.results.set(id, value);
+      for (const [id, value] of frame.results) this.#keep(id, value, frame.written.get(id));
       this.#frame.errors.push(...frame.errors);
       this.#frame.digest.add(suffix, frame.digest.name());
     };
@@ -187,7 +195,7 @@ export class StepRun implements StepContext {
   #asked<T>(answer: Promise<T>): Promise<T> {
     // What the world answered has no name but the one that `cameFrom` gives it.
     this.#lineage ??= '';
-    return unlessAborted(answer, this.#run.signal);
+    return this.#run.ending.unlessEnded(answer);
   }
 
   /** Where everything it reads came from. */
@@ -210,7 +218,7 @@ export class StepRun implements StepContext {
 
   #finish(value: Json): Produced {
     const { id, output, operation } = this.#step;
-    const { model, results, digest } = this.#frame;
+    const { model, digest } = this.#frame;
     const exact = this.#bound === undefined;
     const sized = this.account.hold(id, value, this.#bound ?? jsonSize(value), exact);
     if (output !== undefined || operation.cacheFor !== undefined) {
@@ -222,9 +230,16 @@ export class StepRun implements StepContext {
         this.#run.options.cache?.put(lineage, value, { bytes: sized.bytes, seconds: operation.cacheFor });
       }
     }
-    results.set(id, value);
+    this.#keep(id, value, this.#written);
     digest.add(this.#key, value);
     return this.#inner ?? { value, bytes: sized.bytes };
+  }
+
+  #keep(id: string, value: Json, text: string | undefined): void {
+    const { results, written } = this.#frame;
+    results.set(id, value);
+    if (text !== undefined) written.set(id, text);
+    else written.delete(id);
   }
 
   #lineageOfResult(): string {
@@ -235,9 +250,9 @@ export class StepRun implements StepContext {
 
   /** What earlier executions stored is fetched before it is read. */
   #lookups(): Promise<unknown> | undefined {
-    const asked = this.#step.uses.reads.filter(({ path }) => path.root === 'store');
+    const { asked } = this.#step;
     if (asked.length === 0) return undefined;
-    return Promise.all(asked.map(({ path }) => this.#lookUp(path)));
+    return Promise.all(asked.map((path) => this.#lookUp(path)));
   }
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
@@ -300,3 +315,6 @@ function placeOf(name: string): Path | undefined {
   const parsed = parsePath(`/store/${name}`);
   return parsed.ok ? parsed.path : undefined;
 }
+
+/** Longer ones are written again rather than kept twice. */
+const LONGEST_WRITTEN = 65_536;

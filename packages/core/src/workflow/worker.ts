@@ -61,7 +61,7 @@ async function serve(): Promise<void> {
   const start = async (run: number, asked: RunAsked): Promise<void> => {
     const live: LiveRun = { controller: new AbortController(), asks: new Map() };
     runs.set(run, live);
-    const { status, results, skipped, errors, used, digest } = await runPlan(planOf(asked), {
+    const { status, results, written, skipped, errors, used } = await runPlan(planOf(asked), {
       effects: effectsOf(run, live),
       clock,
       timeoutMs: asked.timeoutMs,
@@ -78,8 +78,8 @@ async function serve(): Promise<void> {
       },
     });
     runs.delete(run);
-    const text = resultsText(results);
-    say({ kind: 'end', run, result: { status, results: text, skipped, errors, used, digest } }, text);
+    const text = new TextEncoder().encode(resultsText(results, written));
+    say({ kind: 'end', run, result: { status, results: text, skipped, errors, used } }, text);
   };
 
   const take = (message: ToWorker): void => {

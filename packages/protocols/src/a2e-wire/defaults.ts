@@ -8,6 +8,11 @@ export function completeMessage(type: string, json: JsonObject): WireMessage {
   return (fillers.get(type) ?? addStamps)(json) as WireMessage;
 }
 
+/** The fields of a type's own, with every default; without `req_id` where that is written by itself. */
+export function completeFields(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): JsonObject {
+  return (isAnswer ? answerFillers : fieldFillers).get(type)?.(fields) ?? fields;
+}
+
 /** Puts defaults where a checked value left something out; gives back the value itself when it left out nothing. */
 type Fill = (value: JsonObject) => JsonObject;
 
@@ -75,3 +80,15 @@ const addStamps: Fill = (value) => ({ ...STAMPED, ...value });
 const fillers: ReadonlyMap<string, Fill> = new Map(
   KNOWN_TYPES.map(({ type, schema }) => [type, fillerOf(schema, { ...STAMPED, type, id: '', ts: 0.5 }) ?? addStamps]),
 );
+const fieldFillers = fillersWithout('');
+const answerFillers = fillersWithout('req_id');
+
+function fillersWithout(name: string): ReadonlyMap<string, Fill | undefined> {
+  return new Map(
+    KNOWN_TYPES.map(({ type, schema }) => {
+      const members = Object.entries((schema as { properties: Record<string, JsonSchema> }).properties);
+      const properties = Object.fromEntries(members.filter(([member]) => member !== name));
+      return [type, fillerOf({ ...schema, properties } as JsonSchema)];
+    }),
+  );
+}

@@ -15,6 +15,7 @@ export { isWireErrorCode, WIRE_ERRORS, type WireError, type WireErrorCode } from
 export { EventSequence } from './event-sequence.ts';
 export { failureMessage } from './failure-message.ts';
 export { type Acceptance, grant, type HostPolicy } from './host-policy.ts';
+export { InFlight } from './in-flight.ts';
 export {
   type AcceptedCapability,
   CAPABILITIES,
@@ -24,6 +25,7 @@ export {
   type RejectionReason,
   WIRE_VERSION,
 } from './message.ts';
+export { messageText, type TextGiven } from './message-text.ts';
 export { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 export { PendingCalls, type Route } from './pending.ts';
 export { type EventGiven, HostSession, type Reaction, type SessionGiven } from './session.ts';

@@ -16,10 +16,14 @@ export function newMessage<const Type extends WireType>(
 }
 
 /** The same for a type known only when running. */
-export function withFields(type: string, fields: JsonObject, { id, now }: Stamp): WireMessage {
-  const ts = Math.min(Math.max(now.getTime() / 1000, 0), LATEST_TS);
-  const base = { a2e: WIRE_VERSION, version: WIRE_VERSION, type, id, ts } as const;
+export function withFields(type: string, fields: JsonObject, stamp: Stamp): WireMessage {
+  const base = { a2e: WIRE_VERSION, version: WIRE_VERSION, type, id: stamp.id, ts: secondsOf(stamp) } as const;
   return completeMessage(type, { ...fields, ...base });
+}
+
+/** A clock that is wrong does not make a message wrong. */
+export function secondsOf({ now }: Stamp): number {
+  return Math.min(Math.max(now.getTime() / 1000, 0), LATEST_TS);
 }
 
 export interface ErrorGiven {

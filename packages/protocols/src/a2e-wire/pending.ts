@@ -1,3 +1,4 @@
+import { InFlight } from './in-flight.ts';
 import { lookup, type WireMessage } from './type-map.ts';
 
 /** Where an arriving message goes. */
@@ -15,11 +16,11 @@ export type Route =
  * Ordering: responses reference their request by `req_id`); who waits for it is the caller's business.
  */
 export class PendingCalls {
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new InFlight<Call>();
 
   /** A request goes out. It is given up at `deadline`, when there is one. */
   expect(id: string, deadline?: Date): void {
-    this.#calls.set(id, { deadline, seen: undefined });
+    this.#calls.add(id, { deadline, seen: undefined });
   }
 
   get size(): number {
@@ -35,25 +36,25 @@ export class PendingCalls {
       return belongsToACall ? { to: 'nobody', why: 'unknown_request' } : { to: 'push', type: message.type };
     }
     if (row?.role === 'event') return isRepeated(call, message) ? DUPLICATE : { to: 'events', reqId };
-    this.#calls.delete(reqId);
+    this.#calls.remove(reqId);
     return { to: 'call', reqId };
   }
 
   /** The calls whose time is up; they are pending no more. */
   expire(now: Date): readonly string[] {
-    const expired = [...this.#calls].filter(([, { deadline }]) => deadline !== undefined && deadline <= now);
-    for (const [id] of expired) this.#calls.delete(id);
+    const expired = this.#calls.entries().filter(([, { deadline }]) => deadline !== undefined && deadline <= now);
+    for (const [id] of expired) this.#calls.remove(id);
     return expired.map(([id]) => id);
   }
 
   /** Nobody waits for this one any more. */
   forget(id: string): void {
-    this.#calls.delete(id);
+    this.#calls.remove(id);
   }
 
   /** The connection is gone: nothing will be answered any more. */
   abandon(): readonly string[] {
-    const ids = [...this.#calls.keys()];
+    const ids = this.#calls.entries().map(([id]) => id);
     this.#calls.clear();
     return ids;
   }

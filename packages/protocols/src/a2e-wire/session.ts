@@ -7,6 +7,7 @@ import type { WireErrorCode } from './errors.ts';
 import { EventSequence } from './event-sequence.ts';
 import { failureMessage } from './failure-message.ts';
 import { grant, type HostPolicy } from './host-policy.ts';
+import { InFlight } from './in-flight.ts';
 import type { EventKind, RejectionReason } from './message.ts';
 import { type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
@@ -43,8 +44,8 @@ export interface Reaction {
 export class HostSession<Principal> {
   readonly #policy: HostPolicy<Principal>;
   readonly #newId: () => string;
-  readonly #running = new Map<string, WireMessage>();
-  readonly #waiting = new Map<string, WireMessage>();
+  readonly #running = new InFlight<WireMessage>();
+  readonly #waiting = new InFlight<WireMessage>();
   readonly #sequences = new EventSequence();
   #granted: ReadonlySet<string> = new Set();
   #state: 'handshake' | 'ready' | 'draining' | 'closed' = 'handshake';
@@ -81,6 +82,10 @@ export class HostSession<Principal> {
     return this.#running.has(reqId);
   }
 
+  isWaiting(reqId: string): boolean {
+    return this.#waiting.has(reqId);
+  }
+
   /** One message, parsed. */
   receive(json: Json, now: Date): Reaction {
     if (this.#state === 'closed') return NOTHING;
@@ -96,7 +101,7 @@ export class HostSession<Principal> {
 
   /** A delivered request has been answered; the next one in line may start. */
   finished(reqId: string): Reaction {
-    if (this.#state === 'closed' || !this.#running.delete(reqId)) return NOTHING;
+    if (this.#state === 'closed' || this.#running.remove(reqId) === undefined) return NOTHING;
     this.#sequences.forget(reqId);
     return this.#startNext();
   }
@@ -124,8 +129,8 @@ export class HostSession<Principal> {
   /** Time has passed. What a closing connection still owes when its time is up, it answers with `timeout`. */
   tick(now: Date): Reaction {
     if (this.#state === 'closed' || this.#deadline === undefined || now < this.#deadline) return NOTHING;
-    const owed = [...this.#running.values(), ...this.#waiting.values()];
-    const send = owed.map(({ id = '', type }) => {
+    const owed = [...this.#running.entries(), ...this.#waiting.entries()];
+    const send = owed.map(([id, { type }]) => {
       const message = 'the connection closed before this was finished';
       return newError({ code: 'timeout', reqId: id, message, about: type }, this.#stamp(now));
     });
@@ -224,32 +229,33 @@ export class HostSession<Principal> {
     if (this.#isInFlight(id)) return this.#misplaced(message, `a request with the id ${id} is in flight already`, now);
     if (this.#state === 'draining') return this.#busy(message, 'the connection is closing; open another', now);
     if (this.#running.size < this.#policy.maxParallel) {
-      this.#running.set(id, message);
-      return { ...NOTHING, deliver: [message] };
+      this.#running.add(id, message);
+      return { send: NONE, deliver: [message], answers: NONE, cancel: NO_IDS };
     }
     if (this.#waiting.size >= (this.#policy.maxQueued ?? MAX_QUEUED)) {
       return this.#busy(message, 'too many requests are waiting already', now);
     }
-    this.#waiting.set(id, message);
+    this.#waiting.add(id, message);
     return NOTHING;
   }
 
   #startNext(): Reaction {
+    this.#closeIfIdle();
+    if (this.#waiting.size === 0) return NOTHING;
     const deliver: WireMessage[] = [];
-    for (const [id, message] of this.#waiting) {
-      if (this.#running.size >= this.#policy.maxParallel) break;
-      this.#waiting.delete(id);
-      this.#running.set(id, message);
+    while (this.#waiting.size > 0 && this.#running.size < this.#policy.maxParallel) {
+      const [id, message] = this.#waiting.shift() ?? [];
+      if (id === undefined || message === undefined) break;
+      this.#running.add(id, message);
       deliver.push(message);
     }
-    this.#closeIfIdle();
     return { ...NOTHING, deliver };
   }
 
   /** A waiting call is dropped and told so; a running one is for the host to stop and answer. */
   #cancel(request: MessageOf<'tool/cancel/req'>, now: Date): Reaction {
     const { id, target_id } = request;
-    const waiting = this.#waiting.delete(target_id);
+    const waiting = this.#waiting.remove(target_id) !== undefined;
     const running = this.#running.has(target_id);
     const fields = { req_id: id, target_id, cancelled: waiting || running };
     const answer = newMessage('tool/cancel/resp', fields, this.#stamp(now));
@@ -300,7 +306,7 @@ export class HostSession<Principal> {
 
   /** The ids of what was running. */
   #close(): readonly string[] {
-    const running = [...this.#running.keys()];
+    const running = this.#running.entries().map(([id]) => id);
     this.#running.clear();
     this.#waiting.clear();
     this.#state = 'closed';
@@ -342,7 +348,9 @@ function after(now: Date, seconds: number): Date {
   return new Date(now.getTime() + seconds * 1000);
 }
 
-const NOTHING: Reaction = { send: [], deliver: [], answers: [], cancel: [] };
+const NONE: readonly WireMessage[] = [];
+const NO_IDS: readonly string[] = [];
+const NOTHING: Reaction = { send: NONE, deliver: NONE, answers: NONE, cancel: NO_IDS };
 const HANDSHAKE_SECONDS = 10;
 const DRAIN_SECONDS = 300;
 const MAX_QUEUED = 64;

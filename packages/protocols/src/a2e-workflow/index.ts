@@ -67,6 +67,6 @@ export {
   parsePath,
 } from './path.ts';
 export { reportOf, validateWorkflow } from './report.ts';
-export type { RunOptions } from './request.ts';
+export { decodeRequest, type RunOptions } from './request.ts';
 export { hasTemplate, parseTemplate, parseUrlTemplate, type Template, type TemplatePart } from './template.ts';
 export { isPathReference } from './value.ts';

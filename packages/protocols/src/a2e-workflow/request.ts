@@ -5,14 +5,16 @@ import { issuesOf } from '../validation.ts';
 import { parseWorkflow, type Workflow } from './document.ts';
 import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
+import type { OwnOperations } from './operation.ts';
 
 /** How a workflow is to be checked and run, beside what it says itself. */
 export type RunOptions = Omit<WorkflowRequest, 'workflow'>;
 
-/** Reads the body of validate, plan and execute. */
+/** Reads the body of validate, plan and execute. `operations`: those the server has beside the built-in ones. */
 export function decodeRequest(
   json: JsonObject,
   lenient: boolean,
+  operations: OwnOperations = {},
 ): Outcome<{ readonly workflow: Workflow; readonly options: RunOptions }> {
   const { validate, ...body } = json;
   const tolerant = lenient || body['level'] === 'lenient';
@@ -25,7 +27,12 @@ export function decodeRequest(
   const { workflow, ...options } = body as WorkflowRequest;
   if (typeof workflow !== 'string') return { ok: false, issues };
   const level = LEVELS.find((name) => name === options.level);
-  const parsed = parseWorkflow(workflow, { at: '/workflow', lenient: tolerant, ...(level !== undefined && { level }) });
+  const parsed = parseWorkflow(workflow, {
+    at: '/workflow',
+    lenient: tolerant,
+    operations,
+    ...(level !== undefined && { level }),
+  });
   if (!parsed.ok) return { ok: false, issues: [...issues, ...parsed.issues] };
   if (issues.length > 0) return { ok: false, issues };
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);

@@ -1,11 +1,22 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
 import { LineSplitter } from '@dragoman/protocols';
 
 /** A byte stream each way. */
 export interface Lines {
   readonly input: Readable;
-  readonly output: Writable;
+  readonly output: LineOutput;
+}
+
+/** What is asked of a stream that lines are written to. */
+export interface LineOutput {
+  readonly writableLength: number;
+  write(text: string): unknown;
+  /** Calls back when everything is written. */
+  end(done: () => void): unknown;
+  destroy(): unknown;
+  on(event: 'error' | 'close', listener: () => void): unknown;
+  once(event: 'drain', listener: () => void): unknown;
 }
 
 /** Whoever talks by lines. `undefined` when it takes no more peers. */
@@ -119,13 +130,14 @@ export function serveLines(
       entrance,
       address,
     );
-    for (const stream of [input, output]) {
-      stream.on('error', () => connection?.lost());
-      stream.on('close', () => {
-        if (stream === output || input.errored !== null) connection?.lost();
-        if (stream === output) over();
-      });
-    }
+    for (const stream of [input, output]) stream.on('error', () => connection?.lost());
+    input.on('close', () => {
+      if (input.errored !== null) connection?.lost();
+    });
+    output.on('close', () => {
+      connection?.lost();
+      over();
+    });
     if (connection === undefined) {
       output.end(over);
       return;

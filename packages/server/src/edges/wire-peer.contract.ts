@@ -5,6 +5,7 @@ import { type Json, type JsonObject, LineSplitter, SseParser } from '@dragoman/p
 import WebSocket from 'ws';
 import type { Server } from '../server.ts';
 import { systemClock } from '../system-ports.ts';
+import type { Wire } from '../wire.ts';
 import { serveStdio } from './stdio.ts';
 
 /** An agent at the other end of a connection, for tests. */
@@ -17,13 +18,14 @@ export interface WirePeer extends AsyncDisposable {
   end(): void;
 }
 
-/** Every way to the wire host. A new transport is a line here. */
-export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) => Promise<WirePeer>>> = {
-  stdio: async (server) => {
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    void serveStdio({ input, output }, { host: server.wire.host, clock: systemClock });
-    return linePeer({ write: (text) => void input.write(text), end: () => void input.end(), read: output });
-  },
+/** Where a server answers. */
+export interface WirePlace {
+  readonly url: string;
+  readonly wire: Pick<Wire, 'url' | 'socket'>;
+}
+
+/** The ways over the network. A new transport is a line here. */
+export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key: string) => Promise<WirePeer>>> = {
   tcp: (server) => socketPeer(connect({ port: Number(new URL(server.wire.url ?? '').port), host: '127.0.0.1' })),
   unix: (server) => socketPeer(connect(server.wire.socket ?? '')),
   websocket: async (server) => {
@@ -59,6 +61,16 @@ export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) =
   },
 };
 
+/** Every way to the wire host. */
+export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) => Promise<WirePeer>>> = {
+  stdio: async (server) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    void serveStdio({ input, output }, { host: server.wire.host, clock: systemClock });
+    return linePeer({ write: (text) => void input.write(text), end: () => void input.end(), read: output });
+  },
+  ...NETWORK_TRANSPORTS,
+};
+
 export async function socketPeer(socket: Socket): Promise<WirePeer> {
   await once(socket, 'connect');
   return linePeer({ write: (text) => void socket.write(text), end: () => void socket.end(), read: socket });
@@ -69,7 +81,7 @@ interface Way {
   end(): void;
 }
 
-function linePeer({ read, ...way }: Way & { readonly read: NodeJS.ReadableStream }): WirePeer {
+export function linePeer({ read, ...way }: Way & { readonly read: NodeJS.ReadableStream }): WirePeer {
   const inbox = new Inbox();
   const splitter = new LineSplitter();
   read.on('data', (chunk: Uint8Array) => {

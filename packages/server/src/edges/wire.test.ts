@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { decodeWire } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
 import { type Server, startServer } from '../server.ts';
 import { systemClock, systemIds } from '../system-ports.ts';
 import { TRANSPORTS, type WirePeer } from './wire-peer.contract.ts';
@@ -288,6 +290,20 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
       expect(await ask(peer, callOf('echo'))).toMatchObject({ type: 'error', code: 'rate_limited', retryable: true });
       expect(await ask(peer, message('ping'))).toMatchObject({ type: 'pong' });
     });
+
+    test('each step of a chain counts: a chain is no way around the rate', async () => {
+      const own = await keyFor(server, `chained-${name}`, ['*'], { requests_per_minute: name === 'http' ? 4 : 3 });
+      await using peer = await ready(own);
+      const nodes = [1, 2, 3, 4, 5].map((index) => ({
+        node_id: `n${index}`,
+        kind: 'tool',
+        name: 'echo',
+        next_node: index < 5 ? `n${index + 1}` : '',
+      }));
+      const answer = await ask(peer, message('chain/req', { nodes, entry_node: 'n1' }));
+      expect(answer).toMatchObject({ success: false, error: { code: 'chain_node_error' } });
+      expect(Object.keys(answer['outputs'] as JsonObject)).toEqual(['n1', 'n2', 'n3']);
+    });
   }
 
   test('peers that end their side still get their answers', async () => {
@@ -431,4 +447,18 @@ test('ten thousand calls over fifty connections each come back to who asked, wit
 
 test('the unix socket is for its owner alone', () => {
   expect(statSync(join(folder, 'wire.sock')).mode & 0o777).toBe(0o600);
+});
+
+test('a WebSocket peer that does not read is given up, however much a tool tells', async () => {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`);
+  await once(socket, 'open');
+  socket.send(JSON.stringify(message('handshake/req', { auth_token: key })));
+  await once(socket, 'message');
+  socket.pause();
+  const closed = once(socket, 'close');
+  socket.send(JSON.stringify(callOf('pour', { pieces: 60 }, { streaming: true, timeout: 600 })));
+  const ended = () => server.wire.host.connections === 0;
+  await expect.poll(ended, { timeout: 20_000 }).toBe(true);
+  socket.resume();
+  await closed;
 });

@@ -72,14 +72,15 @@ class E2ASocket {
     const { clock, limits = {} } = this.#context;
     const read = readEnvelope(text, { principal, now: clock.now(), limits: jsonLimits(limits) });
     if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
-    const envelope = withRequestId(read, this.#context.ids, undefined);
+    const envelope = withRequestId(read.envelope, this.#context.ids, undefined);
     const requestId = envelope.request_id ?? '';
     if (this.#inFlight.has(requestId)) {
       return this.#refuse(failure('conflict', {}, 'This id is being answered on this connection already.'), envelope);
     }
     this.#inFlight.add(requestId);
     try {
-      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log };
+      const received = { dialect: 'e2a', text, json: read.json };
+      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received };
       await this.#send(this.#frames(envelope, call), envelope);
     } catch (error) {
       const known = failureOf(error);

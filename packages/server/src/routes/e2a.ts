@@ -8,11 +8,12 @@ import {
   type Log,
   type Principal,
   type Reading,
+  type Received,
   type RequestKey,
   type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type Failure, failure } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure, type Json } from '@dragoman/protocols';
 import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
@@ -84,12 +85,12 @@ function send(request: InboundRequest, context: E2AContext): Answer | Failure | 
     limits: jsonLimits(context.limits ?? {}),
   });
   if (isFailure(read)) return read;
-  const addressed = withAgent(read, request.params['agent_id']);
+  const addressed = withAgent(read.envelope, request.params['agent_id']);
   if (isFailure(addressed)) return addressed;
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
-  const call = new DoorCall(request, { principal, log: context.log, idempotencyKey });
+  const call = new DoorCall(request, { principal, log: context.log, idempotencyKey, json: read.json });
   return answer(context.engine.open(envelope, call), { framing, envelope, context });
 }
 
@@ -100,9 +101,11 @@ class DoorCall implements Call {
   readonly counted = true;
   readonly idempotencyKey?: string;
   readonly #request: InboundRequest;
+  readonly #json: Json;
 
-  constructor(request: InboundRequest, { principal, log, idempotencyKey }: DoorCallOptions) {
+  constructor(request: InboundRequest, { principal, log, idempotencyKey, json }: DoorCallOptions) {
     this.#request = request;
+    this.#json = json;
     this.principal = principal;
     this.log = log;
     if (idempotencyKey !== undefined) this.idempotencyKey = idempotencyKey;
@@ -111,12 +114,17 @@ class DoorCall implements Call {
   get signal(): AbortSignal {
     return this.#request.signal;
   }
+
+  get received(): Received {
+    return { dialect: 'e2a', text: this.#request.body, json: this.#json };
+  }
 }
 
 interface DoorCallOptions {
   readonly principal: Principal;
   readonly log: Log;
   readonly idempotencyKey: string | undefined;
+  readonly json: Json;
 }
 
 /** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */

@@ -94,6 +94,7 @@ async function receive(request: InboundRequest, context: MailboxContext): Promis
   const sender: Sender = {
     principal,
     idempotencyKey,
+    text: request.body,
     agentId: context.engine.callers.find(principal.id)?.agentId,
   };
   return { status: 200, headers: PRIVATE, json: await context.mailbox.receive(message, sender) };

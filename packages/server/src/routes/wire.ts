@@ -19,6 +19,8 @@ export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRout
   return {
     path: '/a2e/ws',
     access: 'open',
+    // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
+    subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
     open: async (socket) => {
       const { principal } = socket;
@@ -28,10 +30,12 @@ export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRout
       const sink = {
         send: (text: string) => {
           sent = socket.send(text).catch(() => {});
+          // Events come whether anybody reads them or not.
+          if (socket.bufferedBytes > MOST_UNSENT) connection?.lost();
         },
         close: () => closed.abort(),
       };
-      const connection = host.connect(sink, principal === undefined ? {} : { principal });
+      const connection: WireConnection | undefined = host.connect(sink, principal === undefined ? {} : { principal });
       if (connection === undefined) return socket.close(1013, 'busy');
       socket.signal.addEventListener('abort', () => connection.lost());
       const reading = (async () => {

@@ -1,4 +1,4 @@
-import { type AskedOutcome, type Clock, decodeAsked, explainPlan, refusalOf, type Workflows } from '@dragoman/core';
+import { type AskedOutcome, type Clock, explainPlan, refusalOf, type Workflows } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
@@ -48,14 +48,14 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
   ];
 }
 
-async function validate(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
-  const read = readAsked(request, clock);
+async function validate(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
+  const read = readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   return { status: 200, json: (await workflows.planner.report(read, callerOf(request))) as JsonObject };
 }
 
-async function plan(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
-  const read = readAsked(request, clock);
+async function plan(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
+  const read = readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
   const outcome = await workflows.planner.compile(read.asked, callerOf(request));
@@ -69,14 +69,16 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
-  const read = readAsked(request, clock);
+  const read = readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
-  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey });
+  // RFC 7240 §4.1.
+  const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
+  const waits = framing === 'application/json' && !isAsync;
+  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey, waits });
   const { executionId } = begun;
   const location = { Location: `/api/v1/executions/${executionId}` };
-  // RFC 7240 §4.1.
-  if (/(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''))) {
+  if (isAsync) {
     const headers = { ...location, 'Preference-Applied': 'respond-async' };
     return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
   }
@@ -88,11 +90,11 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-function readAsked({ headers, body, query }: InboundRequest, clock: Clock): AskedOutcome {
+function readAsked({ headers, body, query }: InboundRequest, { reader }: Workflows): AskedOutcome {
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
     const json = parseJsonBytes(body);
     if (!json.ok) return { ok: false, failure: failure(unreadable(json.issues[0]?.code), { issues: json.issues }) };
-    return decodeAsked(json.value, clock.now());
+    return reader.read(json.value);
   }
   let workflow: string;
   try {
@@ -104,7 +106,7 @@ function readAsked({ headers, body, query }: InboundRequest, clock: Clock): Aske
   for (const name of ['onError', 'level']) if (query.has(name)) told[name] = query.get(name);
   const timeout = query.get('timeout_ms');
   if (timeout !== null) told['timeout_ms'] = /^\d{1,9}$/.test(timeout) ? Number(timeout) : timeout;
-  return decodeAsked(told, clock.now());
+  return reader.read(told);
 }
 
 function unreadable(code: string | undefined): 'not_utf8' | 'not_json' {

@@ -31,6 +31,11 @@ export class MemoryExecutions {
       append: (key, effects) => perform(() => void this.#append(key, effects)),
       finish: (key, effects, end) => perform(() => this.#finish(key, effects, end)),
       find: (key) => perform(() => this.#executions.get(nameOf(key))?.row),
+      named: (executionId) =>
+        perform(() => {
+          const rows = [...this.#executions.values()].reverse().map(({ row }) => row);
+          return rows.filter((row) => row.executionId === executionId);
+        }),
       effects: (key) => perform(() => [...(this.#executions.get(nameOf(key))?.effects ?? [])]),
       unfinished: () =>
         perform(() => [...this.#executions.values()].map(({ row }) => row).filter(({ end }) => end === null)),
@@ -62,6 +67,7 @@ export class MemoryExecutions {
 
   #accept(row: ExecutionRow): ExecutionAccepted {
     requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
+    if (row.end !== null) requireStorable(row.end.result, row.end.events);
     const second = row.idempotencyKey === null ? undefined : JSON.stringify([row.owner, row.idempotencyKey]);
     const earlier =
       this.#executions.get(nameOf(row)) ?? (second === undefined ? undefined : this.#byIdempotencyKey.get(second));

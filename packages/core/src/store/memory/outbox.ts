@@ -50,6 +50,8 @@ export function memoryOutbox(run: Run): OutboxStore & { readonly put: (delivery:
     put,
     add: (delivery) => run(() => put(delivery)),
     find: (id) => run(() => rows.get(id)),
+    answering: ({ owner, requestId }) =>
+      run(() => [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId)),
     due: () =>
       run(() =>
         [...rows.values()]

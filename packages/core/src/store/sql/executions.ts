@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type {
   EffectRow,
-  ExecutionAccepted,
   ExecutionEnd,
   ExecutionKey,
   ExecutionPage,
@@ -11,6 +10,8 @@ import type {
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
+import { ownersIn } from './owners.ts';
+import type { EndValues, ExecutionValues } from './values.ts';
 
 /**
  * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row goes when the
@@ -69,6 +70,9 @@ export const EXECUTION_TABLES = `
 export function executionReads(database: Database) {
   const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
   const open = database.prepare(`${SELECT_EXECUTION} WHERE o.execution IS NOT NULL ORDER BY x.id`);
+  const byName = database.prepare(`
+    ${ownersIn('executions')} ${SELECT_EXECUTION} JOIN owners ON owners.name = x.owner WHERE x.execution_id = ?
+    ORDER BY x.id DESC`);
   const effects = database.prepare(`
     SELECT f.position, f.name AS "key", f.kind, f.note, f.bytes, f.checksum
     FROM executions x JOIN execution_effects f ON f.execution = x.id
@@ -85,6 +89,10 @@ export function executionReads(database: Database) {
     findExecution(key: ExecutionKey): ExecutionRow | undefined {
       const row = byKey.get(key.owner, key.executionId) as StoredExecution | undefined;
       return row === undefined ? undefined : checkedExecution(row);
+    },
+
+    executionsNamed(executionId: string): ExecutionRow[] {
+      return (byName.all(executionId) as StoredExecution[]).map(checkedExecution);
     },
 
     unfinishedExecutions(): ExecutionRow[] {
@@ -114,34 +122,34 @@ export function executionWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
+  function endWith(id: number, values: EndValues): void {
+    const [status, result, events, endedAt] = values;
+    requireStorable(result, events);
+    end.run(id, ...values, checksumOfEnd({ status, result, events, endedAt }));
+  }
+
   return {
-    acceptExecution(row: ExecutionRow): ExecutionAccepted {
-      requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
-      const { changes, lastInsertRowid } = insert.run(
-        row.owner,
-        row.executionId,
-        row.digest,
-        row.idempotencyKey,
-        row.request,
-        row.acceptedAt,
-        checksumOf(row),
-      );
+    /** The earlier one that has its id or its idempotency key; null where there is none and it was recorded. */
+    acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | null {
+      const [owner, executionId, digest, idempotencyKey, request] = values;
+      requireStorable(owner, executionId, idempotencyKey, request);
+      const { changes, lastInsertRowid } = insert.run(...values, checksumOf({ owner, executionId, digest, request }));
       if (changes === 0) {
-        const earlier = byKey.get(row.owner, row.executionId) ?? byIdempotencyKey.get(row.owner, row.idempotencyKey);
-        return { repeat: true, row: checkedExecution(earlier as StoredExecution) };
+        const earlier = byKey.get(owner, executionId) ?? byIdempotencyKey.get(owner, idempotencyKey);
+        return checkedExecution(earlier as StoredExecution);
       }
-      openUp.run(Number(lastInsertRowid));
-      return { repeat: false };
+      if (ended.length === 0) openUp.run(Number(lastInsertRowid));
+      else endWith(Number(lastInsertRowid), ended);
+      return null;
     },
 
     appendEffects(key: ExecutionKey, effects: readonly EffectRow[]): void {
       record(key, effects);
     },
 
-    finishExecution(key: ExecutionKey, effects: readonly EffectRow[], ended: ExecutionEnd): void {
-      requireStorable(ended.result, ended.events);
+    finishExecution(key: ExecutionKey, effects: readonly EffectRow[], ...values: EndValues): void {
       const id = record(key, effects);
-      end.run(id, ended.status, ended.result, ended.events, ended.endedAt, checksumOfEnd(ended));
+      endWith(id, values);
       close.run(id);
     },
   };
@@ -217,7 +225,7 @@ function checkedEffect({ owner, executionId }: ExecutionKey, { checksum, ...effe
   return effect;
 }
 
-function checksumOf(row: ExecutionRow): number {
+function checksumOf(row: Pick<ExecutionRow, 'owner' | 'executionId' | 'digest' | 'request'>): number {
   return [row.owner, row.executionId, row.digest, row.request].reduce((sum, text) => crc32(text, sum), 0);
 }
 

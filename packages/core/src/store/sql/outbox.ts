@@ -2,7 +2,15 @@ import { crc32 } from 'node:zlib';
 import { DISABLED, MAX_FAILURES } from '../outbox.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
-import type { DeliveryFailure, DeliveryRow, DeliveryState, DueDelivery, NewDelivery, OutboxPage } from '../store.ts';
+import type {
+  DeliveryFailure,
+  DeliveryRow,
+  DeliveryState,
+  DueDelivery,
+  NewDelivery,
+  OutboxPage,
+  RequestKey,
+} from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
 export function outboxReads(database: Database) {
@@ -10,6 +18,7 @@ export function outboxReads(database: Database) {
   const due = database.prepare(`
     SELECT id, owner, url, priority, expires_at AS "expiresAt", attempts, next_at AS "nextAt"
     FROM deliveries WHERE state = 'due' ORDER BY number`);
+  const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
   // One statement with and without a state: a null leaves the condition out.
   const page = database.prepare(`
@@ -21,6 +30,9 @@ export function outboxReads(database: Database) {
       const row = byId.get(id) as StoredDelivery | undefined;
       return row === undefined ? undefined : checked(row);
     },
+
+    deliveriesAnswering: ({ owner, requestId }: RequestKey): DeliveryRow[] =>
+      (answering.all(owner, requestId) as StoredDelivery[]).map(checked),
 
     dueDeliveries: (): DueDelivery[] => due.all() as DueDelivery[],
 

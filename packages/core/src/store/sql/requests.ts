@@ -2,14 +2,18 @@ import { crc32 } from 'node:zlib';
 import type { NonceRow } from '../nonces.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
-import type { FrameRow, RequestKey, RequestRow } from '../store.ts';
+import type { ArrivedRow, FrameRow, RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
 import { prepareNonceUse } from './nonces.ts';
+import { ownersIn } from './owners.ts';
 import type { FramesValues, RequestValues } from './values.ts';
 
 export function requestReads(database: Database) {
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
+  const byName = database.prepare(`
+    ${ownersIn('requests')} ${SELECT_ARRIVED} JOIN owners ON owners.name = r.owner WHERE r.request_id = ?
+    ORDER BY r.accepted_at DESC, r.id DESC`);
   const open = database.prepare(`${SELECT_REQUEST} WHERE o.request IS NOT NULL ORDER BY r.accepted_at, r.id`);
   const framesFrom = database.prepare(`
     SELECT f.first, f.count, f.ends, f.lengths, f.text, f.checksum
@@ -22,6 +26,13 @@ export function requestReads(database: Database) {
     find(key: RequestKey): RequestRow | undefined {
       const row = byKey.get(key.owner, key.requestId) as StoredRequest | undefined;
       return row === undefined ? undefined : checkedRequest(row);
+    },
+
+    named(requestId: string): ArrivedRow[] {
+      return (byName.all(requestId) as (StoredRequest & { arrival: string | null })[]).map(({ arrival, ...row }) => ({
+        ...checkedRequest(row),
+        arrival,
+      }));
     },
 
     unfinished(): RequestRow[] {
@@ -48,8 +59,8 @@ export function requestReads(database: Database) {
 export function requestWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO requests
-      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum, arrival)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
@@ -74,8 +85,19 @@ export function requestWrites(database: Database) {
 
   /** Its number when it was recorded, else the earlier one. */
   function record(...values: RequestValues): number | RequestRow {
-    const [owner, requestId, agentId, sessionId, idempotencyKey, envelope, acceptedAt, expiresAt, priority, state] =
-      values;
+    const [
+      owner,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey,
+      envelope,
+      acceptedAt,
+      expiresAt,
+      priority,
+      state,
+      arrival,
+    ] = values;
     requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
     const checksum = checksumOf({ owner, requestId, agentId, envelope });
     const { changes, lastInsertRowid } = insert.run(
@@ -89,6 +111,7 @@ export function requestWrites(database: Database) {
       expiresAt,
       priority,
       checksum,
+      arrival,
     );
     if (changes === 0) {
       const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
@@ -215,3 +238,5 @@ export const SELECT_REQUEST = `
     CASE o.started WHEN 0 THEN 'accepted' WHEN 1 THEN 'started' ELSE 'finished' END AS state,
     r.accepted_at AS "acceptedAt", r.expires_at AS "expiresAt", r.priority, r.checksum
   FROM requests r LEFT JOIN open_requests o ON o.request = r.id`;
+
+const SELECT_ARRIVED = SELECT_REQUEST.replace('r.checksum', 'r.checksum, r.arrival');

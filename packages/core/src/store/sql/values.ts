@@ -1,3 +1,4 @@
+import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
 import type { FrameRow, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
@@ -14,9 +15,10 @@ export type RequestValues = readonly [
   expiresAt: number | null,
   priority: number,
   state: RequestRow['state'],
+  arrival: string | null,
 ];
 
-export function requestValues(row: RequestRow): RequestValues {
+export function requestValues(row: RequestRow, arrival: string | null = null): RequestValues {
   return [
     row.owner,
     row.requestId,
@@ -28,6 +30,7 @@ export function requestValues(row: RequestRow): RequestValues {
     row.expiresAt,
     row.priority,
     row.state,
+    arrival,
   ];
 }
 
@@ -35,4 +38,23 @@ export type FramesValues = readonly [first: number, count: number, ends: number,
 
 export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
   return packFrames(frames).map(({ first, count, ends, lengths, text }) => [first, count, ends, lengths, text]);
+}
+
+export type ExecutionValues = readonly [
+  owner: string,
+  executionId: string,
+  digest: string,
+  idempotencyKey: string | null,
+  request: string,
+  acceptedAt: number,
+];
+
+export function executionValues(row: ExecutionRow): ExecutionValues {
+  return [row.owner, row.executionId, row.digest, row.idempotencyKey, row.request, row.acceptedAt];
+}
+
+export type EndValues = readonly [status: string, result: string, events: string, endedAt: number];
+
+export function endValues({ status, result, events, endedAt }: ExecutionEnd): EndValues {
+  return [status, result, events, endedAt];
 }

@@ -19,6 +19,9 @@ export class ChainFault extends Error {
 /** The nodes by id, when they can be run at all: found out before the first of them has done anything. */
 export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyMap<string, ChainNode> {
   const byId = new Map<string, ChainNode>();
+  if (nodes.length > MOST_NODES) {
+    throw new ChainFault('chain_error', `a chain has at most ${MOST_NODES} nodes; this one has ${nodes.length}`);
+  }
   for (const node of nodes) {
     if (byId.has(node.node_id)) throw new ChainFault('chain_error', `two nodes are named ${show(node.node_id)}`);
     byId.set(node.node_id, node);
@@ -50,3 +53,5 @@ function targetsOf(node: ChainNode): [string, string][] {
 function show(id: string): string {
   return JSON.stringify(id.slice(0, 80));
 }
+
+const MOST_NODES = 1_000;

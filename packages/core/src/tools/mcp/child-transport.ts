@@ -29,6 +29,7 @@ export class ChildTransport implements Transport {
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   #child: Child | undefined;
+  #unsent = '';
   #second = Number.NEGATIVE_INFINITY;
   #notices = 0;
 
@@ -42,8 +43,8 @@ export class ChildTransport implements Transport {
     const { server, command, args, env, folder, clock } = this.#options;
     const child = await startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
     this.#child = child;
-    void this.#readErrors(child.stderr);
-    void this.#read(child);
+    this.#readErrors(child.stderr);
+    this.#read(child);
     void child.exited.then(() => {
       child.stdout.destroy();
       child.stderr.destroy();
@@ -55,25 +56,31 @@ export class ChildTransport implements Transport {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
-    child.stdin.write(ndjsonLine(message as Json));
+    // Everything that is said in one turn goes in one write.
+    if (this.#unsent === '') process.nextTick(() => this.#flush(child));
+    this.#unsent += ndjsonLine(message as Json);
   }
 
   async close(): Promise<void> {
     await this.#child?.end();
   }
 
-  async #read({ stdout, pid }: Child): Promise<void> {
+  #flush({ stdin }: Child): void {
+    const text = this.#unsent;
+    this.#unsent = '';
+    if (stdin.writable) stdin.write(text);
+  }
+
+  #read({ stdout, pid }: Child): void {
     const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
-    try {
-      for await (const chunk of stdout) {
-        for (const line of splitter.push(chunk as Uint8Array)) {
-          if (line.ok) this.#take(line.value, pid);
-          else this.#cutOff(pid, 'it sent a line that is too long');
-        }
+    stdout.on('data', (chunk: Uint8Array) => {
+      for (const line of splitter.push(chunk)) {
+        if (line.ok) this.#take(line.value, pid);
+        else this.#cutOff(pid, 'it sent a line that is too long');
       }
-    } catch {
-      // Its end is told by `exited`.
-    }
+    });
+    // Its end is told by `exited`.
+    stdout.on('error', () => {});
   }
 
   #take(line: Uint8Array, pid: number): void {
@@ -101,17 +108,14 @@ export class ChildTransport implements Transport {
     killGroup(pid);
   }
 
-  async #readErrors(stderr: Readable): Promise<void> {
+  #readErrors(stderr: Readable): void {
     const splitter = new LineSplitter({ maxLineBytes: 4096 });
-    try {
-      for await (const chunk of stderr) {
-        for (const line of splitter.push(chunk as Uint8Array)) {
-          if (line.ok) this.#log.write('info', { line: Buffer.from(line.value).toString() }, 'an MCP server says');
-        }
+    stderr.on('data', (chunk: Uint8Array) => {
+      for (const line of splitter.push(chunk)) {
+        if (line.ok) this.#log.write('info', { line: Buffer.from(line.value).toString() }, 'an MCP server says');
       }
-    } catch {
-      // Its end is told by `exited`.
-    }
+    });
+    stderr.on('error', () => {});
   }
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
+import { InFlight } from '@dragoman/protocols/a2e-wire';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Ending } from '../ending.ts';
@@ -29,7 +30,7 @@ export class DirectTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #inner: Transport;
-  readonly #calls = new Map<string, DirectCall>();
+  readonly #calls = new InFlight<DirectCall>();
   #count = 0;
 
   constructor(inner: Transport) {
@@ -65,7 +66,7 @@ export class DirectTransport implements Transport {
     const id = `d${this.#count}`;
     return new Promise((resolve, reject) => {
       const forget = ending.onEnd(() => {
-        if (!this.#calls.delete(id)) return;
+        if (this.#calls.remove(id) === undefined) return;
         // MCP, Cancellation.
         const cancelled = { requestId: id, reason: 'cancelled' };
         this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled }).catch(() => {});
@@ -75,7 +76,7 @@ export class DirectTransport implements Transport {
         reject(ending.reason);
         return;
       }
-      this.#calls.set(id, { resolve, reject, forget, onProgress });
+      this.#calls.add(id, { resolve, reject, forget, onProgress });
       const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { progressToken: id } } };
       this.#tell(request).catch((error: unknown) => this.#settle(id)?.reject(error));
     });
@@ -101,14 +102,13 @@ export class DirectTransport implements Transport {
   }
 
   #settle(id: string): DirectCall | undefined {
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
+    const call = this.#calls.remove(id);
     call?.forget();
     return call;
   }
 
   #lose(): void {
-    for (const id of [...this.#calls.keys()]) {
+    for (const [id] of this.#calls.entries()) {
       this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the connection closed'));
     }
   }

@@ -11,12 +11,14 @@ import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
-import { ChildTransport } from './child-transport.ts';
 import { DirectTransport } from './direct-transport.ts';
-import { gateFetch } from './gate-fetch.ts';
 import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
 import { refusedBy } from './mcp-failure.ts';
+import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
+import { openTransport } from './open-transport.ts';
+import { isListed } from './resource-list.ts';
+import { Subscriptions } from './subscriptions.ts';
 import type { ToolPins } from './tool-pins.ts';
 
 export interface McpServerOptions {
@@ -32,6 +34,12 @@ export interface McpServerOptions {
   readonly version: string;
 }
 
+/** How long a request for a subscription may take, and how long what it asks for lasts. */
+export interface Subscribing {
+  readonly signal: AbortSignal;
+  readonly closed: AbortSignal;
+}
+
 /**
  * One MCP server of the operator's list, kept connected:
  *
@@ -44,8 +52,8 @@ export class McpServer implements AsyncDisposable {
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
-  readonly #calls = new Set<ToolCall>();
-  readonly #listeners = new Set<(method: string, params: JsonObject) => void>();
+  readonly #calls: ToolCall[] = [];
+  readonly #subscriptions = new Subscriptions();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
   #client: Client | undefined;
@@ -88,18 +96,27 @@ export class McpServer implements AsyncDisposable {
     }
   }
 
-  /** Tells of what the server says by itself, until the signal aborts. */
-  listen(listener: (method: string, params: JsonObject) => void, signal: AbortSignal): void {
-    this.#listeners.add(listener);
-    signal.addEventListener('abort', () => this.#listeners.delete(listener), { once: true });
+  /** Tells a listener when a resource changes, until its signal aborts. The same listener is told once, however often it asks. */
+  async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
+    const isFirst = this.#subscriptions.add(uri, listener, tell);
+    if (!isFirst) return;
+    closed.addEventListener('abort', () => this.#unsubscribe(uri, listener), { once: true });
+    try {
+      await this.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: this.timeoutMs }));
+    } catch (error) {
+      this.#subscriptions.remove(uri, listener);
+      throw error;
+    }
+  }
+
+  /** Nobody listens any more, so the server need not tell. */
+  #unsubscribe(uri: string, listener: object): void {
+    if (!this.#subscriptions.remove(uri, listener) || this.#client === undefined) return;
+    this.#client.unsubscribeResource({ uri }, { timeout: CONNECT_MS }).catch(() => {});
   }
 
   allowsResource(uri: string): boolean {
-    const { resources } = this.#options.config;
-    return (
-      resources === undefined ||
-      resources.some((one) => (one.endsWith('*') ? uri.startsWith(one.slice(0, -1)) : uri === one))
-    );
+    return isListed(uri, this.#options.config.resources);
   }
 
   /** Whether it is there and has some. */
@@ -180,7 +197,7 @@ export class McpServer implements AsyncDisposable {
       // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
       client = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
       this.#attend(client);
-      const direct = new DirectTransport(await this.#transport());
+      const direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
       await client.connect(direct as Transport, { timeout: CONNECT_MS });
       this.#direct = direct;
@@ -190,6 +207,8 @@ export class McpServer implements AsyncDisposable {
       this.#state = 'ready';
       this.#fault = '';
       this.#connectedAt = clock.now().getTime();
+      // A server that was started again knows of nobody's subscriptions.
+      for (const uri of this.#subscriptions.uris()) await client.subscribeResource({ uri }).catch(() => {});
       const connected = client;
       const since = clock.elapsed();
       client.onclose = () => this.#lost(connected, since);
@@ -226,23 +245,6 @@ export class McpServer implements AsyncDisposable {
     this.#connection = next;
   }
 
-  async #transport(): Promise<Transport> {
-    const { name, config, clock, log, folder, gate } = this.#options;
-    const { command, args = [], env = {}, url, headers = {} } = config;
-    if (command !== undefined) return new ChildTransport({ server: name, command, args, env, folder, clock, log });
-    if (url === undefined) throw new Error('it needs command or url');
-    if (gate === undefined) throw new Error('there is no way out to the network here');
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
-    const fetch = gateFetch({
-      gate,
-      caller: `mcp:${name}`,
-      headers: headers as Parameters<typeof gateFetch>[0]['headers'],
-      timeoutMs: this.timeoutMs,
-    });
-    // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
-    return new StreamableHTTPClientTransport(new URL(url), { fetch }) as unknown as Transport;
-  }
-
   #attend(client: Client): void {
     client.onerror = (error) =>
       this.#options.log.debug({ mcp_server: this.name, error: error.message }, 'an MCP server erred');
@@ -250,9 +252,9 @@ export class McpServer implements AsyncDisposable {
       const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
       if (method === 'notifications/tools/list_changed') await this.#readTools(client).catch(() => {});
       // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
-      else if (method === 'notifications/message' && this.#calls.size === 1)
-        for (const call of this.#calls) tell(call, given);
-      for (const listener of this.#listeners) listener(method, given);
+      else if (method === 'notifications/message' && this.#calls.length === 1)
+        for (const call of this.#calls) tellLog(call, given);
+      else if (method === 'notifications/resources/updated') this.#subscriptions.tell(given);
     };
   }
 
@@ -288,7 +290,7 @@ export class McpServer implements AsyncDisposable {
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
     const { ending } = call;
     const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
-    this.#calls.add(call);
+    this.#calls.push(call);
     try {
       if (this.#client === undefined) await unlessAborted(this.#available(), call.signal);
       if (this.#direct === undefined) throw this.#unavailable(1);
@@ -306,27 +308,13 @@ export class McpServer implements AsyncDisposable {
       throw refusedBy(this.name, error);
     } finally {
       cancel();
-      this.#calls.delete(call);
+      this.#calls.splice(this.#calls.indexOf(call), 1);
     }
   }
 }
 
 function tooLate(server: string): Refused {
   return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
-}
-
-/** MCP, Logging: the levels of RFC 5424. */
-function tell(call: ToolCall, { level, data }: JsonObject): void {
-  const text = typeof data === 'string' ? data : JSON.stringify(data ?? '');
-  const at =
-    level === 'debug' || level === 'info'
-      ? level
-      : level === 'notice'
-        ? 'info'
-        : level === 'warning'
-          ? 'warn'
-          : 'error';
-  call.log[at]({}, text.slice(0, 10_000));
 }
 
 const CONNECT_MS = 30_000;

@@ -55,7 +55,7 @@ function open(configs: Record<string, McpServerConfig>) {
   });
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const call = (name: string, args: JsonObject = {}, more: object = {}) =>
+  const call = async (name: string, args: JsonObject = {}, more: object = {}) =>
     tools.call({ name, args, principal: ADA, ending: new Ending(), ...more });
   return { servers, tools, call, children };
 }

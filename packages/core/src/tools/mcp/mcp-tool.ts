@@ -37,7 +37,7 @@ export function mcpTool(
         return giveUp();
       }
     },
-    run: async (args, call) => outcomeOf(await ask(definition.tool, args, call)),
+    run: (args, call) => ask(definition.tool, args, call).then(outcomeOf),
   };
 }
 

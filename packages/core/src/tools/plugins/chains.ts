@@ -1,6 +1,7 @@
 import { failure } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import type { Clock, Ids } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { type RunStep, runChain } from '../chain/chain-run.ts';
 import { Ending } from '../ending.ts';
@@ -16,6 +17,8 @@ export interface ChainsPluginOptions {
   readonly toolkits: SessionToolkits;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Counts a step against its caller's limits, or throws: a chain is no way around them. */
+  readonly count: (principal: Principal) => void;
 }
 
 /** `chain/*`: several steps in one request, run here. What goes wrong with a step is in the answer, not an error. */
@@ -71,9 +74,14 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
 }
 
 /** A step that answers that it did not succeed has failed, like one that throws. */
-function stepsOf(call: WireCall, streaming: boolean, { tools, skills, toolkits }: ChainsPluginOptions): RunStep {
+function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOptions): RunStep {
+  const { tools, skills, toolkits, count } = options;
   const { principal } = call.session;
+  let isFirst = true;
   return async ({ kind, name, nodeId, input: args, signal }) => {
+    // The request itself was counted when it came.
+    if (!isFirst) count(principal);
+    isFirst = false;
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
       if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
     };

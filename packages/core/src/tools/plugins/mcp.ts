@@ -151,12 +151,9 @@ async function subscribe(
   const { session, signal } = call;
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
-  await server.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: server.timeoutMs }));
-  const push = (method: string, params: JsonObject) => {
-    if (method !== 'notifications/resources/updated' || params['uri'] !== uri) return;
-    session.push('mcp/server/push', { server_id: server.name, method, params });
-  };
-  server.listen(push, session.closed);
+  const tell = (params: JsonObject) =>
+    session.push('mcp/server/push', { server_id: server.name, method: 'notifications/resources/updated', params });
+  await server.subscribe(uri, session, tell, { signal, closed: session.closed });
   return { ok: true };
 }
 

@@ -36,7 +36,8 @@ async function callSkill(
   const { principal } = call.session;
   const startedAt = clock.elapsed();
   const over = new AbortController();
-  const limit = timeout > 0 ? timeout * 1000 : LONGEST_MS;
+  // A timer set for more than 24 days fires at once.
+  const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_MS) : LONGEST_MS;
   const late = new Refused(failure('timeout', {}, `The skill did not finish within ${limit / 1000} s.`));
   const cancel = clock.after(limit, () => over.abort(late));
   try {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dragoman/protocols';
-import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import { isMessage, type MessageOf, type ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../../ports.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { ToolRegistry } from '../tool-registry.ts';
@@ -36,19 +36,23 @@ async function listTools(
   return { tools: found as unknown as JsonObject[] };
 }
 
-async function callTool(
+function callTool(
   { tool_name: name, arguments: args, timeout, streaming }: MessageOf<'tool/call/req'>,
   call: WireCall,
   { tools, toolkits, clock }: ToolsPluginOptions,
-): Promise<Answered> {
-  const result = await tools.call({
+): Answered | Promise<Answered> {
+  const result = tools.call({
     name,
     args,
     principal: call.session.principal,
     ending: call.ending,
     timeoutMs: timeout * 1000,
     without: toolkits.hiddenFrom(call.session),
-    ...(streaming && { onEvent: (event) => call.event({ ...event }) }),
+    onEvent: streaming ? (event) => call.event({ ...event }) : undefined,
   });
+  return result instanceof Promise ? result.then((found) => answerOf(found, clock)) : answerOf(result, clock);
+}
+
+function answerOf(result: ToolResult, clock: Clock): Answered {
   return { data: result as unknown as JsonObject, created_at: clock.now().getTime() / 1000 };
 }

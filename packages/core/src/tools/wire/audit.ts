@@ -1,3 +1,7 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { WireRequest } from './wire-request.ts';
+
 /** One line about one request, for whoever has to know later who did what. Never what was said. */
 export interface AuditEntry {
   /** Seconds since 1970. */
@@ -19,3 +23,42 @@ export interface AuditEntry {
 
 /** Where the lines go. What becomes of a line never changes what becomes of its request. */
 export type Audit = (entry: AuditEntry) => void;
+
+/** How a request ended. */
+export interface Ended {
+  /** The type and the fields of the answer. */
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly outputBytes: number;
+  readonly now: Date;
+  /** Milliseconds that only ever grow. */
+  readonly endedAt: number;
+}
+
+export function auditEntry(request: WireRequest, { type, fields, outputBytes, now, endedAt }: Ended): AuditEntry {
+  const { message, session, requestId, startedAt, bytes } = request;
+  const isError = type === 'error';
+  const result = fields['data'] as JsonObject | undefined;
+  return {
+    ts: now.getTime() / 1000,
+    session_id: session.id,
+    req_id: requestId,
+    correlation_id: textOf(message['correlation_id']),
+    agent_id: session.principal.id,
+    type: message.type,
+    name: nameIn(message),
+    success: !isError && result?.['success'] !== false && fields['success'] !== false,
+    duration_ms: Math.round((endedAt - startedAt) * 1000) / 1000,
+    error_code: isError ? textOf(fields['code']) : textOf(result?.['error_code']),
+    input_bytes: bytes,
+    output_bytes: outputBytes,
+  };
+}
+
+function nameIn(message: WireMessage): string {
+  return textOf(message['tool_name'] ?? message['name']);
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -10,50 +10,24 @@ import {
   parseJsonBytes,
 } from '@dragoman/protocols';
 import {
-  capabilityOf,
-  failureMessage,
+  type EventGiven,
   HostSession,
+  InFlight,
   idOf,
-  newError,
-  newMessage,
+  messageText,
   type Reaction,
   type WireMessage,
-  withFields,
 } from '@dragoman/protocols/a2e-wire';
-import type { Cancel, Clock, Ids, Log } from '../../ports.ts';
+import type { Cancel } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
-import { failureOf, Refused } from '../../refused.ts';
-import type { Audit } from './audit.ts';
+import { Refused } from '../../refused.ts';
+import { auditEntry } from './audit.ts';
+import type { ConnectionParts } from './connection-parts.ts';
+import { IdleWatch } from './idle-watch.ts';
 import type { Answered, WireSession } from './plugin.ts';
-import type { PluginTable } from './plugin-table.ts';
-import type { WireLimits } from './wire-limits.ts';
+import { requestError } from './request-error.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest } from './wire-request.ts';
-
-/** Where a connection's messages go: one at a time, each a line of JSON without its line break. */
-export interface WireSink {
-  send(text: string): void;
-  /** After everything that was sent. */
-  close(): void;
-}
-
-/** What a connection needs of its host. */
-export interface ConnectionParts {
-  readonly plugins: PluginTable;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly limits: WireLimits;
-  readonly startedAt: Date;
-  /** Who a token stands for. */
-  readonly identify: (token: string) => Principal | undefined;
-  /** Counts a request against its caller's limits, or throws. */
-  readonly count: (principal: Principal) => void;
-  readonly audit: Audit;
-  readonly sink: WireSink;
-  /** Called once, when nothing more is taken or sent. */
-  readonly onClosed: (connection: WireConnection) => void;
-}
 
 /**
  * One agent's connection, whatever carries it. The rules are `HostSession`'s; this gives it the time, runs what it
@@ -62,13 +36,15 @@ export interface ConnectionParts {
 export class WireConnection {
   readonly #parts: ConnectionParts;
   readonly #session: HostSession<Principal>;
-  readonly #running = new Map<string, WireRequest>();
+  readonly #running = new InFlight<WireRequest>();
   readonly #closed = new AbortController();
+  readonly #idle: IdleWatch;
+  /** Delivered, to be started in this order. */
+  readonly #next: WireMessage[] = [];
+  #isStarting = false;
   #wireSession: WireSession | undefined;
   #cancelTick: Cancel | undefined;
   #tickAt: Date | undefined;
-  #cancelWatch: Cancel | undefined;
-  #heardAt: number;
   /** Of the line that is being looked at. */
   #bytes = 0;
   /** Of those that wait, by id. */
@@ -77,7 +53,6 @@ export class WireConnection {
   constructor(parts: ConnectionParts) {
     const { clock, ids, plugins, limits, startedAt, identify } = parts;
     this.#parts = parts;
-    this.#heardAt = clock.elapsed();
     this.#session = new HostSession({
       policy: {
         accept: (token) => {
@@ -97,7 +72,15 @@ export class WireConnection {
       now: clock.now(),
     });
     this.#schedule();
-    this.#watch();
+    this.#idle = new IdleWatch({
+      clock,
+      idleMs: limits.idleMs,
+      isBusy: () => this.#running.size > 0,
+      ask: () => {
+        if (this.#session.state === 'ready') this.#say('ping', {});
+      },
+      onGone: () => this.lost(),
+    });
   }
 
   get principal(): Principal | undefined {
@@ -138,14 +121,14 @@ export class WireConnection {
 
   #receive(json: Outcome<Json>): void {
     if (this.isClosed) return;
-    this.#heardAt = this.#parts.clock.elapsed();
+    this.#idle.heard();
     const now = this.#parts.clock.now();
     const reaction = json.ok
       ? this.#session.receive(json.value, now)
       : this.#session.unreadable(faultOf(json.issues), now);
-    const { send, deliver } = reaction;
-    // Neither answered nor started: it waits, or there is nothing to do about it.
-    if (json.ok && send.length === 0 && deliver.length === 0) this.#waitingBytes.set(idOf(json.value), this.#bytes);
+    if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
+    // One of the same id may have waited before, and been given up.
+    else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
     this.#react(reaction);
   }
 
@@ -153,26 +136,29 @@ export class WireConnection {
     for (const message of send) this.#send(message);
     // Looked at before anything is started: its context is that of the connection as it is now.
     for (const id of cancel) this.#cancel(id);
-    for (const message of deliver) this.#start(message);
+    if (deliver.length > 0) this.#startAll(deliver);
     if (this.#session.state === 'closed') this.#close();
     else if (this.#session.deadline !== this.#tickAt) this.#schedule();
+  }
+
+  /** What is answered at once lets the next one in: one after the other, not one inside the other. */
+  #startAll(messages: readonly WireMessage[]): void {
+    this.#next.push(...messages);
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      for (let message = this.#next.shift(); message !== undefined; message = this.#next.shift()) this.#start(message);
+    } finally {
+      this.#isStarting = false;
+    }
   }
 
   #start(message: WireMessage): void {
     const { clock, log, plugins, count } = this.#parts;
     const session = this.#contextOf();
-    const request = new WireRequest({
-      session,
-      message,
-      log,
-      startedAt: clock.elapsed(),
-      bytes: this.#bytesOf(message),
-      tell: (about, { kind, data, ...more }) => {
-        const event = this.#session.event(about.requestId, { ...more, kind, data }, clock.now());
-        if (event !== undefined) this.#send(event);
-      },
-    });
-    this.#running.set(request.requestId, request);
+    const bytes = this.#bytesOf(message);
+    const request = new WireRequest({ session, message, log, startedAt: clock.elapsed(), bytes, tell: this.#tell });
+    this.#running.add(request.requestId, request);
     try {
       count(session.principal);
       const answered = plugins.handle(message, request);
@@ -187,6 +173,22 @@ export class WireConnection {
     }
   }
 
+  readonly #tell = (about: WireRequest, event: EventGiven): void => {
+    const message = this.#session.event(about.requestId, event, this.#parts.clock.now());
+    if (message !== undefined) this.#send(message);
+  };
+
+  /** Of what waits, and of nothing else: most messages that start nothing are never heard of again. */
+  #rememberBytes(id: string): void {
+    if (!this.#session.isWaiting(id)) return;
+    if (this.#waitingBytes.size > this.#parts.limits.maxQueued) {
+      for (const other of this.#waitingBytes.keys()) {
+        if (!this.#session.isWaiting(other)) this.#waitingBytes.delete(other);
+      }
+    }
+    this.#waitingBytes.set(id, this.#bytes);
+  }
+
   #bytesOf({ id = '' }: WireMessage): number {
     const bytes = this.#waitingBytes.get(id);
     if (bytes !== undefined) this.#waitingBytes.delete(id);
@@ -194,42 +196,37 @@ export class WireConnection {
   }
 
   #succeed(request: WireRequest, fields: Answered): void {
-    const type = this.#parts.plugins.answerTo(request.message.type);
+    if (request.isAnswered) return;
+    const { type: asked } = request.message;
+    const type = this.#parts.plugins.answerTo(asked);
     if (fields === undefined || type === undefined) {
-      const text = `nothing here handles ${request.message.type}`;
-      this.#fail(request, new WireRefused('unknown_type', text));
+      this.#fail(request, new WireRefused('unknown_type', `nothing here handles ${asked}`));
       return;
     }
-    this.#answer(request, withFields(type, { ...fields, req_id: request.requestId }, this.#stamp()));
+    let text: string;
+    try {
+      text = messageText({ type, fields, reqId: request.requestId }, this.#stamp());
+    } catch (error) {
+      // A plugin answered with what JSON cannot say.
+      this.#fail(request, error);
+      return;
+    }
+    this.#answer(request, { type, fields, text });
   }
 
   #fail(request: WireRequest, error: unknown): void {
     if (request.isAnswered) return;
-    this.#answer(request, this.#errorAbout(request, error));
+    const fields = requestError(request, error, { log: this.#parts.log, stamp: this.#stamp() });
+    this.#answer(request, { type: 'error', fields, text: oneLineJson(fields) });
   }
 
-  #answer(request: WireRequest, answer: WireMessage): void {
-    if (request.isAnswered) return;
+  #answer(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
     request.isAnswered = true;
-    this.#running.delete(request.requestId);
-    const sent = this.#session.isRunning(request.requestId) ? this.#send(answer) : 0;
-    this.#record(request, answer, sent);
+    this.#running.remove(request.requestId);
+    const isAwaited = this.#session.isRunning(request.requestId);
+    if (isAwaited) this.#parts.sink.send(text);
+    this.#record(request, { type, fields, outputBytes: isAwaited ? text.length : 0 });
     this.#react(this.#session.finished(request.requestId));
-  }
-
-  #errorAbout({ requestId, message }: WireRequest, error: unknown): WireMessage {
-    const capability_name = capabilityOf(message.type);
-    if (error instanceof WireRefused) {
-      const { code, message: text, detail } = error;
-      return newError({ code, reqId: requestId, message: text, detail, about: message.type }, this.#stamp());
-    }
-    const known = failureOf(error);
-    if (known === undefined) this.#parts.log.error({ type: message.type, error: String(error) }, 'a request failed');
-    return {
-      ...failureMessage(known ?? failure('internal'), undefined, this.#stamp()),
-      req_id: requestId,
-      capability_name,
-    };
   }
 
   #cancel(id: string): void {
@@ -240,46 +237,34 @@ export class WireConnection {
     this.#fail(request, reason);
   }
 
-  #send(message: WireMessage): number {
-    const text = oneLineJson(message as JsonObject);
-    this.#parts.sink.send(text);
-    return text.length;
+  #send(message: WireMessage): void {
+    this.#parts.sink.send(oneLineJson(message as JsonObject));
   }
 
-  #record(request: WireRequest, answer: WireMessage, outputBytes: number): void {
+  #say(type: string, fields: JsonObject): void {
+    this.#parts.sink.send(messageText({ type, fields }, this.#stamp()));
+  }
+
+  #record(request: WireRequest, ended: { type: string; fields: JsonObject; outputBytes: number }): void {
     const { audit, clock, log } = this.#parts;
-    const { message, session, requestId, startedAt, bytes } = request;
-    const isError = answer.type === 'error';
-    const result = answer['data'] as JsonObject | undefined;
+    if (audit === undefined) return;
     try {
-      audit({
-        ts: clock.now().getTime() / 1000,
-        session_id: session.id,
-        req_id: requestId,
-        correlation_id: textOf(message['correlation_id']),
-        agent_id: session.principal.id,
-        type: message.type,
-        name: textOf(message['tool_name'] ?? message['name']),
-        success: !isError && result?.['success'] !== false && answer['success'] !== false,
-        duration_ms: Math.round((clock.elapsed() - startedAt) * 1000) / 1000,
-        error_code: isError ? textOf(answer['code']) : textOf(result?.['error_code']),
-        input_bytes: bytes,
-        output_bytes: outputBytes,
-      });
+      audit(auditEntry(request, { ...ended, now: clock.now(), endedAt: clock.elapsed() }));
     } catch (error) {
       log.warn({ error: String(error) }, 'an audit line could not be written');
     }
   }
 
   #contextOf(): WireSession {
+    if (this.#wireSession !== undefined) return this.#wireSession;
     const { principal, sessionId } = this.#session;
     if (principal === undefined) throw new Error('a request was delivered before the handshake');
-    this.#wireSession ??= {
+    this.#wireSession = {
       id: sessionId,
       principal,
       closed: this.#closed.signal,
       push: (type, fields) => {
-        if (!this.isClosed) this.#send(withFields(type, fields, this.#stamp()));
+        if (!this.isClosed) this.#say(type, fields);
       },
     };
     return this.#wireSession;
@@ -300,30 +285,18 @@ export class WireConnection {
     });
   }
 
-  /** A peer that is silent is asked whether it is there; one that stays silent, and has nothing running, is gone. */
-  #watch(): void {
-    const { clock, limits } = this.#parts;
-    if (limits.idleMs === 0) return;
-    this.#cancelWatch = clock.after(limits.idleMs / 2, () => {
-      const silence = clock.elapsed() - this.#heardAt;
-      if (silence >= limits.idleMs && this.#running.size === 0) return this.lost();
-      if (silence >= limits.idleMs / 2 && this.#session.state === 'ready') {
-        this.#send(newMessage('ping', {}, this.#stamp()));
-      }
-      this.#watch();
-    });
-  }
-
   #close(): void {
     if (this.isClosed) return;
     this.#cancelTick?.();
-    this.#cancelWatch?.();
+    this.#idle.stop();
     this.#closed.abort();
-    for (const request of this.#running.values()) {
+    const running = this.#running.entries();
+    this.#running.clear();
+    for (const [, request] of running) {
       request.isAnswered = true;
       request.ending.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
     }
-    this.#running.clear();
+    this.#next.length = 0;
     this.#waitingBytes.clear();
     this.#parts.sink.close();
     this.#parts.onClosed(this);
@@ -334,13 +307,15 @@ export class WireConnection {
   }
 }
 
+interface WrittenAnswer {
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly text: string;
+}
+
 /** What is wrong with a line that holds no message. */
 function faultOf(issues: readonly Issue[]): Failure {
   const [first] = issues;
   const code = first?.code === 'line_too_long' || first?.code === 'not_utf8' ? first.code : 'not_json';
   return failure(code, { issues }, first?.message);
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }

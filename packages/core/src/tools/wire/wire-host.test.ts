@@ -172,3 +172,58 @@ test('there is room for so many connections and no more', () => {
   const { host } = connected({ limits: { maxConnections: 1 } });
   expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
 });
+
+test('what waited and was given up leaves nothing behind for the next request of its id', () => {
+  const { say, audited } = connected({ limits: { maxParallel: 1 } });
+  say('handshake/req', { auth_token: 'ada' });
+  const call = { arguments: {}, tool_name: 'x' };
+  say('tool/call/req', { ...call, id: 'runs' });
+  say('tool/call/req', { ...call, id: 'again', note: 'x'.repeat(1000) });
+  say('tool/cancel/req', { id: 'c1', target_id: 'again' });
+  say('tool/cancel/req', { id: 'c2', target_id: 'runs' });
+  say('tool/list/req', { id: 'again' });
+  const line = audited.find(({ req_id }) => req_id === 'again');
+  expect(line).toMatchObject({ type: 'tool/list/req', success: true });
+  expect(line?.input_bytes).toBeLessThan(200);
+});
+
+test('a plugin that answers with what JSON cannot say is an error, at once and later', async () => {
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  const odd: WirePlugin = {
+    name: 'odd',
+    capability: 'tools',
+    messages: ['tool/list/req', 'tool/call/req'],
+    handle: ({ type }) => (type === 'tool/list/req' ? (circle as JsonObject) : Promise.resolve(circle as JsonObject)),
+  };
+  const { heard, say } = connected({ plugins: [odd] });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/list/req', {});
+  say('tool/call/req', { arguments: {} });
+  await Promise.resolve();
+  expect(heard.slice(1)).toMatchObject([
+    { type: 'error', code: 'internal_error', req_id: 'id of tool/list/req' },
+    { type: 'error', code: 'internal_error', req_id: 'id of tool/call/req' },
+  ]);
+});
+
+test('thousands that wait behind one and are answered at once do not run inside each other', () => {
+  let letGo = () => {};
+  const slow: WirePlugin = {
+    name: 'slow',
+    capability: 'tools',
+    messages: ['tool/list/req', 'tool/call/req'],
+    handle: ({ type }, call) => {
+      if (type === 'tool/list/req') return { tools: [] };
+      letGo = () => call.ending.end(new Error('enough'));
+      return new Promise(() => {});
+    },
+  };
+  const { heard, say } = connected({ plugins: [slow], limits: { maxParallel: 1, maxQueued: 20_000 } });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { id: 'first', arguments: {} });
+  for (let index = 0; index < 20_000; index++) say('tool/list/req', { id: `l${index}` });
+  say('tool/cancel/req', { id: 'c', target_id: 'first' });
+  letGo();
+  expect(heard.filter(({ type }) => type === 'tool/list/resp')).toHaveLength(20_000);
+});

@@ -2,9 +2,10 @@ import type { Json } from '@dragoman/protocols';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
+import type { WireSink } from './connection-parts.ts';
 import type { WirePlugin } from './plugin.ts';
 import { PluginTable } from './plugin-table.ts';
-import { WireConnection, type WireSink } from './wire-connection.ts';
+import { WireConnection } from './wire-connection.ts';
 import { DEFAULT_WIRE_LIMITS, type WireLimits } from './wire-limits.ts';
 
 export interface WireHostOptions {
@@ -65,7 +66,7 @@ export class WireHost implements AsyncDisposable {
   /** A session for a new connection; `undefined` when there is no room for another. */
   connect(sink: WireSink, { principal, isLocal = false }: Entrance = {}): WireConnection | undefined {
     if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
-    const { clock, ids, log, authenticate, count, audit = () => {} } = this.#options;
+    const { clock, ids, log, authenticate, count, audit } = this.#options;
     const connection = new WireConnection({
       plugins: this.#plugins,
       clock,
@@ -85,6 +86,11 @@ export class WireHost implements AsyncDisposable {
     });
     this.#connections.add(connection);
     return connection;
+  }
+
+  /** How many are open now. */
+  get connections(): number {
+    return this.#connections.size;
   }
 
   /** Ends what callers have open whose key was revoked, say. */

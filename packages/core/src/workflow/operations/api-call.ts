@@ -13,6 +13,8 @@ import { asText, compileTemplate } from '../template.ts';
 export const apiCall: Operation<ApiCallConfig> = {
   description: OPERATIONS.ApiCall,
   callsApi: true,
+  // RFC 9110 §9.2.1: nobody asks for a change with a GET.
+  hasEffect: ({ method }) => method !== 'GET',
   compile(config, compiling) {
     const url = compileUrl(config.url);
     const query = Object.entries(config.query ?? {}).map(([name, value]) => ({
@@ -47,7 +49,9 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.usedCredentials(credentials);
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
-      return decodeAnswer(answer);
+      const { value, written } = decodeAnswer(answer);
+      if (written !== undefined) step.writtenAs(written);
+      return value;
     };
   },
 };

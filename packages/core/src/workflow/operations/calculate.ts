@@ -57,9 +57,15 @@ const OVER_LISTS: Readonly<Record<string, (numbers: readonly number[]) => number
 
 /** Half away from zero, as people round; by the decimal digits, for 1.005 is a little less than it looks. */
 function rounded(value: number, precision: number): number {
-  const shifted = Number(`${Math.abs(value)}e${precision}`);
+  const shifted = shiftedBy(Math.abs(value), precision);
   if (!Number.isFinite(shifted)) return value;
-  return Math.sign(value) * Number(`${Math.round(shifted)}e-${precision}`);
+  return Math.sign(value) * shiftedBy(Math.round(shifted), -precision);
+}
+
+/** Moves the point by so many decimal digits. Very large and very small numbers are written with an exponent already. */
+function shiftedBy(value: number, digits: number): number {
+  const [figures = '', exponent = '0'] = String(value).split('e');
+  return Number(`${figures}e${Number(exponent) + digits}`);
 }
 
 function numberAt(step: StepContext, path: Path): number {

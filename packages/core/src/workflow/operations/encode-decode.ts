@@ -76,5 +76,5 @@ function refuseText(path: Path, name: string, text: string): never {
   throw wrongShape(path, `${name} text`, text);
 }
 
-/** Both alphabets, with or without padding. */
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+/** Both alphabets, with or without padding. One character left over stands for no byte. */
+const BASE64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}={0,2}|[\w+/-]{3}=?)?$/;

@@ -4,6 +4,7 @@ import type { Operation } from '../operation.ts';
 /** Keeps data under a key (A2E, StoreData). Later operations read it at `/store/<key>`, and so do later executions. */
 export const storeData: Operation<StoreDataConfig> = {
   description: OPERATIONS.StoreData,
+  hasEffect: () => true,
   compile({ inputPath, storage, key }, compiling) {
     const input = compiling.path(inputPath);
     const place = compiling.path(`/store/${key}`);

@@ -4,6 +4,7 @@ import type { Operation } from '../operation.ts';
 /** Waits (A2E, Wait). The time is kept by whoever runs the execution, so that it survives a restart. */
 export const wait: Operation<WaitConfig> = {
   description: OPERATIONS.Wait,
+  hasEffect: () => true,
   compile({ duration }) {
     return async (step) => {
       await step.wait(duration);

@@ -13,6 +13,9 @@ export const compileSort: Transform = (settings, input) => {
   return (step) => {
     const items = arrayAt(step, input);
     step.boundedBy(step.bytesAt(input));
+    const [only] = keys;
+    const few = items.length < FEW && keys.length === 1 && only !== undefined ? sortedFew(items, only) : undefined;
+    if (few !== undefined) return few;
     let places = Uint32Array.from({ length: items.length }, (_, at) => at);
     // Sorts that keep the order of equals, by the least key first, together sort by all keys.
     for (const { field, descending } of keys.toReversed()) {
@@ -23,6 +26,22 @@ export const compileSort: Transform = (settings, input) => {
     return sorted;
   };
 };
+
+/** A few items by one number each: typed arrays would cost more than the sorting. */
+function sortedFew(items: readonly Json[], { field, descending }: Key): Json[] | undefined {
+  const column = columnOf(items, field);
+  if (!column.every(isNumber)) return undefined;
+  const sign = descending ? -1 : 1;
+  const places = items.map((_, at) => at);
+  places.sort((one, other) => sign * ((column[one] as number) - (column[other] as number)));
+  return places.map((at) => items[at] as Json);
+}
+
+function isNumber(value: Json | undefined): value is number {
+  return typeof value === 'number';
+}
+
+const FEW = 256;
 
 interface Key {
   readonly field: string;

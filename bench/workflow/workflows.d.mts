@@ -1,0 +1,2 @@
+export function threeSteps(origin: string): string;
+export function smallSteps(operations: number): string;

@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import type { Context } from '../context.ts';
+import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
+import type { TourOptions } from '../tour/tour.ts';
+
+export function tourCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'tour',
+    summary: 'one story through all five protocols, that shows what was sent, what became of it and what came back',
+    examples: [`${PROGRAM} tour`, `${PROGRAM} tour --url http://127.0.0.1:7420 --json`],
+  })
+    .option(
+      '--url <url>',
+      `a running \`${PROGRAM} dev\` (the one whose keys are in the data folder, or one of its own)`,
+    )
+    .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+  return runs<TourOptions>(command, context, async (options) => {
+    const { tour } = await import('../tour/tour.ts');
+    return tour(options, context);
+  });
+}

@@ -1,0 +1,144 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Engine } from '@dragoman/core';
+import { type Config, type Server, systemIds } from '@dragoman/server';
+import { type DevKeys, readDevKeys, writeDevKeys } from '../dev-keys.ts';
+import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
+import { urlOf } from '../serve/port-holder.ts';
+import type { Settings } from '../serve/settings.ts';
+import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
+import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
+
+/** What the demo adds to a server: agents, a tool, an API with its credential, workflows, and keys to use it all. */
+export class Demo implements AsyncDisposable {
+  /** The given ones with the demo. */
+  readonly settings: Settings;
+  readonly #api: DemoApi;
+  readonly #apiKey: string;
+  readonly #callbackPort: number;
+  readonly #kept: DevKeys | undefined;
+
+  private constructor({ api, apiKey, callbackPort, settings, now }: DemoParts) {
+    this.#api = api;
+    this.#apiKey = apiKey;
+    this.#callbackPort = callbackPort;
+    this.#kept = readDevKeys(settings.data);
+    this.settings = withDemo(settings, { api, callbackPort, now });
+  }
+
+  /** Starts what has to be there before the server is. `callbackPort` is where callbacks will be received. */
+  static async start(settings: Settings, { callbackPort, now }: { callbackPort: number; now: Date }): Promise<Demo> {
+    const apiKey = systemIds.hex();
+    const api = await DemoApi.start(apiKey);
+    return new Demo({ api, apiKey, callbackPort, settings, now });
+  }
+
+  /** Puts the rest into the server that listens, and leaves the keys where other commands find them. */
+  async furnish({ engine, url }: Server, newAdminKey: string | undefined): Promise<DevKeys> {
+    const { config, data } = this.settings;
+    const keys: DevKeys = {
+      url: urlOf({ host: config.host, port: Number(new URL(url).port || 80) }),
+      key: await demoKey(engine, this.#kept?.key),
+      admin_key: await validKey(engine, newAdminKey ?? this.#kept?.admin_key, { agentId: 'admin', role: 'admin' }),
+      callback_port: this.#callbackPort,
+    };
+    writeDevKeys(data, keys);
+    await this.#putCredential(url, keys.admin_key);
+    mkdirSync(join(data, WORKFLOWS), { recursive: true });
+    for (const [file, text] of Object.entries(demoWorkflows(this.#api.url))) {
+      writeFileSync(join(data, WORKFLOWS, file), text);
+    }
+    return keys;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#api[Symbol.asyncDispose]();
+  }
+
+  /** The key of the demo's API, in the vault: a new one at each start, as is the port it is for. */
+  async #putCredential(url: string, adminKey: string): Promise<void> {
+    const hosts = [this.#api.host];
+    const body = { type: 'api-key', value: this.#apiKey, hosts, description: 'Opens the orders of the demo API.' };
+    const answer = await fetch(new URL(`/admin/v1/credentials/${DEMO_CREDENTIAL}`, url), {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`the demo's credential was not taken: ${await answer.text()}`);
+  }
+}
+
+interface DemoParts {
+  readonly api: DemoApi;
+  readonly apiKey: string;
+  readonly callbackPort: number;
+  readonly settings: Settings;
+  readonly now: Date;
+}
+
+function withDemo(
+  settings: Settings,
+  { api, callbackPort, now }: { api: DemoApi; callbackPort: number; now: Date },
+): Settings {
+  const { config, data } = settings;
+  const demo = { base_url: api.url, description: 'The API of the demo.', endpoints: [...DEMO_ENDPOINTS] };
+  const apis: Config['apis'] = { demo, ...config.apis };
+  const agents: Config['agents'] = { ...demoAgents(data), ...config.agents };
+  const tools: Config['tools'] = [...(config.tools ?? []), demoFile('tools')];
+  // The demo's API, and callbacks to receivers on this machine, are let out without further ado.
+  const receivers = [...new Set([LISTEN_PORT, callbackPort])].map((port) => `127.0.0.1:${port}`);
+  const gate: Config['gate'] = {
+    ...config.gate,
+    allow: [...(config.gate?.allow ?? []), api.host, ...receivers],
+    ca: [...[config.gate?.ca ?? []].flat(), listenCertificate(data, now).path],
+  };
+  const default_agent = config.default_agent ?? 'echo';
+  return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent } };
+}
+
+/** The demo's own caller, who may talk to every agent and run every workflow. */
+async function demoKey(engine: Engine, kept: string | undefined): Promise<string> {
+  const permissions = { agents: ['*'], operations: ['*'], apis: ['*'], credentials: ['*'], tools: ['*'] };
+  const known = engine.callers.find('demo');
+  if (known?.permissions.operations === undefined) {
+    await engine.callers.put({ agent_id: 'demo', name: 'Demo', permissions });
+  }
+  return validKey(engine, kept, { agentId: 'demo', role: 'agent' });
+}
+
+/** The key of the last time where it still opens, so that what was pasted then works again. */
+async function validKey(
+  engine: Engine,
+  kept: string | undefined,
+  owner: { agentId: string; role: 'agent' | 'admin' },
+): Promise<string> {
+  if (kept !== undefined && engine.keys.find(kept)?.role === owner.role) return kept;
+  const { secret } = await engine.keys.create({ ...owner, description: 'made by dragoman dev' });
+  return secret;
+}
+
+function demoAgents(data: string): NonNullable<Config['agents']> {
+  const ours = (name: string) => ({ driver: 'module' as const, module: demoFile(name) });
+  return {
+    echo: { ...ours('echo'), name: 'Echo', description: 'says it back, word by word' },
+    clock: { ...ours('clock'), name: 'Clock', description: 'tells the time, a few times' },
+    failing: { ...ours('failing'), name: 'Failing', description: 'fails half-way' },
+    guide: {
+      driver: 'stdio',
+      command: process.execPath,
+      // As this process was started: from source it needs the same loader. Only one process can have the inspector.
+      args: [...process.execArgv.filter((flag) => !flag.startsWith('--inspect')), demoFile('guide'), data],
+      name: 'Guide',
+      description: 'a program of its own that calls a tool over the wire and runs a workflow',
+      skills: ['guiding'],
+    },
+  };
+}
+
+function demoFile(name: string): string {
+  return fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
+}
+
+/** Where the demo's workflows are, in the data folder. */
+export const WORKFLOWS = 'workflows';

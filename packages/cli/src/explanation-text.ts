@@ -1,0 +1,59 @@
+import { type Change, type Explanation, isObject, type Json, type Told } from '@dragoman/protocols';
+import { type Paint, printable } from './paint.ts';
+import { whatIsSaid } from './what-is-said.ts';
+
+/** An explanation for a person, in the order in which things happened. */
+export function explanationText(told: Explanation, paint: Paint): string {
+  const { bold, dim } = paint;
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${printable(line)}`)];
+  const { received, way_in: way } = told;
+  const lines = [
+    `${bold(printable(told.request_id))} ${dim(printable(`${told.kind} of ${told.agent_id}, ${told.accepted_at}, ${told.state}`))}`,
+    ...section(`1. What came: ${received.dialect}, ${received.bytes} bytes`, [
+      received.text ?? `(${received.note ?? 'not kept'})`,
+    ]),
+    ...section(
+      '2. Who was allowed what, by which rule',
+      told.allowed.map(({ who, known_by, what, rule }) => `${who} (${known_by}) ${what}: ${rule}`),
+    ),
+    ...section('3. What was made of it', told.envelope === null ? [] : [JSON.stringify(whatIsSaid(told.envelope))]),
+    ...section('4. On the way in', [
+      ...changeLines('dropped ', way.dropped),
+      ...changeLines('changed ', way.changed),
+      ...changeLines('invented', way.invented),
+      ...way.warnings.map(({ pointer, message }) => `warning  ${pointer} ${message}`),
+    ]),
+    ...section('5. What was answered', answerLines(told)),
+    ...section(
+      '6. Callbacks',
+      told.callbacks.map((one) => JSON.stringify(one)),
+    ),
+    ...section('What came of it', told.outcome === null ? [] : [JSON.stringify(told.outcome)]),
+    ...section('The same id was also used by', told.also_by),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function answerLines({ answers, answers_left_out: leftOut }: Explanation): string[] {
+  const lines = answers.flatMap((told) => [
+    `${told.sequence} ${told.response_kind} ${JSON.stringify(bodyOf(told))}`,
+    ...told.projections.flatMap(({ dialect, message, dropped, invented }) => [
+      message === null ? `    not told by ${dialect}` : `    told by ${dialect} as ${JSON.stringify(message)}`,
+      ...(message === null ? [] : changeLines('    dropped ', dropped)),
+      ...changeLines('    invented', invented),
+    ]),
+  ]);
+  return leftOut === 0 ? lines : [...lines, `… and ${leftOut} frames between`];
+}
+
+function changeLines(label: string, changes: readonly Change[]): string[] {
+  return changes.map(({ pointer, value, why }) => {
+    const now = value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    return `${label} ${pointer}${now}  (${why})`;
+  });
+}
+
+function bodyOf({ frame }: Told): Json {
+  return isObject(frame) ? (frame['body'] ?? null) : frame;
+}

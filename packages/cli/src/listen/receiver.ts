@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { CallbackReceiver, type CallbackReceiverOptions, CallbackRefused } from '@dragoman/client';
+import { printable } from '../paint.ts';
+import type { ListenCertificate } from './certificate.ts';
+
+export interface ReceiverOptions {
+  /** What signatures are checked by; asked for when the first callback comes, for a server that is still to start. */
+  readonly keys: () => Promise<Pick<CallbackReceiverOptions, 'secret' | 'publicKey'>>;
+  readonly onAnswer: CallbackReceiverOptions['onAnswer'];
+  /** Told of repeats and of what was refused. */
+  readonly note: (line: string) => void;
+}
+
+/** Receives callbacks over TLS on this machine. */
+export class Receiver implements AsyncDisposable {
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Rejects when the port is taken. 0 is any free one. */
+  static async listen(port: number, { cert, key }: ListenCertificate, options: ReceiverOptions): Promise<Receiver> {
+    let receiver: Promise<CallbackReceiver> | undefined;
+    const server = createServer({ cert, key }, (request, response) => {
+      receiver ??= options.keys().then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer }));
+      void receive(request, response, { receiver, note: options.note });
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return new Receiver(server);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}/`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { receiver, note }: { receiver: Promise<CallbackReceiver>; note: (line: string) => void },
+): Promise<void> {
+  try {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of request) {
+      bytes += (part as Uint8Array).length;
+      if (bytes > MAX_BYTES) throw new CallbackRefused(413, `a callback has at most ${MAX_BYTES} bytes`);
+      parts.push(part as Uint8Array);
+    }
+    const { id, isRepeat } = await (await receiver).receive({ headers: request.headers, body: Buffer.concat(parts) });
+    if (isRepeat) note(`${printable(id)} came again`);
+    response.writeHead(204).end();
+  } catch (error) {
+    const [status, message] = error instanceof CallbackRefused ? [error.status, error.message] : [500, String(error)];
+    note(`refused with ${status}: ${printable(message)}`);
+    response.writeHead(status).end();
+  }
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectWire, httpWire } from '@dragoman/client/wire';
+import { isObject, type Json, valueAt } from '@dragoman/protocols';
+import { WORKFLOWS } from '../demo/demo.ts';
+import { withFreshId } from '../workflow/fresh-id.ts';
+import { askServer } from '../workflow/server-call.ts';
+import { askSigned } from './signed-request.ts';
+import { inviteGuest, type Stage } from './stage.ts';
+
+/** One thing that was shown. */
+export interface Shown {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was seen, or why it was not. */
+  readonly text: string;
+  readonly ms: number;
+}
+
+/** Shows what a server does, in a second: each of them really happens, and is told as soon as it has. */
+export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
+  for (const [name, show] of Object.entries(SHOWS)) {
+    if (stage.signal.aborted) return;
+    const startedAt = performance.now();
+    const done = (ok: boolean, text: string): Shown => ({
+      name,
+      ok,
+      text,
+      ms: Math.round(performance.now() - startedAt),
+    });
+    try {
+      yield done(true, await show(stage));
+    } catch (error) {
+      if (stage.signal.aborted) return;
+      yield done(false, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** In the order in which a person meets them. A new one is a line here. */
+const SHOWS = { agent, workflow, tool, message, callback } satisfies Record<string, (stage: Stage) => Promise<string>>;
+
+async function agent({ client, signal }: Stage): Promise<string> {
+  const said: string[] = [];
+  const answer = client.send('Hello from your first agent', { agent: 'echo', signal });
+  for await (const { response_kind, body } of answer)
+    if (response_kind === 'e2a.chunk') said.push(String(body['delta']));
+  const text = await answer.text();
+  if (said.join('') !== text || said.length < 2) throw new Error(`echo streamed ${JSON.stringify(said)}`);
+  return `echo streamed ${said.length} chunks: ${said.map((word) => JSON.stringify(word)).join(' ')}`;
+}
+
+async function workflow({ url, key, data, signal }: Stage): Promise<string> {
+  const lines = withFreshId(readFileSync(join(data, WORKFLOWS, 'active-users.jsonl'), 'utf8'));
+  const answer = await askServer({ url, key }, '/api/v1/workflows/execute', { json: { workflow: lines }, signal });
+  const result = (await answer.json()) as Json;
+  const users = valueAt(result, '/results/sort-by-points');
+  if (!Array.isArray(users)) throw new Error(`the workflow ended as ${JSON.stringify(valueAt(result, '/status'))}`);
+  const names = users.map((user) => (isObject(user) ? String(user['name']) : '?'));
+  return `active-users called an API, filtered and sorted: ${names.join(', ')}`;
+}
+
+async function tool({ url, key, signal }: Stage): Promise<string> {
+  await using wire = await connectWire({ transport: httpWire({ url, key }), key });
+  const text = 'four words it has';
+  const { data } = await wire.call('word_count', { text }, { signal });
+  if (valueAt(data, '/words') !== 4) throw new Error(`word_count gave ${JSON.stringify(data)}`);
+  return `word_count over the wire: ${JSON.stringify(text)} → ${JSON.stringify(data)}`;
+}
+
+async function message(stage: Stage): Promise<string> {
+  const { answer, isAnswerSigned } = await askSigned(stage, await inviteGuest(stage), {
+    agent: 'echo',
+    content: 'signed',
+  });
+  if (valueAt(answer, '/payload/status') !== 'success')
+    throw new Error(`it was answered ${JSON.stringify(answer['payload'])}`);
+  if (!isAnswerSigned) throw new Error('the signature of the answer is not good');
+  return 'a signed A2A request was verified, and so was the signature of its answer';
+}
+
+async function callback({ client, callbacks, signal }: Stage): Promise<string> {
+  const from = { name: 'Demo', callbackUrl: callbacks.url };
+  const metadata = { messageId: `look_${randomUUID()}` };
+  await client.mailbox.send({ from, to: { name: 'echo' }, message: 'call me back', metadata }, { signal });
+  const { answer } = await callbacks.answering(metadata.messageId, signal);
+  return `the answer to a mailbox message came to ${callbacks.url}, signature good: ${JSON.stringify(answer.message.content)}`;
+}

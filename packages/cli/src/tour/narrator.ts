@@ -1,0 +1,72 @@
+import type { Json } from '@dragoman/protocols';
+import { paint, printable } from '../paint.ts';
+import type { Terminal } from '../terminal.ts';
+
+/** Tells a story that checks itself: what was sent, how it was translated, what came back, and whether that is right. */
+export class Narrator {
+  readonly #terminal: Terminal;
+  readonly #json: boolean;
+  #chapter = 0;
+  #steps = 0;
+  #failed = 0;
+
+  constructor({ terminal, json }: { terminal: Terminal; json: boolean }) {
+    this.#terminal = terminal;
+    this.#json = json;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  get failed(): number {
+    return this.#failed;
+  }
+
+  chapter(title: string): void {
+    this.#chapter += 1;
+    if (this.#json) this.#line({ event: 'chapter', number: this.#chapter, title });
+    else this.#terminal.out(`\n${paint(this.#terminal.colour.out).bold(`${this.#chapter}. ${title}`)}\n`);
+  }
+
+  /** `what` in one word: `sent`, `became`, `came`. */
+  shows(what: string, value: Json): void {
+    if (this.#json) {
+      this.#line({ event: 'shown', what, value });
+      return;
+    }
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const lines = printable(text)
+      .trimEnd()
+      .split('\n')
+      .join(`\n${' '.repeat(INDENT)}`);
+    this.#terminal.out(`   ${paint(this.#terminal.colour.out).dim(what.padEnd(INDENT - 4))} ${lines}\n`);
+  }
+
+  /** A thing that has to be so. */
+  holds(what: string, isSo: boolean): void {
+    this.#steps += 1;
+    if (!isSo) this.#failed += 1;
+    if (this.#json) {
+      this.#line({ event: 'checked', what, ok: isSo });
+      return;
+    }
+    const { green, red } = paint(this.#terminal.colour.out);
+    this.#terminal.out(`   ${isSo ? green('✓') : red('✗')} ${printable(what)}\n`);
+  }
+
+  end(): void {
+    const ok = this.#failed === 0;
+    if (this.#json) this.#line({ event: 'ended', ok, steps: this.#steps, failed: this.#failed });
+    else
+      this.#terminal.out(
+        ok ? `\nAll ${this.#steps} steps hold.\n` : `\n${this.#failed} of ${this.#steps} steps do not hold.\n`,
+      );
+  }
+
+  #line(json: Json): void {
+    this.#terminal.out(`${JSON.stringify(json)}\n`);
+  }
+}
+
+const INDENT = 12;

@@ -1,0 +1,83 @@
+import { PROGRAM } from '../command.ts';
+import { type ConnectionOptions, findServer, nothingAnswers } from '../connection.ts';
+import type { Context, ExitCode } from '../context.ts';
+import { type DevKeys, devDataIn } from '../dev-keys.ts';
+import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
+import { healthAt } from '../serve/port-holder.ts';
+import { fail, type Trouble } from '../trouble.ts';
+import { Narrator } from './narrator.ts';
+import type { PrivateDemo } from './private-demo.ts';
+import { Callbacks, stageOn } from './stage.ts';
+import { tellStory } from './story.ts';
+
+export type TourOptions = Pick<ConnectionOptions, 'url' | 'data'>;
+
+/** The `tour` command: on the server of `dragoman dev` that runs, else on one of its own. */
+export async function tour(options: TourOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+  const { terminal, onSignal } = context;
+  const narrator = new Narrator({ terminal, json: options.json });
+  const over = new AbortController();
+  const forget = onSignal(() => over.abort());
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TOUR_MS)]);
+  try {
+    await onServer(options, context, async ({ keys, callbacks, data }) => {
+      if (!options.json) terminal.note(`The tour goes through ${keys.url}.\n`);
+      await tellStory(stageOn(keys, { callbacks, data, signal }), narrator);
+    });
+  } finally {
+    forget();
+  }
+  narrator.end();
+  return narrator.failed === 0 ? 0 : 1;
+}
+
+async function onServer(
+  options: TourOptions,
+  context: Context,
+  action: (demo: PrivateDemo) => Promise<void>,
+): Promise<void> {
+  const { url, dev } = findServer(options, context);
+  const health = await healthAt(url);
+  if (health === undefined && options.url !== undefined) fail(nothingAnswers(url));
+  if (health === undefined) {
+    context.terminal.note(
+      `Nothing answers at ${url}, so the tour starts a server of its own (${PROGRAM} dev starts one that stays).\n`,
+    );
+    const { withPrivateDemo } = await import('./private-demo.ts');
+    return withPrivateDemo(context, action);
+  }
+  if (dev === undefined) fail(noDemo(url, health.isDragoman));
+  const data = devDataIn(options, context);
+  await using callbacks = await openCallbacks(dev, data, context);
+  await action({ keys: { ...dev, url }, callbacks, data });
+}
+
+/** On a port that the server may call back to. */
+async function openCallbacks(dev: DevKeys, data: string, { now }: Context): Promise<Callbacks> {
+  const certificate = listenCertificate(data, now());
+  const listen = (port: number) => Callbacks.listen(port, certificate, () => dev.url);
+  return listen(dev.callback_port ?? LISTEN_PORT)
+    .catch(() => listen(LISTEN_PORT))
+    .catch((error: Error) =>
+      fail({
+        code: 'port_taken',
+        message: `the tour cannot receive callbacks: ${error.message}`,
+        fixes: [`end what listens there, such as ${PROGRAM} listen`, `or start the server again: ${PROGRAM} dev`],
+      }),
+    );
+}
+
+function noDemo(url: string, isDragoman: boolean): Trouble {
+  const what = isDragoman ? 'is no server of dragoman dev, or keeps its keys elsewhere' : 'is not Dragoman';
+  return {
+    code: 'no_demo',
+    message: `what answers at ${url} ${what}; the tour needs the demo`,
+    fixes: [
+      `start one: ${PROGRAM} dev --port 0`,
+      `or say where its keys are: ${PROGRAM} tour --data FOLDER`,
+      `or look closer: ${PROGRAM} doctor`,
+    ],
+  };
+}
+
+const TOUR_MS = 60_000;

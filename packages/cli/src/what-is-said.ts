@@ -1,0 +1,11 @@
+import { isObject, type Json } from '@dragoman/protocols';
+
+/** Of the many members of an envelope those that say something. */
+export function whatIsSaid(envelope: Json): Json {
+  if (!isObject(envelope)) return envelope;
+  return Object.fromEntries(Object.entries(envelope).filter(([, member]) => !isNothing(member)));
+}
+
+function isNothing(value: Json): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+}

@@ -1,0 +1,11 @@
+import { randomBytes } from 'node:crypto';
+import { encodeWorkflow, parseWorkflow } from '@dragoman/protocols/a2e-workflow';
+
+/** The same workflow under an id nobody has used, so that it runs and is not answered from the record. */
+export function withFreshId(text: string): string {
+  const read = parseWorkflow(text, { lenient: true });
+  // What cannot be read is the server's to explain.
+  if (!read.ok) return text;
+  const name = (read.value.executionId ?? 'run').slice(0, 80);
+  return encodeWorkflow({ ...read.value, executionId: `${name}-${randomBytes(4).toString('hex')}` });
+}

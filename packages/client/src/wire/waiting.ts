@@ -1,0 +1,24 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { WireMessage, WireType } from '@dragoman/protocols/a2e-wire';
+import type { RequestOptions } from './wire-client.ts';
+import type { WireLink } from './wire-transport.ts';
+
+/** A request that is to be sent, and how its answer is read. */
+export interface Asked<Answer> {
+  readonly type: WireType;
+  readonly fields: JsonObject;
+  readonly options: RequestOptions;
+  readonly read: (message: WireMessage) => Answer;
+}
+
+/** A request that was sent and not answered yet. */
+export interface Waiting {
+  readonly link: WireLink;
+  readonly type: WireType;
+  readonly timeoutMs: number;
+  answer(message: WireMessage): void;
+  reject(error: unknown): void;
+  readonly onEvent: ((event: WireMessage) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: (() => void) | undefined;
+}

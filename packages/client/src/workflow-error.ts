@@ -1,0 +1,28 @@
+import { FAILURES, isObject, type JsonObject } from '@dragoman/protocols';
+import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
+
+/** A refusal in the shape of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` when it is none. */
+export function workflowErrorOf(
+  json: JsonObject,
+  status: number,
+  retryAfter: number | undefined,
+): DragomanError | undefined {
+  const { error, message, retry_after: told } = json;
+  if (error === 'Rate limit exceeded' && typeof message === 'string') {
+    const seconds = retryAfter ?? (typeof told === 'number' ? told : undefined);
+    return new DragomanError({ code: 'rate_limited', message, status, retryable: true, retryAfter: seconds });
+  }
+  if (!isObject(error) || typeof error['type'] !== 'string' || typeof error['message'] !== 'string') return undefined;
+  const details = isObject(error['details']) ? error['details'] : {};
+  const code = String(details['code'] ?? 'internal');
+  return new DragomanError({
+    code,
+    message: error['message'],
+    status,
+    retryable: Object.hasOwn(FAILURES, code) && FAILURES[code as keyof typeof FAILURES].retryable,
+    issues: issuesIn(details['issues']),
+    suggestions: textsIn(error['suggestions']),
+    retryAfter,
+    details,
+  });
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { realServer } from '../test-support/real-server.ts';
+
+const lines = (id: string, operations: JsonObject): JsonObject[] => [
+  ...Object.entries(operations).map(([operationId, operation]) => ({
+    type: 'operationUpdate',
+    operationId,
+    operation,
+  })),
+  { type: 'beginExecution', executionId: id, operationOrder: Object.keys(operations) },
+];
+const call = { ApiCall: { method: 'GET', url: 'https://api.example.com/x', outputPath: '/workflow/x' } };
+const time = { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/now' } };
+
+test('a workflow is checked, planned and run, as lines and as text', async () => {
+  const { client } = await realServer();
+  const workflow = lines('sdk-1', { time });
+  expect(await client.workflows.validate(workflow)).toMatchObject({ valid: true });
+  expect(await client.workflows.plan(workflow)).toMatchObject({
+    execution_id: 'sdk-1',
+    steps: [{ operationId: 'time' }],
+  });
+  const result = await client.workflows.execute(workflow);
+  expect(result).toMatchObject({ execution_id: 'sdk-1', status: 'success' });
+  expect(await client.workflows.find('sdk-1')).toEqual(result);
+  const text = workflow.map((line) => JSON.stringify(line)).join('\n');
+  expect(await client.workflows.execute(text)).toEqual(result);
+  expect((await client.workflows.list({ limit: 5 })).executions).toMatchObject([{ execution_id: 'sdk-1' }]);
+  const { capabilities } = await client.workflows.capabilities();
+  expect(capabilities.supportedOperations).toContain('ApiCall');
+});
+
+test('one that takes long is started, followed and cancelled', async () => {
+  const { client } = await realServer();
+  const id = await client.workflows.start(lines('sdk-2', { wait: { Wait: { duration: 20_000 } } }));
+  expect(await client.workflows.find(id)).toMatchObject({ status: 'running' });
+  expect(await client.workflows.cancel(id)).toBe(true);
+  expect(await client.workflows.result(id, { everyMs: 5 })).toMatchObject({ status: 'cancelled' });
+  expect(await client.workflows.cancel(id)).toBe(false);
+});
+
+test('what cannot begin is thrown, with the issues and what to do', async () => {
+  const { client } = await realServer();
+  const unknown = client.workflows.execute(lines('sdk-3', { a: { Wiat: {} } }));
+  await expect(unknown).rejects.toMatchObject({ code: 'invalid_message', status: 400, issues: [{}] });
+  await expect(client.workflows.execute(lines('sdk-4', { call }))).rejects.toMatchObject({
+    code: 'forbidden',
+    status: 403,
+  });
+  await expect(client.workflows.find('nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});

@@ -1,0 +1,139 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { Capabilities, ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import { DragomanError } from './dragoman-error.ts';
+import type { Http, HttpRequest } from './http.ts';
+import { newRequestId } from './request-id.ts';
+import { Backoff, type RetryOptions } from './retry.ts';
+
+/** JSON lines as text, or the lines themselves. */
+export type WorkflowInput = string | readonly JsonObject[];
+
+/** How a workflow is checked and run, and how long the caller waits for it. */
+export interface WorkflowOptions extends RunOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Which executions, and how many. */
+export interface ExecutionQuery {
+  readonly status?: ExecutionResult['status'];
+  readonly limit?: number;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ExecutionPage {
+  readonly executions: readonly {
+    readonly execution_id: string;
+    readonly status: ExecutionResult['status'];
+    readonly started_at: string;
+    readonly completed_at: string | null;
+  }[];
+  readonly next_cursor: string | null;
+}
+
+/** A2E workflows: what there is to use, whether a workflow could run, what it would do, and running it. */
+export class Workflows {
+  readonly #http: Http;
+  readonly #retry: Required<RetryOptions>;
+
+  constructor(http: Http, retry: Required<RetryOptions>) {
+    this.#http = http;
+    this.#retry = retry;
+  }
+
+  /** What this key may use: APIs, credentials by name, operations. */
+  capabilities(options: Waiting = {}): Promise<Capabilities> {
+    return this.#insist({ path: 'api/v1/capabilities', signal: options.signal });
+  }
+
+  /** Everything that is wrong with a workflow. */
+  validate(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ValidationReport> {
+    return this.#post('validate', workflow, options);
+  }
+
+  /** What a workflow would do, without doing it. */
+  plan(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<JsonObject> {
+    return this.#post('plan', workflow, options);
+  }
+
+  /**
+   * Runs a workflow to its end. How that came out is in `status`; only a workflow that could not begin is thrown. It goes
+   * with an idempotency key, so that trying again after a broken connection cannot run it twice.
+   */
+  execute(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ExecutionResult> {
+    return this.#post('execute', workflow, options, { 'Idempotency-Key': newRequestId() });
+  }
+
+  /** Has it run without waiting for it. Gives the id to ask `find` or `result` for. */
+  async start(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<string> {
+    const headers = { 'Idempotency-Key': newRequestId(), Prefer: 'respond-async' };
+    const { execution_id: id } = await this.#post<ExecutionResult>('execute', workflow, options, headers);
+    if (id === null)
+      throw new DragomanError({ code: 'unexpected_answer', message: 'The server gave no execution_id.' });
+    return id;
+  }
+
+  /** How an execution stands, or how it ended. */
+  find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
+    return this.#insist({ path: executionPath(executionId), signal: options.signal });
+  }
+
+  /** Asks until it has ended: every second, or as often as told. */
+  async result(
+    executionId: string,
+    { everyMs = 1000, ...options }: Waiting & { readonly everyMs?: number } = {},
+  ): Promise<ExecutionResult> {
+    const pause = new Backoff(this.#retry);
+    for (;;) {
+      const found = await this.find(executionId, options);
+      if (found.status !== 'running') return found;
+      await pause.wait(everyMs, options.signal);
+    }
+  }
+
+  /** Newest first. */
+  list({ signal, ...query }: ExecutionQuery = {}): Promise<ExecutionPage> {
+    const fields = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+    return this.#insist({ path: `api/v1/executions?${fields.join('&')}`, signal });
+  }
+
+  /** Ends a running execution. False when it had ended already. */
+  async cancel(executionId: string, options: Waiting = {}): Promise<boolean> {
+    const path = `${executionPath(executionId)}/cancel`;
+    const request: HttpRequest = { method: 'POST', path, signal: options.signal };
+    return (await this.#insist<{ cancelled: boolean }>(request)).cancelled;
+  }
+
+  #post<T>(
+    what: 'validate' | 'plan' | 'execute',
+    workflow: WorkflowInput,
+    { signal, ...options }: WorkflowOptions,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const text = typeof workflow === 'string' ? workflow : workflow.map((line) => JSON.stringify(line)).join('\n');
+    const body = JSON.stringify({ workflow: text, ...options });
+    return this.#insist({ method: 'POST', path: `api/v1/workflows/${what}`, body, headers, signal });
+  }
+
+  /** Asking twice does no harm: the same key gets the same answer. */
+  async #insist<T>(request: HttpRequest): Promise<T> {
+    const backoff = new Backoff(this.#retry);
+    for (;;) {
+      try {
+        return await this.#http.json<T>(request);
+      } catch (error) {
+        if (!(error instanceof DragomanError)) throw error;
+        await backoff.wait(backoff.next(error), request.signal);
+      }
+    }
+  }
+}
+
+interface Waiting {
+  readonly signal?: AbortSignal;
+}
+
+function executionPath(executionId: string): string {
+  return `api/v1/executions/${encodeURIComponent(executionId)}`;
+}

@@ -1,0 +1,52 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type ResponseMessage, signedContent } from '@dragoman/protocols/a2a-messages';
+import { expect, test } from 'vitest';
+import type { Clock } from '../ports.ts';
+import { isSignedBy, publicKeysIn } from '../signing/public-keys.ts';
+import { MessageSigner } from './message-signer.ts';
+
+const clock: Clock = {
+  now: () => new Date(Date.UTC(2026, 2, 28, 12)),
+  elapsed: () => 0,
+  wait: () => new Promise<void>(() => {}),
+  after: () => () => {},
+};
+
+const KEYS: Readonly<Record<string, KeyObject>> = {
+  Ed25519: generateKeyPairSync('ed25519').privateKey,
+  'ECDSA P-256': generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
+  RSA: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
+};
+
+test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s', async (_name, key) => {
+  const signer = new MessageSigner({ key, clock });
+  const message = await signer.sign(response('hello'));
+  expect(message).toMatchObject({
+    timestamp: '2026-03-28T12:00:00.000Z',
+    auth: { agent_id: 'echo', timestamp: '2026-03-28T12:00:00.000Z', public_key_fingerprint: signer.fingerprint },
+  });
+  const [publicKey] = publicKeysIn(createPublicKey(key).export({ format: 'pem', type: 'spki' }).toString());
+  const content = signedContent(message);
+  if (publicKey === undefined || !content.ok) expect.unreachable();
+  const signature = Buffer.from(message.auth?.signature ?? '', 'base64');
+  expect(await isSignedBy(publicKey, content.value.bytes, signature)).toBe(true);
+  expect((await signer.sign(response('hello'))).auth?.nonce).not.toBe(message.auth?.nonce);
+});
+
+test('what no door would take is not said', async () => {
+  const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, clock });
+  const large = response('x'.repeat(10 * 1024 * 1024));
+  await expect(signer.sign(large)).rejects.toThrow('larger than the 10 MB');
+});
+
+function response(text: string): ResponseMessage {
+  return {
+    message_id: 'a7f8d9e2-3c4b-4d6e-8f8a-9b0c1d2e3f40',
+    message_type: 'response',
+    sender_id: 'echo',
+    recipient_id: 'ada-agent',
+    timestamp: '2026-03-28T11:00:00.000Z',
+    payload: { status: 'success', data: { text } },
+    correlation_id: 'b7f8d9e2-3c4b-4d6e-8f8a-9b0c1d2e3f40',
+  };
+}

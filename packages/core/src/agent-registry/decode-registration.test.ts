@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { decodeRegistration } from './decode-registration.ts';
+
+const NOW = new Date(Date.UTC(2026, 2, 28, 12));
+const CARD = {
+  agent_id: 'one-agent',
+  name: 'One',
+  version: '1.0.0',
+  description: '',
+  capabilities: ['read'],
+  supported_protocols: ['A2A/1.0'],
+};
+const AT = 'https://one.example.com/a2a';
+
+test('a card and where its agent listens are a registration', () => {
+  const decoded = decodeRegistration({ agent_card: CARD, endpoint: 'one.example.com:8888' }, NOW);
+  expect(decoded).toMatchObject({ ok: true, value: { card: CARD, endpoint: 'tcp://one.example.com:8888' } });
+});
+
+test.each([
+  [
+    'a card of more than 16 KiB',
+    { agent_card: { ...CARD, metadata: { text: 'x'.repeat(17_000) } }, endpoint: AT },
+    '/agent_card',
+  ],
+  ['the name of the registry', { agent_card: { ...CARD, agent_id: 'Registry' }, endpoint: AT }, '/agent_card/agent_id'],
+  [
+    'a description that is too long',
+    { agent_card: { ...CARD, description: 'x'.repeat(501) }, endpoint: AT },
+    '/agent_card/description',
+  ],
+  ['an endpoint with a password', { agent_card: CARD, endpoint: 'https://a:b@one.example.com' }, '/endpoint'],
+  ['an endpoint that is a file', { agent_card: CARD, endpoint: 'file:///etc/passwd' }, '/endpoint'],
+  ['no card', { endpoint: AT }, '/agent_card'],
+  ['something else beside it', { agent_card: CARD, endpoint: AT, owner: 'eve' }, '/owner'],
+])('%s is refused by name', (_name, json, pointer) => {
+  const decoded = decodeRegistration(json, NOW);
+  expect(decoded.ok ? [] : decoded.issues.map((issue) => issue.pointer)).toContain(pointer);
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { AskedReader } from './asked.ts';
+
+const reader = new AskedReader();
+const upper =
+  '{"type":"operationUpdate","operationId":"a","operation":{"FormatText":{"inputPath":"/workflow/b","template":"x","format":"upper","outputPath":"/workflow/a"}}}';
+const begin = (id: string) => `{"type":"beginExecution","executionId":${JSON.stringify(id)},"operationOrder":["a"]}`;
+
+describe('a workflow that comes again under another id', () => {
+  test('is the same but for its id and its text', () => {
+    const [one, other] = [asked(`${upper}\n${begin('e1')}`), asked(`${upper}\n${begin('e2')}`)];
+    expect(other).toEqual({
+      ...one,
+      text: `${upper}\n${begin('e2')}`,
+      workflow: { ...one.workflow, executionId: 'e2' },
+    });
+    expect(other.kind).toBe(one.kind);
+  });
+
+  test('is another kind with other options, and when anything else differs', () => {
+    const one = asked(`${upper}\n${begin('e1')}`);
+    expect(asked(`${upper}\n${begin('e2')}`, { onError: 'continue' }).kind).not.toBe(one.kind);
+    expect(asked(`${upper.replace('"x"', '"y"')}\n${begin('e2')}`).kind).not.toBe(one.kind);
+    expect(asked(`${upper}\n${begin('e3')}\n`).workflow.executionId).toBe('e3');
+  });
+
+  test('is refused as before when the id is none', () => {
+    asked(`${upper}\n${begin('e1')}`);
+    for (const id of ['', 'a b', 'é', 'x'.repeat(101), 'a/b', 'a"b']) {
+      expect(reader.read({ workflow: `${upper}\n${begin(id)}` }), id).toMatchObject({ ok: false });
+    }
+  });
+
+  test('takes no text for an id that only looks like one', () => {
+    // The words stand inside a template.
+    const tricky = upper.replace('"x"', JSON.stringify('"executionId":"inner"'));
+    const lines = (id: string) => `${tricky}\n${begin(id)}`;
+    for (const id of ['e1', 'e2']) expect(asked(lines(id)).workflow.executionId).toBe(id);
+  });
+});
+
+function asked(workflow: string, options: { readonly onError?: 'continue' } = {}) {
+  const read = reader.read({ workflow, ...options });
+  if (!read.ok) throw new Error(JSON.stringify(read));
+  return read.asked;
+}

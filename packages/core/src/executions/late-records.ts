@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../ports.ts';
+import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
+import type { Plan } from '../workflow/plan.ts';
+import type { LiveExecution } from './live-execution.ts';
+
+export interface LateRecordsOptions {
+  readonly store: ExecutionStore;
+  readonly clock: Clock;
+  /** Everything under way. */
+  readonly live: () => Iterable<LiveExecution>;
+}
+
+/**
+ * The records of executions that change nothing and that nobody has been told of: one write, with their end, does for both.
+ * Until then there is nothing that a crash could take back.
+ *
+ *   started ──ends within a moment──────────────────────────▶ recorded with its end, then answered
+ *      └──takes longer, or somebody asks for it──▶ recorded ──▶ ended
+ */
+export class LateRecords {
+  readonly #options: LateRecordsOptions;
+  /** What ended lately. A repeat of it is answered without doing it again. */
+  readonly #recent = new LRUCache<string, true>({ max: MOST_RECENT });
+  #watching = false;
+
+  constructor(options: LateRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether its record can wait for its end. A caller with an idempotency key is one that repeats itself. */
+  permits({ isLight, isHarmless }: Plan, { name, row }: LiveExecution): boolean {
+    return isLight && isHarmless && row.idempotencyKey === null && !this.#recent.has(name);
+  }
+
+  /** From now on what takes too long is recorded without being asked for. */
+  watch(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    this.#options.clock.after(LATE_MS, () => this.#look());
+  }
+
+  /** Resolves when it is on the disk. One that is there already under its name ends, for the earlier one's sake. */
+  async now(live: LiveExecution): Promise<void> {
+    live.recording ??= this.#options.store.accept(live.row);
+    const { repeat } = await live.recording;
+    if (repeat) live.controller.abort(REPEATED);
+  }
+
+  /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */
+  async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
+    const { store } = this.#options;
+    const isLate = live.recording === undefined;
+    live.recording ??= store.accept({ ...live.row, end });
+    const accepted = await live.recording;
+    if (isLate) this.#recent.set(live.name, true);
+    if (accepted.repeat) return accepted.row;
+    if (!isLate) await store.finish(live.row, [], end);
+    return undefined;
+  }
+
+  #look(): void {
+    this.#watching = false;
+    const before = this.#options.clock.now().getTime() - LATE_MS;
+    for (const live of this.#options.live()) {
+      if (live.recording !== undefined) continue;
+      // Whether it could be is told at its end.
+      if (live.row.acceptedAt <= before) this.now(live).catch(() => {});
+      else this.watch();
+    }
+  }
+}
+
+const REPEATED = new Error('it was done before');
+const LATE_MS = 50;
+const MOST_RECENT = 10_000;

@@ -1,0 +1,79 @@
+import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
+import { encodeWorkflow, operationNamed, parseWorkflow, usesOf } from '@dragoman/protocols/a2e-workflow';
+import { allows, type Permissions, type Principal } from '../principal.ts';
+import type { ExecutionRow, Store } from '../store/store.ts';
+import { NO_CHANGES } from './changes.ts';
+
+export interface ExecutionContext {
+  readonly store: Store;
+  /** Who has this id now. */
+  readonly principalNamed: (id: string) => Principal | undefined;
+}
+
+/** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
+export async function explainExecution(
+  row: ExecutionRow,
+  { store, principalNamed }: ExecutionContext,
+): Promise<Omit<Explanation, 'also_by'>> {
+  const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
+  const read = parseWorkflow(text, { lenient: true });
+  const effects = await store.executions.effects(row);
+  return {
+    request_id: row.executionId,
+    kind: 'execution',
+    agent_id: row.owner,
+    accepted_at: new Date(row.acceptedAt).toISOString(),
+    state: row.end?.status ?? 'running',
+    received: { dialect: 'a2e-workflow', bytes: text.length, text },
+    envelope: null,
+    allowed: read.ok ? allowed(row, text, principalNamed(row.owner)?.permissions) : [],
+    way_in: { ...NO_CHANGES, warnings: read.ok ? read.warnings : read.issues },
+    answers: [],
+    answers_left_out: 0,
+    outcome: {
+      normalised: read.ok ? encodeWorkflow(read.value) : null,
+      options: redacted(options),
+      plan_hash: row.digest,
+      effects: effects.map(({ position, key, kind, bytes }) => ({ position, key, kind, bytes: bytes?.length ?? 0 })),
+      result: row.end === null ? null : (JSON.parse(row.end.result) as Json),
+    },
+    callbacks: [],
+  };
+}
+
+function allowed({ owner }: ExecutionRow, text: string, permissions: Permissions | undefined): Allowed[] {
+  const read = parseWorkflow(text, { lenient: true });
+  if (!read.ok || permissions === undefined) return [];
+  const operations = [...read.value.operations.values()];
+  const uses = operations.flatMap(({ type, config }) => {
+    const description = operationNamed(type);
+    return description === undefined ? [] : [usesOf(description, config)];
+  });
+  const wanted: [list: keyof Permissions, name: string][] = [
+    ...operations.map(({ type }): ['operations', string] => ['operations', type]),
+    ...uses.flatMap((one) => one.credentials.map(({ id }): ['credentials', string] => ['credentials', id])),
+  ];
+  const once = new Map(wanted.map(([list, name]) => [`${list} ${name}`, { list, name }]));
+  const calls = uses.some(({ urls }) => urls.length > 0);
+  return [
+    ...[...once.values()].map(({ list, name }) => ({
+      who: owner,
+      known_by: BY_ID,
+      what: `to use the ${list === 'operations' ? 'operation' : 'credential'} ${name}`,
+      rule: ruleOf(permissions, list, name),
+    })),
+    ...(calls ? [{ who: owner, known_by: BY_ID, what: 'to call APIs', rule: apisRule(permissions) }] : []),
+  ];
+}
+
+function ruleOf(permissions: Permissions, list: keyof Permissions, name: string): string {
+  const entries = permissions[list];
+  if (!allows(entries, name)) return `permissions.${list} does not have ${JSON.stringify(name)} any more`;
+  return `permissions.${list} has ${JSON.stringify(entries.includes('*') ? '*' : name)}`;
+}
+
+function apisRule({ apis }: Permissions): string {
+  return `permissions.apis has ${apis.map((name) => JSON.stringify(name)).join(', ') || 'nothing'}`;
+}
+
+const BY_ID = 'the permissions it has now';

@@ -1,0 +1,107 @@
+import {
+  type Allowed,
+  type E2AEnvelope,
+  type Explanation,
+  encodeEnvelope,
+  type Json,
+  type JsonObject,
+  newEnvelope,
+  parseJson,
+  type ReceivedInput,
+  redacted,
+} from '@dragoman/protocols';
+import { SERVER } from '../layers/journal.ts';
+import { isAnonymous } from '../mailbox/anonymous.ts';
+import { frameFrom } from '../runs/frame-text.ts';
+import type { ArrivedRow, DeliveryRow, Store } from '../store/store.ts';
+import { type Arrival, readArrival } from './arrival.ts';
+import { wayIn } from './way-in.ts';
+import { wayOut } from './way-out.ts';
+
+/** A request to an agent, or to the server itself, from its record. */
+export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omit<Explanation, 'also_by'>> {
+  const recorded = JSON.parse(row.envelope) as JsonObject;
+  const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, recorded);
+  const envelope = newEnvelope(recorded);
+  const { frames, leftOut } = await framesOf(row, store);
+  const asked = { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
+  return {
+    request_id: row.requestId,
+    kind: 'request',
+    agent_id: row.owner,
+    accepted_at: new Date(row.acceptedAt).toISOString(),
+    state: row.state,
+    received: received(arrival),
+    envelope: redacted(encodeEnvelope(envelope)),
+    allowed: allowed(row, arrival, envelope),
+    way_in: wayIn(arrival, envelope, new Date(row.acceptedAt)),
+    answers: await wayOut(arrival.dialect, frames, asked),
+    answers_left_out: leftOut,
+    outcome: null,
+    callbacks: (await store.outbox.answering(row)).map(callback),
+  };
+}
+
+function received({ dialect, size, text }: Arrival): ReceivedInput {
+  const note = text !== null ? {} : { note: dialect === null ? NOT_TOLD : TOO_LARGE };
+  return { dialect: dialect ?? 'none', bytes: size, text: text === null ? null : shown(text), ...note };
+}
+
+/** As it came, unless something in it looks like a secret: then as the same JSON without that. */
+function shown(text: string): string {
+  const json = parseJson(text, { numbers: 'finite' });
+  if (!json.ok) return text;
+  const safe = JSON.stringify(redacted(json.value));
+  return safe === JSON.stringify(json.value) ? text : safe;
+}
+
+function allowed(row: ArrivedRow, { keyId, rules, dialect }: Arrival, envelope: E2AEnvelope): Allowed[] {
+  const by = { who: row.owner, known_by: knownBy(row.owner, keyId, dialect) };
+  if (row.agentId === SERVER) {
+    return [{ ...by, what: `the server's own ${envelope.method}`, rule: 'everybody may who has a key' }];
+  }
+  return rules.map((rule) => {
+    const [list = '', entry = ''] = rule.split(/:(.*)/s);
+    const what = list === 'agents' ? `to ask agent ${row.agentId}` : `to speak as ${envelope.identity_origin}`;
+    return { ...by, what, rule: `permissions.${list} has ${JSON.stringify(entry)}` };
+  });
+}
+
+function knownBy(owner: string, keyId: string | null, dialect: string | null): string {
+  if (keyId !== null) return `key ${keyId}`;
+  if (isAnonymous(owner)) return 'nothing: the mailbox hears senders without a key';
+  return dialect === 'a2a-messages' ? 'its signature' : 'not recorded';
+}
+
+/** The first frames and the last: of an answer of ten thousand nobody reads more. */
+async function framesOf(row: ArrivedRow, { requests }: Store) {
+  const frames = [];
+  let [count, after] = [0, -1];
+  for (;;) {
+    const page = await requests.frames(row, { after, limit: 1000, maxBytes: 1 << 20 });
+    const last = page.at(-1);
+    if (last === undefined) return { frames, leftOut: count - frames.length };
+    for (const { text, isFinal } of page) {
+      count += 1;
+      if (count <= MOST_SHOWN || isFinal) frames.push(frameFrom(text));
+    }
+    after = last.sequence;
+  }
+}
+
+function callback({ id, url, state, attempts, failures, body, endedAt }: DeliveryRow): Json {
+  return {
+    id,
+    url,
+    state,
+    attempts,
+    ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+    failures: failures.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest })),
+    body: JSON.parse(body) as Json,
+  };
+}
+
+const UNKNOWN: Arrival = { keyId: null, rules: [], dialect: null, size: 0, text: null };
+const NOT_TOLD = 'the server made this request itself, or an older version of it recorded it';
+const TOO_LARGE = 'larger than what is kept';
+const MOST_SHOWN = 100;

@@ -1,0 +1,48 @@
+import { type E2AEnvelope, isObject, type Json, type JsonObject, newEnvelope, REDACTED } from '@dragoman/protocols';
+
+/**
+ * What a sender wrote of an envelope, told by what the envelope says: the names of the members that are in it as they were
+ * given, or, where that is most of them, of those that were not given, and every member that was given otherwise.
+ */
+export interface Given {
+  readonly as?: readonly string[];
+  readonly without?: readonly string[];
+  readonly but?: JsonObject;
+}
+
+export function givenOf(json: JsonObject, envelope: E2AEnvelope): Given {
+  const same: string[] = [];
+  const other: [string, Json][] = [];
+  for (const name of Object.keys(json)) {
+    // The same value, not an equal one: decoding leaves alone what it need not mend.
+    if (saidBy(envelope, name) === json[name]) same.push(name);
+    else other.push([name, name === 'auth' ? withoutSecretsIn(json[name] ?? null) : (json[name] ?? null)]);
+  }
+  const but = other.length === 0 ? {} : { but: Object.fromEntries(other) };
+  if (same.length < MOST_NAMES) return { as: same, ...but };
+  const named = new Set(Object.keys(json));
+  return { without: FIELDS.filter((name) => !named.has(name)), ...but };
+}
+
+export function givenIn({ as, without, but = {} }: Given, recorded: JsonObject): JsonObject {
+  const isNamed =
+    without === undefined ? (name: string) => as?.includes(name) : (name: string) => !without.includes(name);
+  return { ...Object.fromEntries(Object.entries(recorded).filter(([name]) => isNamed(name))), ...but };
+}
+
+function saidBy(envelope: E2AEnvelope, name: string): unknown {
+  if (FIELD_NAMES.has(name)) return envelope[name as keyof E2AEnvelope];
+  return Object.hasOwn(envelope.extras, name) ? envelope.extras[name] : undefined;
+}
+
+/** E2A §13: what carries a secret is not recorded. */
+function withoutSecretsIn(auth: Json): Json {
+  if (!isObject(auth)) return auth;
+  return Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, SECRET.has(name) ? REDACTED : value]));
+}
+
+const SECRET: ReadonlySet<string> = new Set(['bearer_token', 'extra_headers']);
+const { extras: _, ...EMPTY } = newEnvelope();
+const FIELDS = Object.keys(EMPTY);
+const FIELD_NAMES: ReadonlySet<string> = new Set(FIELDS);
+const MOST_NAMES = 16;

@@ -1,0 +1,43 @@
+import { dialectNamed, type E2AEnvelope, encodeEnvelope, type Json, parseJson, type WayIn } from '@dragoman/protocols';
+import type { Arrival } from './arrival.ts';
+import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
+
+/**
+ * What was lost and added between what came and the envelope that was made of it. Found, not declared: the envelope is told
+ * back in the dialect of the door, and what does not return was lost.
+ */
+export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, acceptedAt: Date): WayIn {
+  const dialect = name === null ? undefined : dialectNamed(name);
+  const json = text === null ? undefined : parseJson(text);
+  if (dialect === undefined || json === undefined || !json.ok) return { ...NO_CHANGES, warnings: [] };
+  const given = json.value;
+  const read = dialect.decode(given, acceptedAt);
+  const warnings = read.ok ? read.warnings : read.issues;
+  const recorded = encodeEnvelope(envelope);
+  if (dialect.name === 'e2a') return { ...changesBetween(given, recorded, why), warnings };
+  const back = dialect.fromEnvelope(envelope, { id: NO_ID, now: acceptedAt });
+  const told: Json = back.ok ? dialect.encode(back.value) : {};
+  const { dropped, changed } = changesBetween(given, told, (pointer) => FOREIGN[topOf(pointer)]);
+  return { dropped, changed, invented: unsaidIn(recorded, [given], why), warnings };
+}
+
+function why(pointer: string): string | undefined {
+  return pointer.startsWith('/auth/') ? 'a secret is not recorded (E2A §13)' : REASONS[topOf(pointer)];
+}
+
+function topOf(pointer: string): string {
+  return pointer.split('/', 2).join('/');
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  '/provenance': 'tells where it came from and who translated it',
+  '/source_agent_id': 'who the sender has proven to be',
+  '/request_id': 'the sender gave none',
+  '/agent_ref': 'whom the path or the mailbox names',
+};
+
+const FOREIGN: Readonly<Record<string, string>> = {
+  '/auth': 'it was checked at the door; an agent is told who signed, not how',
+};
+
+const NO_ID = '0'.repeat(32);

@@ -1,0 +1,17 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { ToolCall } from '../tool.ts';
+
+/** A line that an MCP server logs, told to the one call that is running there. */
+export function tellLog(call: ToolCall, { level, data }: JsonObject): void {
+  const text = typeof data === 'string' ? data : JSON.stringify(data ?? '');
+  call.log[levelOf(level)]({}, text.slice(0, LONGEST));
+}
+
+/** MCP, Logging: the levels of RFC 5424. */
+function levelOf(level: unknown): 'debug' | 'info' | 'warn' | 'error' {
+  if (level === 'debug' || level === 'info') return level;
+  if (level === 'notice') return 'info';
+  return level === 'warning' ? 'warn' : 'error';
+}
+
+const LONGEST = 10_000;

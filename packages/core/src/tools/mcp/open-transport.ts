@@ -1,0 +1,23 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ChildTransport } from './child-transport.ts';
+import { gateFetch } from './gate-fetch.ts';
+import type { McpServerOptions } from './mcp-server.ts';
+
+/** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
+export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<Transport> {
+  const { name, config, clock, log, folder, gate } = options;
+  const { command, args = [], env = {}, url, headers = {} } = config;
+  if (command !== undefined) return new ChildTransport({ server: name, command, args, env, folder, clock, log });
+  if (url === undefined) throw new Error('it needs command or url');
+  if (gate === undefined) throw new Error('there is no way out to the network here');
+  // Only who has such a server pays for loading its library.
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  const fetch = gateFetch({
+    gate,
+    caller: `mcp:${name}`,
+    headers: headers as Parameters<typeof gateFetch>[0]['headers'],
+    timeoutMs,
+  });
+  // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
+  return new StreamableHTTPClientTransport(new URL(url), { fetch }) as unknown as Transport;
+}

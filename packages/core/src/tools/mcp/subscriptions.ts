@@ -1,0 +1,45 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { WireRefused } from '../wire/wire-refused.ts';
+
+/** Who wants to hear of which resource of one server. */
+export class Subscriptions {
+  readonly #byUri = new Map<string, Map<object, (params: JsonObject) => void>>();
+  readonly #counts = new Map<object, number>();
+
+  /** False when the listener has it already. */
+  add(uri: string, listener: object, tell: (params: JsonObject) => void): boolean {
+    const listeners = this.#byUri.get(uri) ?? new Map();
+    if (listeners.has(listener)) return false;
+    const count = this.#counts.get(listener) ?? 0;
+    if (count >= MOST) {
+      throw new WireRefused('busy', `A connection may have ${MOST} subscriptions; it has them already.`);
+    }
+    this.#counts.set(listener, count + 1);
+    this.#byUri.set(uri, listeners.set(listener, tell));
+    return true;
+  }
+
+  /** True when nobody listens for it any more. */
+  remove(uri: string, listener: object): boolean {
+    const listeners = this.#byUri.get(uri);
+    if (listeners?.delete(listener) !== true) return false;
+    const count = (this.#counts.get(listener) ?? 1) - 1;
+    if (count > 0) this.#counts.set(listener, count);
+    else this.#counts.delete(listener);
+    if (listeners.size > 0) return false;
+    return this.#byUri.delete(uri);
+  }
+
+  tell(params: JsonObject): void {
+    const { uri } = params;
+    const listeners = typeof uri === 'string' ? this.#byUri.get(uri) : undefined;
+    for (const tell of listeners?.values() ?? []) tell(params);
+  }
+
+  uris(): string[] {
+    return [...this.#byUri.keys()];
+  }
+}
+
+/** Of one connection, at one server. */
+const MOST = 100;

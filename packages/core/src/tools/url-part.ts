@@ -1,0 +1,18 @@
+import { failure, type Json } from '@dragoman/protocols';
+import { Refused } from '../refused.ts';
+
+/**
+ * An argument as a part of a URL that somebody else wrote: one segment or one value, and never a way out of it. `.` and `..`
+ * need no escaping and mean another place (RFC 3986 §5.2.4), so they are refused.
+ */
+export function urlPart(name: string, value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (!DOTS.test(text)) return encodeURIComponent(text);
+  const message = `${name} must not be ${JSON.stringify(text)}: it stands in a URL, where that means another place`;
+  throw new Refused(
+    failure('invalid_message', { issues: [{ pointer: `/arguments/${name}`, code: 'pattern', message }] }, message),
+  );
+}
+
+/** Some take an escaped dot for a dot. */
+const DOTS = /^(?:\.|%2e){1,2}$/i;

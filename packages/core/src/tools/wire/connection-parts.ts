@@ -1,0 +1,31 @@
+import type { Clock, Ids, Log } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import type { Audit } from './audit.ts';
+import type { PluginTable } from './plugin-table.ts';
+import type { WireConnection } from './wire-connection.ts';
+import type { WireLimits } from './wire-limits.ts';
+
+/** Where a connection's messages go: one at a time, each a line of JSON without its line break. */
+export interface WireSink {
+  send(text: string): void;
+  /** After everything that was sent. */
+  close(): void;
+}
+
+/** What a connection needs of its host. */
+export interface ConnectionParts {
+  readonly plugins: PluginTable;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits: WireLimits;
+  readonly startedAt: Date;
+  /** Who a token stands for. */
+  readonly identify: (token: string) => Principal | undefined;
+  /** Counts a request against its caller's limits, or throws. */
+  readonly count: (principal: Principal) => void;
+  readonly audit: Audit | undefined;
+  readonly sink: WireSink;
+  /** Called once, when nothing more is taken or sent. */
+  readonly onClosed: (connection: WireConnection) => void;
+}

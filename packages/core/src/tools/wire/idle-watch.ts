@@ -1,0 +1,43 @@
+import type { Cancel, Clock } from '../../ports.ts';
+
+export interface IdleWatchOptions {
+  readonly clock: Clock;
+  /** Silence after which the peer is gone; 0 for never. */
+  readonly idleMs: number;
+  readonly isBusy: () => boolean;
+  /** Asks the peer whether it is there. */
+  readonly ask: () => void;
+  readonly onGone: () => void;
+}
+
+/** A peer that is silent is asked whether it is there; one that stays silent, and has nothing running, is gone. */
+export class IdleWatch {
+  readonly #options: IdleWatchOptions;
+  #heardAt: number;
+  #cancel: Cancel | undefined;
+
+  constructor(options: IdleWatchOptions) {
+    this.#options = options;
+    this.#heardAt = options.clock.elapsed();
+    if (options.idleMs > 0) this.#watch();
+  }
+
+  /** The peer said something. */
+  heard(): void {
+    this.#heardAt = this.#options.clock.elapsed();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+  }
+
+  #watch(): void {
+    const { clock, idleMs, isBusy, ask, onGone } = this.#options;
+    this.#cancel = clock.after(idleMs / 2, () => {
+      const silence = clock.elapsed() - this.#heardAt;
+      if (silence >= idleMs && !isBusy()) return onGone();
+      if (silence >= idleMs / 2) ask();
+      this.#watch();
+    });
+  }
+}

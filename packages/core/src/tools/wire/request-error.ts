@@ -1,0 +1,26 @@
+import { failure, type JsonObject } from '@dragoman/protocols';
+import { capabilityOf, failureMessage, newError, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import type { Log } from '../../ports.ts';
+import { failureOf } from '../../refused.ts';
+import { WireRefused } from './wire-refused.ts';
+import type { WireRequest } from './wire-request.ts';
+
+/** What a request that failed is answered with. What nobody foresaw is told in the log, and to the agent only that it is so. */
+export function requestError(
+  { requestId, message }: WireRequest,
+  error: unknown,
+  { log, stamp }: { readonly log: Log; readonly stamp: { readonly id: string; readonly now: Date } },
+): WireMessage & JsonObject {
+  if (error instanceof WireRefused) {
+    const { code, message: text, detail } = error;
+    return newError({ code, reqId: requestId, message: text, detail, about: message.type }, stamp) as WireMessage &
+      JsonObject;
+  }
+  const known = failureOf(error);
+  if (known === undefined) log.error({ type: message.type, error: String(error) }, 'a request failed');
+  return {
+    ...failureMessage(known ?? failure('internal'), undefined, stamp),
+    req_id: requestId,
+    capability_name: capabilityOf(message.type),
+  } as WireMessage & JsonObject;
+}

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import type { Begun } from '../executions/executions.ts';
+import { Refused } from '../refused.ts';
+import type { Backend, ToolBackends } from './configured-tool.ts';
+import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
+import type { ConfiguredTool } from './tools-config.ts';
+import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
+
+/**
+ * A tool that an A2E workflow answers. `{{name}}` in its lines stands for an argument; what comes out is the caller's
+ * workflow like any other: checked, authorised, recorded and run with the caller's own permissions.
+ */
+export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
+  if (workflows === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
+  const { executions, reader } = workflows;
+  const lines = linesOf(name, workflow);
+  return {
+    input: inputFor(blanksIn(lines)),
+    async run(args, call) {
+      const executionId = `tool-${ids.hex()}`;
+      const text = lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
+      const read = reader.read({ workflow: text });
+      if ('failure' in read) throw new Refused(read.failure);
+      if (!read.ok) throw new Refused(failure('invalid_message', { issues: read.issues }, read.issues[0]?.message));
+      const { principal, signal } = call;
+      const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
+      const execution = await executions.execute(asked, { principal });
+      const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      try {
+        await follow(execution, call);
+        return outcomeOf(JSON.parse(await execution.result()) as JsonObject);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    },
+  };
+}
+
+/** Each time another execution: one that was asked for before would answer what it answered then. */
+function begun(line: Json, executionId: string): Json {
+  return isObject(line) && line['type'] === 'beginExecution' ? { ...line, executionId } : line;
+}
+
+/** Tells each operation as it is done. */
+async function follow(execution: Begun, call: ToolCall): Promise<void> {
+  for await (const { event, data } of execution.events(-1)) {
+    const { operationId } = JSON.parse(data) as JsonObject;
+    if (typeof operationId === 'string') call.status(`${event} ${operationId}`);
+  }
+}
+
+/** What each operation produced, by its id; how the execution went is beside it. */
+function outcomeOf(result: JsonObject): ToolOutcome {
+  const { results = {}, error, ...summary } = result;
+  if (result['status'] === 'success') return { success: true, data: results, summary };
+  const { type, message } = isObject(error) ? error : ({} as JsonObject);
+  const words = typeof message === 'string' ? message : `The workflow ended with ${String(result['status'])}.`;
+  return new FailedOutcome(words, { code: typeof type === 'string' ? type : 'WORKFLOW_FAILED', data: result });
+}
+
+function inputFor(blanks: readonly Blank[]) {
+  return {
+    type: 'object',
+    required: blanks.map(({ name }) => name),
+    properties: Object.fromEntries(blanks.map(({ name, isText }) => [name, isText ? TEXT : {}])),
+    additionalProperties: false,
+  };
+}
+
+function linesOf(name: string, path: string): Json[] {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`tool ${name}: the workflow ${path} cannot be read: ${(error as Error).message}`);
+  }
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const json = parseJson(line);
+    if (json.ok) return [json.value];
+    throw new Error(`tool ${name}: line ${index + 1} of ${path} is not JSON: ${json.issues[0]?.message}`);
+  });
+}
+
+const TEXT = { type: ['string', 'number', 'boolean'] };

@@ -1,0 +1,76 @@
+/**
+ * Things under way, by id, in the order in which they came. A `Map` does the same, but one whose entries come and go all the
+ * time leaves a trail: V8 links each table it outgrows to the next, so that what was long answered stays in memory, and is
+ * moved about by the garbage collector, until it looks through everything. This one forgets in place and starts afresh.
+ */
+export class InFlight<Value> {
+  #entries = new Map<string, Value | undefined>();
+  #size = 0;
+  /** Where the oldest is: everything before it was taken. */
+  #oldest = this.#entries.entries();
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(id: string): Value | undefined {
+    return this.#entries.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#entries.get(id) !== undefined;
+  }
+
+  /** The id must not be under way already. */
+  add(id: string, value: Value): void {
+    if (this.#entries.size >= FEW && this.#entries.size >= 2 * this.#size) this.#startAfresh();
+    // An id that was used before would keep its old place.
+    else if (this.#entries.has(id)) this.#entries.delete(id);
+    this.#entries.set(id, value);
+    this.#size += 1;
+  }
+
+  /** What it was; `undefined` when nothing of this id is under way. */
+  remove(id: string): Value | undefined {
+    const value = this.#entries.get(id);
+    if (value === undefined) return undefined;
+    this.#entries.set(id, undefined);
+    this.#size -= 1;
+    return value;
+  }
+
+  /** The oldest, removed; `undefined` when there is none. */
+  shift(): [string, Value] | undefined {
+    for (let next = this.#oldest.next(); next.done !== true; next = this.#oldest.next()) {
+      const [id, value] = next.value;
+      if (value === undefined) continue;
+      this.remove(id);
+      return [id, value];
+    }
+    // Every one was passed, so none is left; an iterator that has ended sees nothing that comes later.
+    this.clear();
+    return undefined;
+  }
+
+  /** Those under way now, oldest first; what is added or removed meanwhile changes nothing. */
+  entries(): [string, Value][] {
+    const entries: [string, Value][] = [];
+    if (this.#size === 0) return entries;
+    for (const [id, value] of this.#entries) if (value !== undefined) entries.push([id, value]);
+    return entries;
+  }
+
+  clear(): void {
+    this.#entries = new Map();
+    this.#oldest = this.#entries.entries();
+    this.#size = 0;
+  }
+
+  #startAfresh(): void {
+    this.#entries = new Map(this.entries());
+    this.#oldest = this.#entries.entries();
+  }
+}
+
+/** Entries, forgotten ones among them, below which it is not worth starting afresh. */
+const FEW = 256;

@@ -1,0 +1,33 @@
+import type { Issue } from '@dragoman/protocols';
+import type { LineCounter, parseDocument } from 'yaml';
+
+/** A problem in a file, with the place a person has to look at. */
+export interface ConfigIssue extends Issue {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What keeps a text from being YAML, each with its place and, where one is likely, the fix. */
+export function yamlIssues({ errors }: ReturnType<typeof parseDocument>, lines: LineCounter): ConfigIssue[] {
+  return errors.map(({ code, message, pos: [offset] }) => {
+    const suggestion = FIXES[code];
+    return placed(
+      { pointer: '', code: 'not_yaml', message, ...(suggestion !== undefined && { suggestion }) },
+      lines.linePos(offset),
+    );
+  });
+}
+
+export function placed(issue: Issue, { line, col }: { line: number; col: number }): ConfigIssue {
+  return { ...issue, message: `line ${line}, column ${col}: ${issue.message}`, line, column: col };
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  BAD_INDENT: 'indent it as the lines around it, and close what was opened above',
+  BAD_SCALAR_START: 'put the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'put what follows on a line of its own, or the text in quotes',
+  DUPLICATE_KEY: 'keep one of them',
+  MISSING_CHAR: 'close the quote or bracket that was opened above',
+  MULTILINE_IMPLICIT_KEY: 'put a colon and a space behind the name',
+  TAB_AS_INDENT: 'indent with spaces',
+};

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { main } from '../../packages/cli/src/main.ts';
+import { DragomanProcess, dragoman } from '../../packages/cli/test-support/dragoman-process.ts';
+import { FakeSurroundings } from '../../packages/cli/test-support/fake-surroundings.ts';
+
+// The last test: one story through all five protocols, as a newcomer is shown it. It runs when every other one has.
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-tour-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('without a server the tour starts one of its own, holds, and leaves nothing behind', async () => {
+  const { code, stdout, stderr } = await dragoman(['tour'], { folder });
+  expect(stderr).toContain('so the tour starts a server of its own (npx dragoman dev starts one that stays)');
+  expect(stdout).toMatch(/\nAll 20 steps hold\.\n$/);
+  expect(stdout).not.toContain('✗');
+  expect(code).toBe(0);
+  const [, url = ''] = /goes through (\S+)\.\n/.exec(stderr) ?? [];
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+describe('with a server of dragoman dev', () => {
+  let dev: DragomanProcess;
+
+  beforeAll(async () => {
+    dev = new DragomanProcess(['dev', '--port', '0'], { folder });
+    await dev.until(/Ctrl-C/);
+  });
+  afterAll(() => dev[Symbol.asyncDispose]());
+
+  test('the tour goes through that one, and tells each step as JSON when asked to', async () => {
+    const surroundings = new FakeSurroundings({ folder, now: new Date() });
+    const code = await main(['tour', '--json'], surroundings);
+    const lines = surroundings.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.filter(({ event, ok }) => event === 'checked' && !ok)).toEqual([]);
+    expect(lines.filter(({ event }) => event === 'chapter').map(({ title }) => title)).toEqual([
+      expect.stringContaining('ACP'),
+      expect.stringContaining('wire'),
+      expect.stringContaining('mailbox'),
+      expect.stringContaining('A2A messages'),
+      expect.stringContaining('resumes'),
+      expect.stringContaining('explain'),
+    ]);
+    expect(lines.at(-1)).toEqual({ event: 'ended', ok: true, steps: 20, failed: 0 });
+    expect(code).toBe(0);
+  });
+
+  test('a tour that finds something wrong says what, goes on, and fails', async () => {
+    const liar = join(folder, 'liar.mjs');
+    writeFileSync(liar, 'export default async function* () { return { text: "I am the guide", words: 3 }; }\n');
+    expect(await main(['agents', 'add', 'guide', '--module', liar], new FakeSurroundings({ folder }))).toBe(0);
+    const surroundings = new FakeSurroundings({ folder, now: new Date() });
+    expect(await main(['tour'], surroundings)).toBe(1);
+    expect(surroundings.out).toContain('✗ the words were counted by a tool');
+    expect(surroundings.out).toContain('✗ it is the same agent, one visit later');
+    expect(surroundings.out).toContain('✓ no frame is missing and none came twice');
+    expect(surroundings.out).toMatch(/\n\d+ of \d+ steps do not hold\.\n$/);
+  });
+});
