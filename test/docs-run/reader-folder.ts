@@ -23,6 +23,7 @@ export function contributorFolder(folder: string): void {
       'packages',
       'scripts',
       'conformance',
+      'bench',
       'test',
       '*.json',
       '*.ts',
