@@ -105,9 +105,9 @@ export type { Tool, ToolCall, ToolEvent, ToolOutcome, ToolSource } from './tools
 export { ToolRegistry } from './tools/tool-registry.ts';
 export { McpServerShape, ToolEntryShape, WireShape } from './tools/tools-config.ts';
 export type { Audit, AuditEntry } from './tools/wire/audit.ts';
+export type { WireSink } from './tools/wire/connection-parts.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
-export type { WireSink } from './tools/wire/connection-parts.ts';
 export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';

@@ -455,10 +455,10 @@ test('a WebSocket peer that does not read is given up, however much a tool tells
   socket.send(JSON.stringify(message('handshake/req', { auth_token: key })));
   await once(socket, 'message');
   socket.pause();
+  const open = server.wire.host.connections;
   const closed = once(socket, 'close');
   socket.send(JSON.stringify(callOf('pour', { pieces: 60 }, { streaming: true, timeout: 600 })));
-  const ended = () => server.wire.host.connections === 0;
-  await expect.poll(ended, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => server.wire.host.connections, { timeout: 20_000 }).toBe(open - 1);
   socket.resume();
   await closed;
 });

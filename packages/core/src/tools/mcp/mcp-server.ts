@@ -1,4 +1,4 @@
-import { failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { failure, isObject, type JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -12,11 +12,12 @@ import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { DirectTransport } from './direct-transport.ts';
-import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
+import type { McpDefinition } from './mcp-definition.ts';
 import { refusedBy } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
+import { readDefinitions } from './read-definitions.ts';
 import { isListed } from './resource-list.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { ToolPins } from './tool-pins.ts';
@@ -260,27 +261,8 @@ export class McpServer implements AsyncDisposable {
 
   async #readTools(client: Client): Promise<void> {
     if (client.getServerCapabilities()?.tools === undefined) return;
-    const definitions: McpDefinition[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: CONNECT_MS });
-      for (const given of page.tools) {
-        const definition = mcpDefinition(this.name, given as unknown as Json);
-        if (definition !== undefined && this.#isAllowed(definition)) definitions.push(definition);
-        else
-          this.#options.log.warn(
-            { mcp_server: this.name, tool: String(given.name).slice(0, 128) },
-            'a tool is left out',
-          );
-      }
-      cursor = page.nextCursor;
-    } while (cursor !== undefined && definitions.length < MOST_TOOLS);
-    this.#definitions = definitions.slice(0, MOST_TOOLS);
+    this.#definitions = await readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS });
     await this.refresh();
-  }
-
-  #isAllowed({ tool }: McpDefinition): boolean {
-    return this.#options.config.tools?.includes(tool) ?? true;
   }
 
   #toolOf(definition: McpDefinition): Tool {
@@ -321,4 +303,3 @@ const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;
 const PATIENCE_MS = 1_100;
 const FIVE_MINUTES = 300_000;
-const MOST_TOOLS = 1_000;
