@@ -1,14 +1,10 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] };
 
 /** Tests run from source. Slow is not wrong: these machines are shared, so only what hangs is cut off. */
-function project(name: string, include: readonly string[], groupOrder = 0) {
-  return {
-    resolve,
-    ssr: { resolve },
-    test: { name, include: [...include], testTimeout: 60_000, hookTimeout: 60_000, sequence: { groupOrder } },
-  };
+function project(name: string, include: string[], more: TestProjectInlineConfiguration['test'] = {}) {
+  return { resolve, ssr: { resolve }, test: { name, include, testTimeout: 60_000, hookTimeout: 60_000, ...more } };
 }
 
 export default defineConfig({
@@ -17,10 +13,15 @@ export default defineConfig({
       ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
-      project('repository', ['test/*.test.ts']),
+      // They only read, so they may share what they have loaded: half the time.
+      project('repository', ['test/*.test.ts'], { pool: 'threads', isolate: false }),
+      // What a reader or a user of the packages does, with the packages as they get them.
+      project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
+        globalSetup: ['test/docs-run/build.ts'],
+      }),
       project('system', ['test/system/**/*.test.ts']),
       // The tour comes last, when everything it passes through has been tested by itself.
-      project('tour', ['test/tour/*.test.ts'], 1),
+      project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],
   },
 });

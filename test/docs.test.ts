@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../packages/server/src/config.ts';
+import { isBlock, readPage } from './docs-run/page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -27,8 +29,20 @@ describe.each(pages)('%s', (page) => {
   });
 
   test('names only commands that exist', () => {
-    expect(commandsIn(text).filter((command) => !commandExists(command))).toEqual([]);
+    expect(commandsIn(page, text).filter((command) => !commandExists(command))).toEqual([]);
   });
+});
+
+test.each(pages)('%s names only commands of dragoman that there are', (page) => {
+  const reference = readFileSync(join(root, 'docs/reference/cli.md'), 'utf8');
+  const known = new Set([...reference.matchAll(/^## `(\w+)`$/gm)].map(([, name]) => name));
+  const text = readFileSync(join(root, page), 'utf8');
+  const named = [...text.matchAll(/npx dragoman ([a-z]+)\b(?! …)/g)].map(([, name]) => name);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test.each(pages)('%s shows only configuration that is taken', (page) => {
+  for (const text of blocksOf(page, 'yaml')) expect(parseConfig(text), text).toMatchObject({ ok: true });
 });
 
 test('the README shows the two commands, each on a line of its own', () => {
@@ -50,12 +64,16 @@ function listed(pattern: string): string[] {
     .filter((file) => file !== '' && existsSync(join(root, file)));
 }
 
+function blocksOf(page: string, language: string): string[] {
+  return readPage(page).flatMap((part) => (isBlock(part) && part.language === language ? [part.text] : []));
+}
+
 function withoutCode(text: string): string {
-  return text.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
+  return text.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').replaceAll(/`[^`\n]*`/g, '');
 }
 
 function inlineCode(text: string): string[] {
-  return [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+  return [...text.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
 /** Code that names a place in this repository: below one of its folders, or a file at its root. */
@@ -95,10 +113,8 @@ function hasAnchor(page: string, target: string, anchor: string | undefined): bo
 }
 
 /** Lines of shell blocks and inline code that call npm. */
-function commandsIn(text: string): string[] {
-  const blocks = [...text.matchAll(/^```(?:sh|bash|console)\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
-    block.split('\n'),
-  );
+function commandsIn(page: string, text: string): string[] {
+  const blocks = blocksOf(page, 'sh').flatMap((block) => block.split('\n'));
   return [...blocks, ...inlineCode(text)]
     .flatMap((line) => line.split('&&'))
     .map((command) => command.replace(/\s+#.*$/, '').trim())

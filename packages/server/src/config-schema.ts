@@ -82,6 +82,11 @@ export const ConfigShape = {
       items: { ...text, pattern: '^[a-z][a-z0-9+.-]*://[^/?#*\\s]+$' },
       description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
     },
+    trusted_proxies: {
+      type: 'array',
+      items: text,
+      description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
+    },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },
     keep_answers_hours: { ...positive, description: 'How long finished answers are kept; 24 unless told.' },
   },

@@ -4,6 +4,7 @@ import { decodeHostPort } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
+import { isNetwork } from './edges/address.ts';
 import { Config as validateConfig } from './generated/config.js';
 import { placed, yamlIssues } from './yaml-issues.ts';
 import { yamlLibrary } from './yaml-library.ts';
@@ -35,7 +36,7 @@ export function parseConfig(text: string): Outcome<Config> {
   if (document.errors.length > 0) return reject(...yamlIssues(document, lines));
   const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
   const issues: Issue[] = [...issuesOf(validateConfig, ConfigShape, value)];
-  if (issues.length === 0) issues.push(...allowIssues(value as Config));
+  if (issues.length === 0) issues.push(...allowIssues(value as Config), ...proxyIssues(value as Config));
   if (issues.length === 0) return accept(value as Config);
   const offsets = offsetsOf(document);
   const offsetOf = ({ pointer }: Issue) => offsets.get(pointer) ?? offsets.get(parentOf(pointer)) ?? 0;
@@ -46,6 +47,16 @@ function allowIssues({ gate }: Config): Issue[] {
   return (gate?.allow ?? []).flatMap((host, index) => {
     const outcome = decodeHostPort(host, `/gate/allow/${index}`);
     return outcome.ok ? [] : outcome.issues;
+  });
+}
+
+function proxyIssues({ trusted_proxies = [] }: Config): Issue[] {
+  return trusted_proxies.flatMap((entry, index): Issue[] => {
+    if (isNetwork(entry)) return [];
+    const message = `trusted_proxies must have addresses or networks; got ${JSON.stringify(entry)}`;
+    return [
+      { pointer: `/trusted_proxies/${index}`, code: 'proxy', message, suggestion: 'such as 10.0.0.7 or 10.0.0.0/8' },
+    ];
   });
 }
 

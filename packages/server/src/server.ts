@@ -207,6 +207,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
       origins: config.allowed_origins ?? [],
+      proxies: config.trusted_proxies ?? [],
       authenticate: (key) => started.once(() => authenticate(engine, key)),
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),

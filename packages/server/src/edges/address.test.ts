@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addressGroup, callerAddress, proxyList } from './address.ts';
+import { addressGroup, callerAddress, isNetwork, proxyList } from './address.ts';
 
 describe('the address of the caller', () => {
   const proxies = proxyList(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
@@ -34,4 +34,23 @@ test.each([
   ['', ''],
 ])('%s belongs to %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+test('a network is an address, with or without a prefix that fits it', () => {
+  for (const text of ['10.0.0.7', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8', '2001:db8::/128']) {
+    expect(isNetwork(text), text).toBe(true);
+    expect(() => proxyList([text]), text).not.toThrow();
+  }
+  for (const text of [
+    '',
+    'proxy',
+    '999.1.1.1',
+    '10.0.0.0/33',
+    'fd00::/129',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '1.2.3.4/-1',
+  ]) {
+    expect(isNetwork(text), text).toBe(false);
+  }
 });

@@ -22,6 +22,16 @@ export function addressGroup(address: string): string {
   return `${expandIPv6(address).slice(0, 4).join(':')}::/64`;
 }
 
+/** Whether a text is an address, or a network such as `10.0.0.0/8`. */
+export function isNetwork(text: string): boolean {
+  const [network = '', prefix, ...more] = text.split('/');
+  const version = isIP(network);
+  const bits = version === 4 ? 32 : 128;
+  return (
+    version !== 0 && more.length === 0 && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
+  );
+}
+
 /** The proxies an operator named: addresses, or networks such as `10.0.0.0/8`. */
 export function proxyList(entries: readonly string[]): BlockList {
   const list = new BlockList();

@@ -1,4 +1,4 @@
-// An agent that starts its own tool host, and uses the tools of ./tools.mjs. Run it: node examples/tools/tour.mjs
+// An agent that starts its own tool host, and uses the tools of ./tools.mjs. Run it: node examples/tools/run.mjs
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,0 +1,4 @@
+/** Knows when the office opens. */
+export default async function* clerk() {
+  return { content: 'At nine.' };
+}

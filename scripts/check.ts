@@ -1,0 +1,66 @@
+// Everything that can be said of the code without running the server: types, lint, unused code, layers, docs. As many steps
+// at once as there are cores; what a step prints is shown only when it fails.
+//
+//   npm run check
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const CACHE = 'node_modules/.cache';
+
+/** Longest first. `after` needs the validators, which are made first. */
+const STEPS = [
+  { name: 'validators', run: 'tsx --conditions=dragoman:source scripts/generate-validators.ts' },
+  { name: 'lint', run: 'biome check' },
+  { name: 'unused code', run: 'knip --cache' },
+  { name: 'tests of the repository', run: 'vitest run --project repository', after: 'validators' },
+  { name: 'types', run: `tsc -p tsconfig.json ${incremental('check')}`, after: 'validators' },
+  { name: 'types without Node', run: `tsc -p packages/protocols ${incremental('protocols')}`, after: 'validators' },
+];
+
+mkdirSync(root + CACHE, { recursive: true });
+const begun = performance.now();
+const ended = new Map<string, Promise<boolean>>();
+const free = Array.from({ length: Math.max(2, availableParallelism()) }, () => Promise.resolve());
+for (const { name, run, after } of STEPS) {
+  const slot = await Promise.race(free.map((done, index) => done.then(() => index)));
+  const earlier = after === undefined ? undefined : ended.get(after);
+  const result = Promise.resolve(earlier).then(() => step(name, run));
+  ended.set(name, result);
+  free[slot] = result.then(() => {});
+}
+const results = await Promise.all(ended.values());
+console.log(`${seconds(begun)} in all`);
+process.exitCode = results.every(Boolean) ? 0 : 1;
+
+function step(name: string, command: string): Promise<boolean> {
+  const start = performance.now();
+  const child = spawn(command, {
+    cwd: root,
+    shell: true,
+    env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env['PATH']}` },
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+  }
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      console.log(`${code === 0 ? '✓' : '✗'} ${name} ${seconds(start)}`);
+      if (code !== 0) console.log(printed);
+      resolve(code === 0);
+    });
+  });
+}
+
+function incremental(name: string): string {
+  return `--noEmit --incremental --tsBuildInfoFile ${CACHE}/${name}.tsbuildinfo`;
+}
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
+import { startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
+import { schemaTable } from './schema-table.ts';
+
+/** Every HTTP route, as the running server tells it in its OpenAPI document. */
+export async function httpPage(): Promise<string> {
+  const { paths, components } = await openApi();
+  const groups = new Map<string, string[]>();
+  const bodies: string[] = [];
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const name = `${method.toUpperCase()} ${path}`;
+      const media = operation.requestBody?.content['application/json']?.schema;
+      const reference = media?.['$ref'];
+      const body = typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
+      const group = groupOf(path);
+      const row = `| \`${name}\` | ${keyFor(operation.security)} | ${operation.summary} |`;
+      groups.set(group, [...(groups.get(group) ?? []), row]);
+      const schema = body === undefined ? media : components.schemas[body];
+      if (schema === undefined || Object.keys(schema).length === 0) continue;
+      const table = isPublished(body) ? '' : schemaTable(schema, () => undefined);
+      const where = isPublished(body) ? `[Its shape](messages/${body?.split('.')[0]}.md).\n` : table;
+      if (where !== '') bodies.push(`### \`${name}\`\n\n${operation.requestBody?.description}\n\n${where}`);
+    }
+  }
+  const tables = [...groups].map(([group, rows]) => {
+    return `## ${group}\n\n| route | key | |\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return [HEADING, ...tables, '## Bodies\n', ...bodies].join('\n');
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+interface Operation {
+  readonly summary: string;
+  readonly security: readonly object[];
+  readonly requestBody?: {
+    readonly description: string;
+    readonly content: Readonly<Record<string, { readonly schema?: JsonSchema } | undefined>>;
+  };
+}
+
+/** From a real server: what is not routed is not told. */
+async function openApi(): Promise<OpenApi> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-reference-'));
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const server = await startServer({
+    config: { port: 0, store: 'memory' },
+    folder,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+  });
+  try {
+    const answer = await fetch(`${server.url}/openapi.json`);
+    return (await answer.json()) as OpenApi;
+  } finally {
+    await server.stop({ drainMs: 0 });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function keyFor(security: readonly object[]): string {
+  const schemes = security.flatMap((one) => Object.keys(one));
+  if (schemes.includes('adminBearer')) return 'admin';
+  if (security.some((one) => Object.keys(one).length === 0)) return 'optional';
+  return schemes.includes('agentBearer') ? 'agent' : 'none';
+}
+
+function groupOf(path: string): string {
+  return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? 'For people and tools';
+}
+
+function isPublished(name: string | undefined): boolean {
+  return name !== undefined && /^(?:e2a|a2[ae]-\w+)\./.test(name);
+}
+
+const GROUPS: readonly (readonly [RegExp, string])[] = [
+  [/^\/e2a\b/, 'E2A'],
+  [/^\/a2a\/messages(?:\/ws)?$|^\/agents\b|^\/stats$|^\/schemas\b/, 'A2A messages'],
+  [/^\/a2a\b|^\/agent$|^\/\.well-known\//, 'A2A mailbox'],
+  [/^\/a2e\b/, 'A2E wire'],
+  [/^\/api\/v1\b/, 'A2E workflows and discovery'],
+  [/^\/admin\b/, 'Administration'],
+];
+
+const HEADING = `# HTTP
+
+One port. Keys travel as \`Authorization: Bearer KEY\` or \`X-API-Key\`. The same for machines: \`GET /openapi.json\`.
+
+| the key column says | |
+|---|---|
+| none | no key is looked at |
+| optional | anybody; a key that is given must be good |
+| agent | the key of an agent |
+| admin | an admin key |
+
+Errors on A2E workflow routes have that protocol's shape, on the mailbox the mailbox's; everywhere else they are RFC 9457
+\`application/problem+json\` with \`code\`, \`issues[]\`, \`suggestions[]\` and \`retry_after\`. 429 and 503 carry \`Retry-After\`.
+
+WebSockets, on the same port: \`/e2a/ws\`, \`/e2a/agent/ws\` (agents that dial in), \`/a2a/messages/ws\`, \`/a2e/ws\`.
+`;
