@@ -67,10 +67,12 @@ export function withAgent(envelope: E2AEnvelope, agentId: string | undefined): E
 }
 
 function refusedIds(envelope: E2AEnvelope): Issue[] {
-  return (['request_id', 'session_id'] as const).flatMap((name) => {
+  const issues: Issue[] = [];
+  for (const name of IDS) {
     const fault = idFault(envelope[name] ?? '');
-    return fault === undefined ? [] : [{ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` }];
-  });
+    if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
+  }
+  return issues;
 }
 
 function unreadable(outcome: Extract<Outcome<Json>, { ok: false }>): Failure {
@@ -82,3 +84,5 @@ function invalid(pointer: string, message: string): Failure {
   const issue: Issue = { pointer, code: 'contradiction', message };
   return failure('invalid_message', { issues: [issue] });
 }
+
+const IDS = ['request_id', 'session_id'] as const;

@@ -14,8 +14,6 @@ export class FrameMaker {
   readonly #clock: Clock;
   readonly #ids: Ids;
   #sequence: number;
-  /** The time of the last frame, for those of the same millisecond: writing it out costs as much as the rest. */
-  #stamped = { at: Number.NaN, text: '' };
 
   constructor({ envelope, clock, ids, from = 0 }: { envelope: E2AEnvelope; clock: Clock; ids: Ids; from?: number }) {
     this.#envelope = envelope;
@@ -79,9 +77,12 @@ export class FrameMaker {
   #timestamp(): string {
     const now = this.#clock.now();
     const at = now.getTime();
-    if (at !== this.#stamped.at) this.#stamped = { at, text: now.toISOString() };
-    return this.#stamped.text;
+    if (at !== stamped.at) stamped = { at, text: now.toISOString() };
+    return stamped.text;
   }
 }
+
+/** The time of the last frame, for all of the same millisecond: writing it out costs as much as the rest. */
+let stamped = { at: Number.NaN, text: '' };
 
 const OURS = newProvenance({ converter: 'dragoman' });

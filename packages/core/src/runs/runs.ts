@@ -41,7 +41,9 @@ export class Runs {
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #live = new InFlight<LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
-  readonly #accepting = new InFlight<Promise<unknown>, Promise<unknown>>();
+  #accepting = 0;
+  /** To be told when there are none of them left. */
+  #allAccepted: (() => void)[] = [];
   readonly #interrupted = new AbortController();
   readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
@@ -95,7 +97,7 @@ export class Runs {
         : undefined;
     const accepting =
       early === undefined ? this.#store.requests.accept(row, call.nonce, arrival) : this.#acceptEarly(early, arrival);
-    this.#accepting.add(accepting, accepting);
+    this.#accepting += 1;
     try {
       const accepted = await accepting;
       if ('reused' in accepted) refuse('nonce_reused');
@@ -115,7 +117,8 @@ export class Runs {
       slot?.release();
       throw error;
     } finally {
-      this.#accepting.remove(accepting);
+      this.#accepting -= 1;
+      if (this.#accepting === 0) for (const told of this.#allAccepted.splice(0)) told();
     }
   }
 
@@ -225,8 +228,9 @@ export class Runs {
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
-    while (this.#live.size + this.#accepting.size > 0) {
-      await Promise.allSettled([...this.#accepting.values(), ...this.#live.values().map((live) => live.done)]);
+    while (this.#live.size + this.#accepting > 0) {
+      if (this.#accepting > 0) await new Promise<void>((resolve) => this.#allAccepted.push(resolve));
+      await Promise.allSettled(this.#live.values().map((live) => live.done));
     }
     signal.removeEventListener('abort', interrupt);
   }

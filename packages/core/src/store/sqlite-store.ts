@@ -70,6 +70,7 @@ export class SqliteStore implements Store {
   readonly #pending = new InFlight<Pending, number>();
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
+  #asked = 0;
   #lastId = 0;
   #state: 'open' | 'closing' | 'broken' = 'open';
   /** Why nothing is taken any more. */
@@ -263,9 +264,12 @@ export class SqliteStore implements Store {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    // After everything that is ready in this turn of the loop: all of it goes in one message, for one wake of the thread.
+    // What is ready in this turn of the loop goes in one message, for one wake of the thread. When there is much of it, the
+    // thread begins with the first: else it would wait for us, and then we for it.
     if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
     this.#outgoing.push(id, name, values.length, ...values);
+    this.#asked += 1;
+    if (this.#asked === MANY) this.#flush();
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.add(id, { resolve, reject });
@@ -276,6 +280,7 @@ export class SqliteStore implements Store {
     if (this.#outgoing.length === 0) return;
     this.#worker.postMessage(this.#outgoing);
     this.#outgoing = [];
+    this.#asked = 0;
   }
 
   #receive(message: FromThread): void {
@@ -329,6 +334,9 @@ async function inWindows(purge: (from: number) => Promise<{ purged: number; next
 function errorOf({ code, message }: ErrorData): Error {
   return code === undefined ? new Error(message) : new StoreError(code, message);
 }
+
+/** Calls that are worth a message of their own. */
+const MANY = 12;
 
 const RECORDED: Accepted = { repeat: false };
 const NEW_EXECUTION: ExecutionAccepted = { repeat: false };

@@ -13,7 +13,7 @@ import {
   type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type Failure, failure, type Json } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure, type Json, type JsonLimits } from '@dragoman/protocols';
 import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
@@ -34,6 +34,7 @@ export interface E2AContext {
 
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
 export function e2aRoutes(context: E2AContext): Route[] {
+  const json = jsonLimits(context.limits ?? {});
   const body = { contentTypes: ['application/json'], maxBytes: context.limits?.body_bytes ?? 1 << 20 };
   return [
     {
@@ -43,7 +44,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       counts: true,
       summary: 'Send an envelope; the answer is one JSON frame, an SSE stream or NDJSON, by Accept.',
       body,
-      handle: (request) => send(request, context),
+      handle: (request) => send(request, context, json),
     },
     {
       method: 'POST',
@@ -52,7 +53,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       counts: true,
       summary: 'Send an envelope to this agent.',
       body,
-      handle: (request) => send(request, context),
+      handle: (request) => send(request, context, json),
     },
     {
       method: 'GET',
@@ -75,14 +76,18 @@ export function e2aRoutes(context: E2AContext): Route[] {
   ];
 }
 
-function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
+function send(
+  request: InboundRequest,
+  context: E2AContext,
+  limits: JsonLimits,
+): Answer | Failure | Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const principal = callerOf(request);
   const read = readEnvelope(request.body, {
     principal,
     now: context.clock.now(),
-    limits: jsonLimits(context.limits ?? {}),
+    limits,
   });
   if (isFailure(read)) return read;
   const addressed = withAgent(read.envelope, request.params['agent_id']);
