@@ -188,9 +188,12 @@ export class Executions {
   }
 
   #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
-    this.#live.add(nameOf(live.row), live);
+    const { name } = live;
+    // One that could not be recorded may still be on its way out.
+    this.#live.remove(name);
+    this.#live.add(name, live);
     const working = this.#work(live, planned).finally(() => {
-      this.#live.remove(nameOf(live.row));
+      if (this.#live.get(name) === live) this.#live.remove(name);
       this.#working.delete(working);
     });
     this.#working.add(working);

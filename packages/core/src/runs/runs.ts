@@ -197,13 +197,14 @@ export class Runs {
   /**
    * Deals with what an earlier process left: what was accepted but never started runs now, and so does what an agent had not
    * said anything to that may be asked twice; what was started and cannot continue ends with `E2A.INTERRUPTED`. Doing it
-   * twice changes nothing.
+   * twice changes nothing. Where the disk is full, the ends are written when there is room, and nobody has to wait for that.
    */
   async recover(
     callFor: (row: RequestRow) => Call | undefined,
     envelopeOf: (row: RequestRow) => E2AEnvelope,
     answer: Handler,
   ): Promise<void> {
+    const ends: Promise<void>[] = [];
     for (const row of await this.#store.requests.unfinished()) {
       const envelope = envelopeOf(row);
       const call = callFor(row);
@@ -213,9 +214,19 @@ export class Runs {
         this.#begin(row, envelope, call, answer, undefined);
         continue;
       }
-      const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, from });
-      await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+      ends.push(this.#endInterrupted(row, envelope, from));
     }
+    await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
+  }
+
+  #endInterrupted(row: RequestRow, envelope: E2AEnvelope, from: number): Promise<void> {
+    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience, from });
+    const live = new LiveRun(row, run);
+    this.#live.add(live.name, live);
+    live.done = Promise.resolve(run.give(this.#maker(envelope, from).error(failure('interrupted'))))
+      .catch((error) => this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet'))
+      .finally(() => this.#forget(live));
+    return live.done;
   }
 
   /** Waits until nothing runs, or ends what still does when the signal aborts. */
@@ -327,3 +338,6 @@ interface RunsOptions {
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
 }
+
+/** What the ends of interrupted requests may take before the server takes new ones. */
+const LONGEST_RECOVERY_MS = 2_000;

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { allFrames, call } from './call.ts';
+import { read } from './caller.ts';
+import { agentModule, System } from './system.ts';
+
+// A disk that is really full: a file system in memory, of the size we want. Only who may mount one can have it.
+const system = await System.create({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      held: { driver: 'module', module: agentModule('held') },
+    },
+  },
+});
+mkdirSync(system.data);
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48m,mode=700', 'none', system.data], {
+  encoding: 'utf8',
+});
+const why = mounted.status === 0 ? '' : ` (not here: ${(mounted.stderr ?? String(mounted.error)).trim()})`;
+
+afterAll(async () => {
+  await system.kill();
+  if (why === '') spawnSync('umount', [system.data]);
+  await system[Symbol.asyncDispose]();
+});
+
+test.runIf(why === '')(
+  'a full disk refuses new work, answers reads, lets a server start, and goes on by itself',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    await system.start();
+    const { api_key: key } = await system.caller('caller-agent');
+    const send = (requestId: string, more: object = {}) =>
+      call(system.url, { method: 'POST', path: '/e2a', key, json: { request_id: requestId, ...more } });
+    const resume = (requestId: string) =>
+      call(system.url, { path: `/e2a/requests/${requestId}/responses`, key, accept: 'application/x-ndjson' });
+
+    const before = await allFrames(await send('before', { params: { content: 'hello' } }));
+    const begun = await call(system.url, {
+      method: 'POST',
+      path: '/e2a',
+      key,
+      accept: 'application/x-ndjson',
+      json: { request_id: 'begun', agent_ref: { id: 'held' }, is_stream: true, params: {} },
+    });
+    await begun.frames().next();
+
+    fill();
+    // There may be room left inside the files.
+    let id = '';
+    let refused = await send('fits');
+    for (let count = 0; refused.status === 200 && count < 5000; count++) {
+      id = `more-${count}`;
+      await refused.text();
+      refused = await send(id);
+    }
+    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([503, true]);
+    expect((await call(system.url, { path: '/health' })).status).toBe(200);
+    expect(await allFrames(await resume('before'))).toEqual(before);
+
+    // One that dies now starts again where nothing can be written.
+    await system.kill();
+    await system.start();
+    expect(await allFrames(await resume('before'))).toEqual(before);
+
+    rmSync(join(system.data, 'filler'));
+    await expect.poll(async () => (await send(`again-${Math.random()}`)).status, POLL).toBe(200);
+    const ended = (await allFrames(await resume('begun'))).map(read);
+    expect(ended.map(({ sequence, is_final }) => [sequence, is_final])).toEqual([
+      [0, false],
+      [1, true],
+    ]);
+    expect(ended[1]?.body['code']).toBe('E2A.INTERRUPTED');
+    expect((await send(id)).status).toBe(200);
+  },
+);
+
+if (why !== '') test.skip(`a disk that is really full${why}`, () => {});
+
+/** Takes what is left of the disk. */
+function fill(): void {
+  const file = openSync(join(system.data, 'filler'), 'w');
+  try {
+    for (let bytes = 1 << 20; bytes >= 512; ) {
+      try {
+        writeSync(file, Buffer.alloc(bytes, 1));
+      } catch {
+        bytes >>= 1;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const POLL = { timeout: 30_000, interval: 50 };
