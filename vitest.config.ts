@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] };
@@ -9,6 +10,8 @@ function project(name: string, include: string[], more: TestProjectInlineConfigu
 
 export default defineConfig({
   test: {
+    // Two even where there are only two cores: most of the slow ones wait for other processes.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),

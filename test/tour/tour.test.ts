@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +12,9 @@ import { FakeSurroundings } from '../../packages/cli/test-support/fake-surroundi
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-tour-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('without a server the tour starts one of its own, holds, and leaves nothing behind', async () => {
+test('without a server the tour starts one of its own, holds, and leaves nothing behind', async (context) => {
+  if (await answers(7420))
+    return context.skip('something answers at port 7420, where the tour looks for a server first');
   const { code, stdout, stderr } = await dragoman(['tour'], { folder });
   expect(stderr).toContain('so the tour starts a server of its own (npx dragoman dev starts one that stays)');
   expect(stdout).toMatch(/\nAll 20 steps hold\.\n$/);
@@ -62,3 +65,10 @@ describe('with a server of dragoman dev', () => {
     expect(surroundings.out).toMatch(/\n\d+ of \d+ steps do not hold\.\n$/);
   });
 });
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}

@@ -33,7 +33,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
-    .option('--idempotent', 'it may be asked the same thing twice: faster, and asked again after a crash')
+    .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
 }
 

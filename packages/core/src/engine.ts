@@ -188,7 +188,7 @@ export class Engine {
 export interface AgentOptions {
   /** Requests it works on at once; others wait. */
   readonly maxParallel?: number;
-  /** It may be asked the same thing twice: it starts before its request is on the disk, and again after a crash. */
+  /** It may be asked the same thing twice, so it may start before its request is on the disk. */
   readonly isIdempotent?: boolean;
 }
 

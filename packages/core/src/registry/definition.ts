@@ -39,7 +39,7 @@ export const DriverShape = {
     idempotent: {
       type: 'boolean',
       description:
-        'It may be asked the same thing twice: its answers come sooner, and what a crash interrupts is asked again.',
+        'It may be asked the same thing twice, as a caller does after a crash: so it starts sooner, and one commit does.',
     },
   },
   additionalProperties: false,

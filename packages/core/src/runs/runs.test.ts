@@ -1,11 +1,4 @@
-import {
-  type E2AEnvelope,
-  type E2AResponse,
-  encodeEnvelope,
-  FrameOrder,
-  newEnvelope,
-  newResponse,
-} from '@dragoman/protocols';
+import { type E2AEnvelope, type E2AResponse, FrameOrder, newEnvelope } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
@@ -392,26 +385,6 @@ describe('an agent that may be asked twice', () => {
     await new Promise(setImmediate);
     expect(runs.load).toEqual({ running: 0, waiting: 0 });
     expect(slots.tryTake('agent')).toBeDefined();
-  });
-
-  test('is asked again after a crash, unless it had begun to answer', async () => {
-    const store = new MemoryStore();
-    const row = { owner: 'ada', agentId: 'agent', sessionId: null, idempotencyKey: null, state: 'started' as const };
-    for (const requestId of ['silent', 'begun']) {
-      const envelope = JSON.stringify(encodeEnvelope(ask(requestId)));
-      await store.requests.accept({ ...row, requestId, envelope, acceptedAt: 0, expiresAt: null, priority: 1 });
-    }
-    const said = { sequence: 0, isFinal: false, text: frameText(newResponse({ request_id: 'begun' })) };
-    await store.requests.append({ owner: 'ada', requestId: 'begun' }, [said]);
-    const { runs, call, handler } = setUp(twoWords, { store, idempotent: true });
-    await runs.recover(
-      () => call(),
-      (stored) => newEnvelope(JSON.parse(stored.envelope)),
-      handler,
-    );
-    const last = async (requestId: string) => (await all(runs.read({ owner: 'ada', requestId }, -1))).at(-1);
-    expect((await last('silent'))?.response_kind).toBe('e2a.complete');
-    expect((await last('begun'))?.body['code']).toBe('E2A.INTERRUPTED');
   });
 });
 

@@ -195,9 +195,9 @@ export class Runs {
   }
 
   /**
-   * Deals with what an earlier process left: what was accepted but never started runs now, and so does what an agent had not
-   * said anything to that may be asked twice; what was started and cannot continue ends with `E2A.INTERRUPTED`. Doing it
-   * twice changes nothing. Where the disk is full, the ends are written when there is room, and nobody has to wait for that.
+   * Deals with what an earlier process left: what was accepted but never started runs now; what was started and cannot
+   * continue ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process. Doing
+   * it twice changes nothing. Where the disk is full, the ends are written when there is room, and nobody has to wait for that.
    */
   async recover(
     callFor: (row: RequestRow) => Call | undefined,
@@ -208,12 +208,11 @@ export class Runs {
     for (const row of await this.#store.requests.unfinished()) {
       const envelope = envelopeOf(row);
       const call = callFor(row);
-      const from = row.state === 'accepted' ? 0 : await this.#framesOf(row);
-      const isUntouched = row.state === 'accepted' || (from === 0 && this.#isIdempotent(row.agentId));
-      if (isUntouched && call !== undefined) {
+      if (row.state === 'accepted' && call !== undefined) {
         this.#begin(row, envelope, call, answer, undefined);
         continue;
       }
+      const from = await this.#framesOf(row);
       ends.push(this.#endInterrupted(row, envelope, from));
     }
     await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
