@@ -3,13 +3,10 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { describeApis } from './apis.contract.ts';
-import { describeCredentialStore } from './credentials.contract.ts';
-import { describeExecutions } from './executions.contract.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
-import { describeKnowledge } from './knowledge.contract.ts';
+import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
-import { ALL, describeStore, frame, requestRow } from './store.contract.ts';
+import { describeStore } from './store.contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'dragoman-store-'));
 let folders = 0;
@@ -17,10 +14,6 @@ let folders = 0;
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeStore('the store in SQLite', () => open(newFolder()));
-describeExecutions('the store in SQLite', () => open(newFolder()));
-describeCredentialStore('the store in SQLite', () => open(newFolder()));
-describeApis('the store in SQLite', () => open(newFolder()));
-describeKnowledge('the store in SQLite', () => open(newFolder()));
 
 describe('what was written', () => {
   test('is there after closing and opening again', async () => {
