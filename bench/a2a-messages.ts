@@ -1,6 +1,6 @@
 // Signed, durable A2A requests against the same unsigned, with what one verification and one signature cost, in one run; and
 // discovery by two capabilities among 10,000 agents against 100. Everything runs on this machine, so ratios count.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
 import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
+import { endAll, forkPart, nextMessage } from './child.ts';
 import { load } from './e2a/load.ts';
 import { measure, table } from './measure.ts';
 
@@ -88,11 +89,10 @@ class BenchServer {
 
   static async start(publicKey: string, signs: 'signed' | 'unsigned'): Promise<BenchServer> {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-messages-'));
-    const path = fileURLToPath(new URL('./a2a-messages/server.mjs', import.meta.url));
     const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
     const args = [join(folder, 'data'), agent, publicKey, signs];
-    const child = fork(path, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    return new BenchServer({ ...(await nextMessage(child)), child, folder });
+    const child = forkPart(new URL('./a2a-messages/server.mjs', import.meta.url), args);
+    return new BenchServer({ ...(await nextMessage<{ port: number; key: string }>(child)), child, folder });
   }
 
   /** The bytes of a request. */
@@ -103,8 +103,7 @@ class BenchServer {
   }
 
   async stop(): Promise<void> {
-    this.#child.disconnect();
-    await new Promise((resolve) => this.#child.once('exit', resolve));
+    await endAll([this.#child]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
@@ -176,13 +175,6 @@ function signed(message: ReturnType<typeof request>, key: Parameters<typeof sign
   const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce: randomBytes(16).toString('hex') };
   const signature = sign(null, Buffer.from(canonicalJson({ ...message, auth })), key).toString('base64');
   return { ...message, auth: { ...auth, signature } };
-}
-
-function nextMessage(child: ChildProcess): Promise<{ port: number; key: string }> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as { port: number; key: string }));
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)));
-  });
 }
 
 const ROUNDS = 3;

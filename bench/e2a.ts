@@ -3,12 +3,13 @@
 //
 // Each figure is taken in rounds, and in each round right beside what it is compared with; the median over the rounds of
 // the ratio counts. What else happens on the machine then slows both, or one round, and not the result.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Database, loadEngine } from '../packages/core/src/store/sqlite-engine.ts';
+import { endAll, forkPart, nextMessage } from './child.ts';
 import { HttpPeer, type LoadResult, load } from './e2a/load.ts';
 import { inTurns, median, medianRatio, table } from './measure.ts';
 
@@ -17,10 +18,9 @@ export async function run(): Promise<readonly string[]> {
   const children: ChildProcess[] = [];
   let servers = 0;
   const start = async (file: string, args: readonly string[] = []): Promise<Started> => {
-    const path = fileURLToPath(new URL(`./e2a/${file}`, import.meta.url));
-    const child = fork(path, args, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = forkPart(new URL(`./e2a/${file}`, import.meta.url), args, { execArgv: [] });
     children.push(child);
-    return { child, ...((await nextMessage(child)) as Omit<Started, 'child'>) };
+    return { child, ...(await nextMessage<Omit<Started, 'child'>>(child)) };
   };
   const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
   const serve = (store: string) => start('server.mjs', [join(folder, `server-${servers++}`), store, agent]);
@@ -37,8 +37,7 @@ export async function run(): Promise<readonly string[]> {
     await measureFrameCost(figures, durable);
     return figures.shortfalls;
   } finally {
-    for (const child of children) if (child.connected) child.disconnect();
-    await Promise.all(children.map(ended));
+    await endAll(children);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -60,8 +59,7 @@ async function measureStart(figures: Figures, serve: () => Promise<Started>): Pr
     const open = await Promise.all(Array.from({ length: 1000 }, (_, index) => holdOpen(server, index)));
     streams.push((await ask(server, 'memory')) / MB - atRest);
     for (const peer of open) peer.close();
-    server.child.disconnect();
-    await ended(server.child);
+    await endAll([server.child]);
   }
   console.log(
     `start to ready ${median(starts).toFixed(0)} ms · idle memory ${median(idle).toFixed(0)} MB · ` +
@@ -270,21 +268,6 @@ class Figures {
 async function ask({ child }: Started, what: 'memory' | 'cpu'): Promise<number> {
   child.send(what);
   return Number(await nextMessage(child));
-}
-
-function nextMessage(child: ChildProcess): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const fail = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
-    child.once('exit', fail);
-    child.once('message', (message) => {
-      child.off('exit', fail);
-      resolve(message);
-    });
-  });
-}
-
-function ended(child: ChildProcess): Promise<unknown> {
-  return child.exitCode !== null ? Promise.resolve() : new Promise((resolve) => child.once('exit', resolve));
 }
 
 interface MeasuredLoad extends LoadResult {

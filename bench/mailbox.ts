@@ -1,10 +1,11 @@
 // The mailbox against bare Node doing the same: messages accepted, durably, against a `node:http` JSON echo; callbacks
 // delivered, durably and signed, against a loop over keep-alive connections; and what dead hosts cost the living.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endAll, forkPart, nextMessage } from './child.ts';
 import { load } from './e2a/load.ts';
 import { certificateFor } from './mailbox/certificate.ts';
 import { table } from './measure.ts';
@@ -13,8 +14,7 @@ export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
   const start = async <Told>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
-    const path = fileURLToPath(new URL(`./mailbox/${file}`, import.meta.url));
-    const child = fork(path, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = forkPart(new URL(`./mailbox/${file}`, import.meta.url), args, { env: { ...process.env, ...env } });
     children.push(child);
     return { child, told: await nextMessage<Told>(child) };
   };
@@ -22,8 +22,7 @@ export async function run(): Promise<readonly string[]> {
     const shortfalls = await accepting(folder, start);
     return [...shortfalls, ...(await delivering(folder, start, children))];
   } finally {
-    for (const child of children) child.disconnect();
-    await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
+    await endAll(children);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -66,8 +65,7 @@ async function delivering(folder: string, start: Start, children: ChildProcess[]
   const { told: places } = await start<Places>('sink.mjs', ['40', '10'], env);
   let runs = 0;
   const time = async (kind: 'bare' | 'outbox', task: Partial<Places> & { count: number }): Promise<number> => {
-    const path = fileURLToPath(new URL('./mailbox/deliver.mjs', import.meta.url));
-    const child = fork(path, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = forkPart(new URL('./mailbox/deliver.mjs', import.meta.url), []);
     children.push(child);
     runs += 1;
     child.send({
@@ -129,13 +127,6 @@ function post({ port, key, metadata }: { port: number; key: string | undefined; 
   const text = JSON.stringify(body);
   const authorization = key === undefined ? '' : `Authorization: Bearer ${key}\r\n`;
   return `POST /a2a HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-}
-
-function nextMessage<Told>(child: ChildProcess): Promise<Told> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as Told));
-    child.once('exit', (code) => reject(new Error(`a process of the benchmark ended with ${code}`)));
-  });
 }
 
 function short(what: string, value: number, bound: number): string[] {

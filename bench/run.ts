@@ -10,6 +10,7 @@ const names = readdirSync(folder)
       file.endsWith('.ts') &&
       ![
         'run.ts',
+        'child.ts',
         'measure.ts',
         'protocols-messages.ts',
         'workflow-executions.ts',

@@ -1,11 +1,11 @@
 // Durable executions of a workflow of three operations (fetch a hundred rows, filter, sort) against the same three steps in
 // plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP door, both as they
 // are built. And what one more operation costs that does next to nothing. The operations on data are in `workflow-data.ts`.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { endAll, forkPart, nextMessage } from './child.ts';
 import { load } from './e2a/load.ts';
 import { inTurns, median, medianRatio, table } from './measure.ts';
 import { threeSteps } from './workflow/workflows.mjs';
@@ -13,21 +13,19 @@ import { threeSteps } from './workflow/workflows.mjs';
 export async function benchExecutions(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
-  const start = async (file: string, args: readonly string[] = []): Promise<ChildProcess> => {
-    const path = fileURLToPath(new URL(`./workflow/${file}`, import.meta.url));
-    const child = fork(path, args, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const start = (file: string, args: readonly string[] = []): ChildProcess => {
+    const child = forkPart(new URL(`./workflow/${file}`, import.meta.url), args, { execArgv: [] });
     children.push(child);
     return child;
   };
   try {
-    const { port } = await told<{ port: number }>(await start('api.mjs'));
-    const server = await told<Server>(await start('server.mjs', [join(folder, 'server'), String(port)]));
-    const engine = await start('engine.mjs', [join(folder, 'engine'), String(port)]);
-    await told(engine);
+    const { port } = await nextMessage<{ port: number }>(start('api.mjs'));
+    const server = await nextMessage<Server>(start('server.mjs', [join(folder, 'server'), String(port)]));
+    const engine = start('engine.mjs', [join(folder, 'engine'), String(port)]);
+    await nextMessage(engine);
     return await measureAll({ origin: `http://127.0.0.1:${port}`, server, engine });
   } finally {
-    for (const child of children) child.disconnect();
-    await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
+    await endAll(children);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -76,18 +74,7 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
 
 async function asked<Answer>(child: ChildProcess, what: string): Promise<Answer> {
   child.send(what);
-  return told(child);
-}
-
-function told<Message>(child: ChildProcess): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null) => reject(new Error(`a part of the benchmark ended with ${code}`));
-    child.once('exit', ended);
-    child.once('message', (message) => {
-      child.off('exit', ended);
-      resolve(message as Message);
-    });
-  });
+  return nextMessage(child);
 }
 
 function post({ port, key }: Server, workflow: string): string {

@@ -4,7 +4,7 @@ import { WorkflowPool } from '../packages/core/src/workflow/pool.ts';
 import { runPlan } from '../packages/core/src/workflow/run.ts';
 import { readWorkflow } from '../packages/protocols/src/a2e-workflow/index.ts';
 import { jsonLog, systemClock } from '../packages/server/src/system-ports.ts';
-import { table } from './measure.ts';
+import { median, table } from './measure.ts';
 import { NO_EFFECTS } from './workflow-data.ts';
 
 export async function benchStart(): Promise<readonly string[]> {
@@ -13,9 +13,9 @@ export async function benchStart(): Promise<readonly string[]> {
   const shared = { clock: systemClock, log: jsonLog('error'), size: 1 };
   await using pool = new WorkflowPool(shared);
   await using threads = new WorkflowPool({ ...shared, lightBytes: 0 });
-  const inProcess = await median(() => runPlan(plan, { ...options, clock: systemClock }));
-  const pooled = await median(() => pool.run(plan, options));
-  const threaded = await median(() => threads.run(plan, options));
+  const inProcess = await medianTime(() => runPlan(plan, { ...options, clock: systemClock }));
+  const pooled = await medianTime(() => pool.run(plan, options));
+  const threaded = await medianTime(() => threads.run(plan, options));
   console.log(
     table([
       ['one operation that does nothing', 'p50'],
@@ -40,14 +40,14 @@ function noOperation() {
   return compiled.plan;
 }
 
-async function median(run: () => Promise<unknown>): Promise<number> {
+async function medianTime(run: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const from = performance.now();
     await run();
     if (round >= ROUNDS / 4) times.push(performance.now() - from);
   }
-  return times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0;
+  return median(times);
 }
 
 function microseconds(value: number): string {

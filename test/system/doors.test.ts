@@ -5,17 +5,16 @@ import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
 import { allFrames, call } from './call.ts';
 import { Caller, type Envelope, expectOrdered, fresh, read } from './caller.ts';
 import { SocketClient } from './socket-client.ts';
-import { agentModule, System } from './system.ts';
+import { moduleAgent, System } from './system.ts';
 
-const module = (name: string) => ({ driver: 'module', module: agentModule(name) }) as const;
 const system = await System.start({
   config: {
     default_agent: 'echo',
     agents: {
-      echo: module('echo'),
-      held: module('held'),
-      misbehaving: module('misbehaving'),
-      slow: module('load'),
+      echo: moduleAgent('echo'),
+      held: moduleAgent('held'),
+      misbehaving: moduleAgent('misbehaving'),
+      slow: moduleAgent('load'),
     },
   },
 });

@@ -7,18 +7,17 @@ import { encodeEnvelope } from '../../packages/protocols/src/e2a/write.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { allFrames } from './call.ts';
 import { Caller, type Envelope, expectOrdered, fresh, read } from './caller.ts';
-import { agentModule, System } from './system.ts';
+import { moduleAgent, System } from './system.ts';
 
-const module = (name: string) => ({ driver: 'module', module: agentModule(name) }) as const;
 const system = await System.start({
   config: {
     default_agent: 'echo',
     agents: {
-      echo: module('echo'),
-      held: module('held'),
-      reporter: module('reporter'),
-      misbehaving: module('misbehaving'),
-      slow: module('load'),
+      echo: moduleAgent('echo'),
+      held: moduleAgent('held'),
+      reporter: moduleAgent('reporter'),
+      misbehaving: moduleAgent('misbehaving'),
+      slow: moduleAgent('load'),
     },
   },
 });

@@ -177,6 +177,11 @@ export function agentModule(name: string): string {
   return fileURLToPath(new URL(`./agents/${name}.mjs`, import.meta.url));
 }
 
+/** The same as an agent of the configuration, with nothing else to say about it. */
+export function moduleAgent(name: string) {
+  return { driver: 'module', module: agentModule(name) } as const;
+}
+
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,14 +1,9 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
+import { all } from '../test-support/all.ts';
 import { impatient, realServer } from '../test-support/real-server.ts';
 import { createClient } from './client.ts';
 import { DragomanError } from './dragoman-error.ts';
-
-async function all(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
-  const found: E2AResponse[] = [];
-  for await (const frame of frames) found.push(frame);
-  return found;
-}
 
 describe('send', () => {
   test('gives the frames as they come', async () => {

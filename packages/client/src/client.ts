@@ -2,10 +2,10 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import { Admin } from './admin.ts';
 import { type AgentIdentity, AgentMessages } from './agent-messages.ts';
 import { Answer } from './answer.ts';
-import { DragomanError } from './dragoman-error.ts';
 import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.ts';
 import { Http } from './http.ts';
 import { HttpTransport } from './http-transport.ts';
+import { insist } from './insist.ts';
 import { Mailbox } from './mailbox.ts';
 import { Place } from './place.ts';
 import type { Reconnect } from './resumed.ts';
@@ -97,17 +97,9 @@ export class Client {
 
   /** Ends a running request. False when it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
-    const backoff = new Backoff(this.#retry);
     const path = `e2a/requests/${encodeURIComponent(requestId)}/cancel`;
-    for (;;) {
-      try {
-        return (await this.#http.json<{ cancelled: boolean }>({ method: 'POST', path, signal })).cancelled;
-      } catch (error) {
-        // Asking twice does no harm.
-        if (!(error instanceof DragomanError)) throw error;
-        await backoff.wait(backoff.next(error), signal);
-      }
-    }
+    const request = { method: 'POST', path, signal } as const;
+    return (await insist<{ cancelled: boolean }>(this.#http, this.#retry, request)).cancelled;
   }
 
   /** Calls a method of the server or of an agent. Gives the result, or throws the `DragomanError` it ended with. */

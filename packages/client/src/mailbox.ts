@@ -1,6 +1,6 @@
 import type { MailboxInput, MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
-import { DragomanError } from './dragoman-error.ts';
 import type { Http, HttpRequest } from './http.ts';
+import { insist } from './insist.ts';
 import { newRequestId } from './request-id.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
@@ -79,16 +79,8 @@ export class Mailbox {
   }
 
   /** Asking twice does no harm: the same id gets the same answer. */
-  async #insist<T>(request: HttpRequest): Promise<T> {
-    const backoff = new Backoff(this.#retry);
-    for (;;) {
-      try {
-        return await this.#http.json<T>(request);
-      } catch (error) {
-        if (!(error instanceof DragomanError)) throw error;
-        await backoff.wait(backoff.next(error), request.signal);
-      }
-    }
+  #insist<T>(request: HttpRequest): Promise<T> {
+    return insist(this.#http, this.#retry, request);
   }
 }
 

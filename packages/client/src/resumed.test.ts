@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type E2AResponse, newResponse } from '@dragoman/protocols';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { all } from '../test-support/all.ts';
 import { type Fault, FaultProxy } from '../test-support/fault-proxy.ts';
 import { callerAt, impatient, realServer, spawnAt, startAt, temporaryFolder } from '../test-support/real-server.ts';
 import type { StartOptions } from '../test-support/start.ts';
@@ -16,12 +17,6 @@ async function behindProxy(options: StartOptions = {}) {
   const real = await realServer(options);
   const proxy = await FaultProxy.before(real.url);
   return { ...real, proxy, far: impatient({ url: proxy.url, key: real.key }) };
-}
-
-async function all(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
-  const found: E2AResponse[] = [];
-  for await (const frame of frames) found.push(frame);
-  return found;
 }
 
 /** What came through all the breaks is what is in the journal: each frame, once, in order, to the byte. */

@@ -1,6 +1,7 @@
 import { type E2AResponse, isKeepalive } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { all } from '../test-support/all.ts';
 import { FaultProxy } from '../test-support/fault-proxy.ts';
 import { impatient, realServer, startAt } from '../test-support/real-server.ts';
 import type { Reconnect } from './resumed.ts';
@@ -12,12 +13,6 @@ async function connected({ store, retry }: { store?: 'sqlite'; retry?: RetryOpti
   const client = impatient({ url: proxy.url, key: real.key, WebSocket, ...(retry !== undefined && { retry }) });
   const socket = await client.connect();
   return { ...real, proxy, client, socket, near: real.client };
-}
-
-async function all(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
-  const found: E2AResponse[] = [];
-  for await (const frame of frames) found.push(frame);
-  return found;
 }
 
 const hasWebSocket = 'WebSocket' in globalThis;

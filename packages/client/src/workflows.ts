@@ -2,6 +2,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { Capabilities, ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { DragomanError } from './dragoman-error.ts';
 import type { Http, HttpRequest } from './http.ts';
+import { insist } from './insist.ts';
 import { newRequestId } from './request-id.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
@@ -117,16 +118,8 @@ export class Workflows {
   }
 
   /** Asking twice does no harm: the same key gets the same answer. */
-  async #insist<T>(request: HttpRequest): Promise<T> {
-    const backoff = new Backoff(this.#retry);
-    for (;;) {
-      try {
-        return await this.#http.json<T>(request);
-      } catch (error) {
-        if (!(error instanceof DragomanError)) throw error;
-        await backoff.wait(backoff.next(error), request.signal);
-      }
-    }
+  #insist<T>(request: HttpRequest): Promise<T> {
+    return insist(this.#http, this.#retry, request);
   }
 }
 

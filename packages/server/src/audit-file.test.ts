@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEntry } from '@dragoman/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { SilentLog } from '../../core/test-support/silent-log.ts';
 import { AuditFile } from './audit-file.ts';
 import { systemClock } from './system-ports.ts';
 
@@ -12,8 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const ignore = () => {};
-const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const log = new SilentLog();
 
 function entry(reqId: string): AuditEntry {
   return {

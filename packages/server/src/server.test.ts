@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Log, openSqliteStore, type Store } from '@dragoman/core';
+import { openSqliteStore, type Store } from '@dragoman/core';
 import { afterAll, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { SilentLog } from '../../core/test-support/silent-log.ts';
 import type { Config } from './config-schema.ts';
 import { type Server, startServer } from './server.ts';
 import { systemClock, systemIds } from './system-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-server-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const ignore = () => {};
-const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const log = new SilentLog();
 
 test('a start that finds its port taken leaves nothing running', async () => {
   const agent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -76,7 +76,7 @@ function start(config: Config): Promise<Server> {
 }
 
 async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ folder, onFatal: ignore });
+  const store = await openSqliteStore({ folder, onFatal: () => {} });
   try {
     return await act(store);
   } finally {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isAlive } from '../../test-support/is-alive.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { eventually } from './call.contract.ts';
 import { endOrphans, killGroup, recordChild } from './orphans.ts';
@@ -133,14 +134,6 @@ function write(record: object): void {
 async function survives(pid: number): Promise<boolean> {
   await once(spawn(process.execPath, ['-e', '']), 'exit');
   return isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 function fixture(name: string): string {

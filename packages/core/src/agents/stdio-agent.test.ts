@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isObject } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isAlive } from '../../test-support/is-alive.ts';
 import { eventually, failureIn, resultIn, TestContext } from './call.contract.ts';
 import { StdioAgent } from './stdio-agent.ts';
 
@@ -183,14 +184,5 @@ function children(): string[] {
     return readdirSync(join(folder, 'children'));
   } catch {
     return [];
-  }
-}
-
-/** Zombies are dead: they only wait for somebody to notice. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
   }
 }

@@ -120,6 +120,8 @@ export class Mailbox {
     const key = { owner: principal.id, requestId: message.messageId ?? '' };
     const needsLetter = hasThread || callbackUrl !== null;
     const opening = needsLetter ? this.#open(key, message, { hasThread, envelope }) : Promise.resolve(false);
+    // It is waited for once the request is accepted; until then a full disk must not count as nobody's error.
+    opening.catch(() => {});
     // In the same breath as the letter, so that both are in one commit.
     const answering = this.#follow(
       this.#answered(reading, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),

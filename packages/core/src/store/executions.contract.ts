@@ -1,37 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sharedStore } from '../../test-support/shared-store.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
 /** What every store must do for executions and what they keep. `open` gives a fresh, empty one. */
 export function describeExecutions(name: string, open: () => Promise<Store>): void {
   describe(`executions in ${name}`, () => {
-    let shared: Store;
     let store: Store;
     let owner = '';
-    let tests = 0;
-
-    beforeAll(async () => {
-      shared = await open();
-    });
-
-    afterAll(() => shared[Symbol.asyncDispose]());
-
-    beforeEach(() => {
-      tests += 1;
-      owner = `ann-${tests}`;
-      store = shared;
+    const fresh = sharedStore(open, (given, mine) => {
+      store = given;
+      owner = mine;
     });
 
     const execution = (fields: Partial<ExecutionRow> = {}): ExecutionRow => executionRow({ owner, ...fields });
     const stored = (fields: Partial<StoredRow> = {}): StoredRow => storedRow({ owner, ...fields });
-
-    function fresh(): void {
-      beforeEach(async () => {
-        store = await open();
-      });
-
-      afterEach(() => store[Symbol.asyncDispose]());
-    }
 
     describe('accepting', () => {
       test('one that has ended already is recorded with its end, once, and never under way', async () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { sharedStore } from '../../test-support/shared-store.ts';
 import type { DeliveryRow, NewDelivery, Store } from './store.ts';
 
 /** What the outbox of every store must do. `open` gives a fresh, empty one. */
@@ -6,15 +7,9 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
   describe(`the outbox of ${name}`, () => {
     let store: Store;
     let owner = '';
-    let tests = 0;
-
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store[Symbol.asyncDispose]());
-    beforeEach(() => {
-      tests += 1;
-      owner = `ann-${tests}`;
+    sharedStore(open, (given, mine) => {
+      store = given;
+      owner = mine;
     });
 
     const delivery = (fields: Partial<NewDelivery> = {}): NewDelivery => ({

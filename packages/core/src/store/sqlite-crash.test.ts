@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ALL } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
-import { ALL } from './store.contract.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'dragoman-crash-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CHECKPOINT, COMMIT, HOLD, INSERT, REACHED, SELECT } from './fixtures/faulty-engine.mjs';
+import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
-import { ALL, frame, requestRow } from './store.contract.ts';
 import type { StoreError } from './store-error.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'dragoman-faults-'));

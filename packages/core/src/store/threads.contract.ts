@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { requestRow } from './store.contract.ts';
+import { describe, expect, test } from 'vitest';
+import { sharedStore } from '../../test-support/shared-store.ts';
+import { requestRow } from './requests.contract.ts';
 import type { Letter, NewDelivery, Store, ThreadMessage } from './store.ts';
 
 /** What the threads of every store must do. `open` gives a fresh, empty one. */
@@ -7,15 +8,9 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
   describe(`the threads of ${name}`, () => {
     let store: Store;
     let owner = '';
-    let tests = 0;
-
-    beforeAll(async () => {
-      store = await open();
-    });
-    afterAll(() => store[Symbol.asyncDispose]());
-    beforeEach(() => {
-      tests += 1;
-      owner = `ann-${tests}`;
+    sharedStore(open, (given, mine) => {
+      store = given;
+      owner = mine;
     });
 
     const letter = (fields: Partial<Letter> = {}): Letter => ({

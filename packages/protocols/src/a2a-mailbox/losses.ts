@@ -1,7 +1,8 @@
 import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { holdsSomething } from '../holds-something.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
-import { holdsSomething, readParams } from './params.ts';
+import { readParams } from './params.ts';
 
 /** What of an envelope a mailbox message cannot say: one remark for each field that holds something. */
 export function lossesOf(envelope: E2AEnvelope): Issue[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { completed, digitsOf, mailboxMessageId } from './message-id.ts';
+import { completed, mailboxMessageId } from './message-id.ts';
 import { normalise } from './shorthand.ts';
 
 const stamp = { id: '0123456789abcdef0123456789abcdef', now: new Date('2026-03-28T12:00:30.000Z') };
@@ -28,15 +28,5 @@ describe('completing a message', () => {
     completed(message, stamp);
     expect(message.messageId).toBeNull();
     expect(message.metadata.messageId).toBeNull();
-  });
-});
-
-describe('the digits of a text', () => {
-  test('are eight, always the same, and others for another text', () => {
-    expect(digitsOf('')).toBe('811c9dc5');
-    expect(digitsOf('a')).toBe('e40c292c');
-    const many = Array.from({ length: 1000 }, (_, index) => digitsOf(`response-${index}`));
-    expect(new Set(many).size).toBe(1000);
-    for (const digits of many) expect(digits).toMatch(/^[0-9a-f]{8}$/);
   });
 });

@@ -12,11 +12,3 @@ export function completed(message: MailboxMessage, { id, now }: Stamp): MailboxM
   const timestamp = message.timestamp ?? now.toISOString();
   return { ...message, messageId, timestamp, metadata: { ...message.metadata, messageId, timestamp } };
 }
-
-/** Eight hex digits that are always the same for the same text, so that a repeated frame is the same message. */
-export function digitsOf(text: string): string {
-  // FNV-1a, 32 bits: nobody's secret hangs on it.
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(16).padStart(8, '0');
-}

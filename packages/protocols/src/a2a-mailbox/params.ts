@@ -1,3 +1,4 @@
+import { holdsSomething } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { pointerTo } from '../pointer.ts';
 import { type ContentType, MailboxMessage, PRIORITIES } from './message.ts';
@@ -45,12 +46,6 @@ export function readParams(params: JsonObject): MailboxParams {
       ...custom.filter(([key]) => Object.hasOwn(OWN_METADATA, key)).map(([key]) => pointerTo('/params/metadata', key)),
     ],
   };
-}
-
-/** Whether a value says anything: null, false and what is empty do not. */
-export function holdsSomething(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === false) return false;
-  return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
 function wholeParams(params: JsonObject): MailboxParams {

@@ -1,10 +1,11 @@
 import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { E2AResponse } from '../e2a/response.ts';
+import { fnv1a } from '../fnv.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
-import { digitsOf, mailboxMessageId } from './message-id.ts';
+import { mailboxMessageId } from './message-id.ts';
 import { supportedContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
@@ -50,7 +51,7 @@ export function fromResponse(response: E2AResponse, request: E2AEnvelope): Mailb
     {
       version: MAILBOX_VERSION,
       // Made of the frame alone: the same frame, sent again, is the same message.
-      messageId: mailboxMessageId({ now: new Date(time ?? 0), random: digitsOf(frameName(response)) }),
+      messageId: mailboxMessageId({ now: new Date(time ?? 0), random: fnv1a(frameName(response)) }),
       timestamp: response.timestamp,
       // A request without an id of its own can only be named by the message it replied to.
       replyTo: request.request_id ?? request.message_id ?? request.correlation_id,

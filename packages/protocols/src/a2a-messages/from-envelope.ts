@@ -1,5 +1,6 @@
 import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { holdsSomething } from '../holds-something.ts';
 import { isObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
@@ -69,11 +70,6 @@ function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   }
   for (const key of Object.keys(envelope.extras)) losses.push(loss(pointerTo('', key), NO_PLACE));
   return losses;
-}
-
-function holdsSomething(value: unknown): boolean {
-  if (value === null || value === undefined || value === '' || value === false) return false;
-  return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
 function loss(pointer: string, message: string): Issue {

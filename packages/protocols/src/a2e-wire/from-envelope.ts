@@ -1,6 +1,7 @@
 import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isEmpty } from '../holds-something.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { parseTimestamp } from '../time.ts';
 import { decodeWire } from './decode.ts';
@@ -54,7 +55,7 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
 function lostFields(envelope: E2AEnvelope): Issue[] {
   const issues: Issue[] = [];
   for (const field of NO_PLACE) {
-    if (isEmpty(envelope[field])) continue;
+    if (envelope[field] === '' || isEmpty(envelope[field])) continue;
     issues.push({ pointer: `/${field}`, code: 'lost', message: `${field} has no place in an A2E wire request` });
   }
   if (envelope.identity_origin !== 'agent') {
@@ -62,11 +63,6 @@ function lostFields(envelope: E2AEnvelope): Issue[] {
     issues.push({ pointer: '/identity_origin', code: 'lost', message });
   }
   return issues;
-}
-
-function isEmpty(value: Json): boolean {
-  if (value === null || value === '') return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
 // biome-ignore format: a plain list

@@ -1,4 +1,5 @@
 import type { E2AResponse } from '../e2a/response.ts';
+import { fnv1a } from '../fnv.ts';
 
 /** The id of the message a frame becomes: the same frame always becomes the same message. 32 hex digits. */
 export function stableId({ response_id, request_id, sequence }: E2AResponse): string {
@@ -6,13 +7,9 @@ export function stableId({ response_id, request_id, sequence }: E2AResponse): st
   return HEX_ID.test(plain) ? plain : hash(`${response_id ?? ''}\n${request_id ?? ''}\n${sequence}`);
 }
 
-/** FNV-1a from four starting points. It only has to tell frames apart; nothing is secured by it. */
+/** A wire id has 32 digits: four hashes, each from its own start. */
 function hash(text: string): string {
-  return STARTS.map((start) => {
-    let value = start;
-    for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
-    return (value >>> 0).toString(16).padStart(8, '0');
-  }).join('');
+  return STARTS.map((start) => fnv1a(text, start)).join('');
 }
 
 const HEX_ID = /^[0-9a-f]{32}$/;

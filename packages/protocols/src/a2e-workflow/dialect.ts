@@ -4,6 +4,7 @@ import { newProvenance } from '../e2a/provenance.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { FAILURES, type Failure } from '../failure.ts';
 import * as validators from '../generated/a2e-workflow.js';
+import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
@@ -147,7 +148,7 @@ function lost(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
   const defaults: Readonly<Record<string, unknown>> = newEnvelope();
   const issues: Issue[] = [];
   for (const [name, value] of Object.entries(envelope)) {
-    if (TOLD.has(name) || isNothing(value) || value === defaults[name]) continue;
+    if (TOLD.has(name) || isEmpty(value) || value === defaults[name]) continue;
     if (name === 'request_id' && value === workflow.executionId) continue;
     if (name === 'identity_origin' && value === 'agent') continue;
     issues.push({ pointer: pointerTo('', name), code: 'lost', message: `a workflow has no place for ${name}` });
@@ -157,10 +158,6 @@ function lost(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
     issues.push({ pointer: pointerTo('/params', name), code: 'lost', message: 'a workflow takes no other parameters' });
   }
   return issues;
-}
-
-function isNothing(value: unknown): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 /** The engine's own result where the frame carries one, else whatever the agent answered as `results`. */

@@ -1,3 +1,4 @@
+import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { pointerTo } from '../pointer.ts';
 import { show } from '../validation.ts';
@@ -126,8 +127,4 @@ function refuseType(key: string, expected: string, value: Json | undefined, note
     code: 'type',
     message: `${key} must be ${expected}; got ${show(value)}`,
   });
-}
-
-function isEmpty(value: Json): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

@@ -1,3 +1,4 @@
+import { isEmpty } from '../holds-something.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
 import { isResponse } from './dialect.ts';
@@ -75,17 +76,13 @@ function bounded(value: Json, largest: number): Json {
 
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
-  const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isBlank(value));
+  const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
   return Object.fromEntries(telling.map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]));
 }
 
 /** An id or a name that is no longer one must not fill the log. */
 function cut(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
-}
-
-function isBlank(value: Json): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 function escaped(character: string): string {

@@ -8,12 +8,12 @@ import { isObject, type JsonObject } from '@dragoman/protocols';
 import { decodeWire } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { type Server, startServer } from '../server.ts';
 import { systemClock, systemIds } from '../system-ports.ts';
 import { TRANSPORTS, type WirePeer } from './wire-peer.contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wire-test-'));
-const ignore = () => {};
 const server = await startServer({
   config: {
     port: 0,
@@ -25,7 +25,7 @@ const server = await startServer({
   folder,
   clock: systemClock,
   ids: systemIds,
-  log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  log: new SilentLog(),
 });
 afterAll(async () => {
   await server.stop({ drainMs: 100 });

@@ -1,0 +1,33 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** A process of a benchmark: a file beside it, which tells its parent what it is ready for and ends when disconnected. */
+export function forkPart(
+  file: URL,
+  args: readonly string[],
+  options: { readonly execArgv?: string[]; readonly env?: NodeJS.ProcessEnv } = {},
+): ChildProcess {
+  return fork(fileURLToPath(file), args, { ...options, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+export function nextMessage<Told>(child: ChildProcess): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const fail = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
+    child.once('exit', fail);
+    child.once('message', (message) => {
+      child.off('exit', fail);
+      resolve(message as Told);
+    });
+  });
+}
+
+/** Lets them all end, also those that have ended by themselves. */
+export async function endAll(children: readonly ChildProcess[]): Promise<void> {
+  for (const child of children) if (child.connected) child.disconnect();
+  await Promise.all(children.map(ended));
+}
+
+function ended(child: ChildProcess): Promise<unknown> {
+  const isOver = child.exitCode !== null || child.signalCode !== null;
+  return isOver ? Promise.resolve() : new Promise((resolve) => child.once('exit', resolve));
+}

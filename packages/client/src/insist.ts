@@ -1,0 +1,16 @@
+import { DragomanError } from './dragoman-error.ts';
+import type { Http, HttpRequest } from './http.ts';
+import { Backoff, type RetryOptions } from './retry.ts';
+
+/** The answer to what may be asked twice without harm: asked until it comes, or is not worth another try. */
+export async function insist<T>(http: Http, retry: Required<RetryOptions>, request: HttpRequest): Promise<T> {
+  const backoff = new Backoff(retry);
+  for (;;) {
+    try {
+      return await http.json<T>(request);
+    } catch (error) {
+      if (!(error instanceof DragomanError)) throw error;
+      await backoff.wait(backoff.next(error), request.signal);
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/** Everything a stream gives, once it has ended. */
+export async function all<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of stream) found.push(item);
+  return found;
+}

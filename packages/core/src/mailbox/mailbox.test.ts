@@ -1,0 +1,65 @@
+import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import { moduleAgent } from '../agents/module-agent.ts';
+import { Engine } from '../engine.ts';
+import { openGate } from '../gate/network-gate.ts';
+import { Outbox } from '../outbox/outbox.ts';
+import { SigningKeys } from '../outbox/signing-keys.ts';
+import { ALL_PERMISSIONS } from '../principal.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import type { Store } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
+import { CallbackLimits } from './callback-limits.ts';
+import { Directory } from './directory.ts';
+import { Mailbox } from './mailbox.ts';
+
+const clock = new TestClock();
+const ids = new TestIds();
+const log = new SilentLog();
+const ANN = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+
+// The test fails by the rejection that nobody has taken, which would end a server.
+test('a letter that cannot be written before its request is recorded is told to its sender alone', async () => {
+  const full = new StoreError('store_unavailable', 'The disk is full.');
+  const store = new MemoryStore();
+  const { accept } = store.requests;
+  const late: Store['requests']['accept'] = async (...request) => {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return accept(...request);
+  };
+  Object.assign(store.threads, { open: () => Promise.reject(full) });
+  Object.assign(store.requests, { accept: late });
+  const { mailbox, engine } = mailboxOn(store);
+  await expect(mailbox.receive(inThread('hello'), { principal: ANN })).rejects.toBe(full);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+function mailboxOn(store: Store) {
+  const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
+  engine.addAgent(
+    moduleAgent('echo', async function* ({ params }) {
+      return { content: params['content'] ?? null };
+    }),
+  );
+  const gate = openGate({ clock, log });
+  const keys = new SigningKeys({ store: store.outbox, log });
+  const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
+  const mailbox = new Mailbox({
+    ...{ engine, store, outbox, gate, clock, ids, log },
+    directory: new Directory({ identity: { name: 'Desk', agentId: null }, addressees: () => [] }),
+    callbackLimits: new CallbackLimits({ clock, settings: { queuedPerSender: 10, anonymousPerHost: 10 } }),
+    settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
+  });
+  return { mailbox, engine };
+}
+
+function inThread(message: string): MailboxMessage {
+  const json = { version: '0.3.0', from: { name: 'Ann' }, message, metadata: { threadId: 'th_1' } };
+  const decoded = mailboxDialect.decode(json, clock.now());
+  if (!decoded.ok || !isMailboxMessage(decoded.value)) throw new Error('not a message');
+  return decoded.value;
+}

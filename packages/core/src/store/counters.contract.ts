@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from './store.ts';
+
+/** What every store must do for counters. `open` gives a fresh, empty one. */
+export function describeCounters(name: string, open: () => Promise<Store>): void {
+  describe(`counters in ${name}`, () => {
+    let store: Store;
+
+    beforeEach(async () => {
+      store = await open();
+    });
+
+    afterEach(() => store[Symbol.asyncDispose]());
+
+    test('are set, not added, and old slices are dropped', async () => {
+      const count = (slice: number, value: number) => ({ principal: 'ann', name: 'requests', slice, count: value });
+      await store.counters.save([count(100, 1), count(200, 2)], 0);
+      await store.counters.save([count(200, 5), count(300, 1)], 200);
+      expect(await store.counters.load(0)).toEqual([count(200, 5), count(300, 1)]);
+      expect(await store.counters.load(300)).toEqual([count(300, 1)]);
+      await store.counters.save([], 1_000);
+      expect(await store.counters.load(0)).toEqual([]);
+    });
+
+    test('of one slice are kept apart by principal and name', async () => {
+      const rows = ['ann', 'bob'].flatMap((principal) =>
+        ['calls', 'requests'].map((name, index) => ({ principal, name, slice: 100, count: index })),
+      );
+      await store.counters.save(rows, 0);
+      expect(await store.counters.load(0)).toEqual(rows);
+    });
+  });
+}

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { sharedStore } from '../../test-support/shared-store.ts';
+import { ALL, frame, requestRow } from './requests.contract.ts';
+import type { RequestKey, RequestRow, SessionRow, Store } from './store.ts';
+
+/** What every store must do for sessions and their turns. `open` gives a fresh, empty one. */
+export function describeSessions(name: string, open: () => Promise<Store>): void {
+  describe(`sessions in ${name}`, () => {
+    let store: Store;
+    let owner = '';
+    sharedStore(open, (given, mine) => {
+      store = given;
+      owner = mine;
+    });
+
+    const ann = (requestId: string): RequestKey => ({ owner, requestId });
+    const request = (fields: Partial<RequestRow> = {}): RequestRow => requestRow({ owner, ...fields });
+    const session = (fields: Partial<SessionRow> = {}): SessionRow => sessionRow({ owner, ...fields });
+
+    test('are made once, and left as they are', async () => {
+      await store.sessions.create(session({ title: 'first' }));
+      await store.sessions.create(session({ title: 'second', updatedAt: 999 }));
+      const { rows, total } = await store.sessions.list(owner, { offset: 0, limit: 10 });
+      expect(rows).toEqual([session({ title: 'first' })]);
+      expect(total).toBe(1);
+    });
+
+    test('a request with a session id makes its session', async () => {
+      await store.requests.accept(request({ sessionId: 's1', acceptedAt: 700 }));
+      const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });
+      expect(rows).toEqual([session({ createdAt: 700, updatedAt: 700 })]);
+    });
+
+    test('a request in a session makes it the last used, and keeps its title', async () => {
+      await store.sessions.create(session({ sessionId: 's1', title: 'kept', updatedAt: 100 }));
+      await store.sessions.create(session({ sessionId: 's2', updatedAt: 200 }));
+      await store.requests.accept(request({ sessionId: 's1', acceptedAt: 300 }));
+      const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });
+      expect(rows.map(({ sessionId, title, updatedAt }) => [sessionId, title, updatedAt])).toEqual([
+        ['s1', 'kept', 300],
+        ['s2', null, 200],
+      ]);
+    });
+
+    test('a repeat does not touch the session', async () => {
+      await store.requests.accept(request({ sessionId: 's1', acceptedAt: 100 }));
+      await store.requests.accept(request({ sessionId: 's1', acceptedAt: 900 }));
+      expect((await store.sessions.list(owner, { offset: 0, limit: 1 })).rows[0]?.updatedAt).toBe(100);
+    });
+
+    test('a NUL character in a title is refused rather than cut off', async () => {
+      await expect(store.sessions.create(session({ title: 'a\0' }))).rejects.toThrow('NUL');
+    });
+
+    test('are listed by page, last used first, for one agent if asked', async () => {
+      for (let index = 0; index < 7; index += 1) {
+        await store.sessions.create(
+          session({ sessionId: `s${index}`, agentId: index % 2 ? 'odd' : 'even', updatedAt: index }),
+        );
+      }
+      const page = async (options: { offset: number; limit: number; agentId?: string }) => {
+        const { rows, total } = await store.sessions.list(owner, options);
+        return [rows.map(({ sessionId }) => sessionId), total];
+      };
+      expect(await page({ offset: 0, limit: 3 })).toEqual([['s6', 's5', 's4'], 7]);
+      expect(await page({ offset: 6, limit: 3 })).toEqual([['s0'], 7]);
+      expect(await page({ offset: 9, limit: 3 })).toEqual([[], 7]);
+      expect(await page({ offset: 0, limit: 9, agentId: 'odd' })).toEqual([['s5', 's3', 's1'], 3]);
+    });
+
+    test('have the owners that chose their id with that agent', async () => {
+      // Other tests of this store have sessions of their own.
+      const sessionId = `of-${owner}`;
+      const owners = () => store.sessions.owners({ agentId: 'echo', sessionId });
+      expect(await owners()).toEqual([]);
+      await store.sessions.create(session({ agentId: 'echo', sessionId }));
+      await store.sessions.create(session({ agentId: 'another', sessionId, owner: 'eve' }));
+      expect(await owners()).toEqual([owner]);
+      for (const other of ['bob', 'cleo']) await store.sessions.create(session({ sessionId, owner: other }));
+      expect(await owners()).toHaveLength(2);
+      await store.sessions.delete({ owner, agentId: 'echo', sessionId });
+      expect((await owners()).sort()).toEqual(['bob', 'cleo']);
+    });
+
+    test('of the same moment are listed latest made first', async () => {
+      for (const sessionId of ['b', 'a', 'c']) await store.sessions.create(session({ sessionId }));
+      const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });
+      expect(rows.map(({ sessionId }) => sessionId)).toEqual(['c', 'a', 'b']);
+    });
+
+    test('another owner does not see, read or delete one', async () => {
+      await store.requests.accept(request({ sessionId: 's1' }));
+      const theirs = { owner: `not ${owner}`, agentId: 'echo', sessionId: 's1' };
+      expect(await store.sessions.list(`not ${owner}`, { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
+      expect(await store.sessions.turns(theirs, { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
+      expect(await store.sessions.delete(theirs)).toBe(false);
+      await store.requests.accept(request({ owner: `not ${owner}`, sessionId: 's1' }));
+      expect(await store.sessions.delete(theirs)).toBe(true);
+      expect((await store.sessions.turns({ ...theirs, owner }, { offset: 0, limit: 10 })).total).toBe(1);
+    });
+
+    describe('turns of a session', () => {
+      const conversation = () => ({ owner, agentId: 'echo', sessionId: 's1' });
+
+      beforeEach(async () => {
+        for (let index = 0; index < 5; index += 1) {
+          const row = request({
+            requestId: `r${index}`,
+            sessionId: 's1',
+            acceptedAt: index,
+            envelope: `{"n":${index}}`,
+          });
+          await store.requests.accept(row);
+          if (index < 4)
+            await store.requests.append(row, [frame(0), frame(1, { isFinal: true, text: `final ${index}` })]);
+          else await store.requests.append(row, [frame(0)]);
+        }
+      });
+
+      test('are given by page, newest first, with the final frame once there is one', async () => {
+        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 2 })).toEqual({
+          rows: [
+            { requestId: 'r4', envelope: '{"n":4}', final: null, acceptedAt: 4 },
+            { requestId: 'r3', envelope: '{"n":3}', final: 'final 3', acceptedAt: 3 },
+          ],
+          total: 5,
+        });
+        const { rows } = await store.sessions.turns(conversation(), { offset: 4, limit: 2 });
+        expect(rows.map(({ requestId }) => requestId)).toEqual(['r0']);
+      });
+
+      test('of another session, agent or none at all are not among them', async () => {
+        await store.requests.accept(request({ requestId: 'x1', sessionId: 's2' }));
+        await store.requests.accept(request({ requestId: 'x2', sessionId: 's1', agentId: 'other' }));
+        await store.requests.accept(request({ requestId: 'x3' }));
+        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).total).toBe(5);
+      });
+
+      test('go with their session; what still runs keeps running outside of it', async () => {
+        expect(await store.sessions.delete(conversation())).toBe(true);
+        expect(await store.sessions.delete(conversation())).toBe(false);
+        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
+        expect(await store.requests.find(ann('r0'))).toBeUndefined();
+        expect(await store.requests.frames(ann('r1'), ALL)).toEqual([]);
+        const running = ann('r4');
+        await store.requests.append(running, [frame(1, { isFinal: true })]);
+        expect(await store.requests.find(running)).toMatchObject({ state: 'finished', sessionId: null });
+        await store.requests.accept(request({ requestId: 'r9', sessionId: 's1' }));
+        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).total).toBe(1);
+      });
+    });
+  });
+}
+
+function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
+  return { owner: 'ann', agentId: 'echo', sessionId: 's1', title: null, createdAt: 100, updatedAt: 100, ...fields };
+}

@@ -1,0 +1,12 @@
+/**
+ * FNV-1a, 32 bits, as eight hex digits: always the same for the same text, so that a repeated frame is the same message.
+ * It only tells texts apart; nothing is secured by it. `start` gives another, equally good one.
+ */
+export function fnv1a(text: string, start = OFFSET_BASIS): string {
+  let hash = start;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+const OFFSET_BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
