@@ -18,7 +18,7 @@ export async function run(): Promise<readonly string[]> {
   const children: ChildProcess[] = [];
   let servers = 0;
   const start = async (file: string, args: readonly string[] = []): Promise<Started> => {
-    const child = forkPart(new URL(`./e2a/${file}`, import.meta.url), args, { execArgv: [] });
+    const child = forkPart(new URL(`./e2a/${file}`, import.meta.url), args);
     children.push(child);
     return { child, ...(await nextMessage<Omit<Started, 'child'>>(child)) };
   };

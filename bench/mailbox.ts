@@ -14,7 +14,7 @@ export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
   const start = async <Told>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
-    const child = forkPart(new URL(`./mailbox/${file}`, import.meta.url), args, { env: { ...process.env, ...env } });
+    const child = forkPart(new URL(`./mailbox/${file}`, import.meta.url), args, env);
     children.push(child);
     return { child, told: await nextMessage<Told>(child) };
   };

@@ -14,7 +14,7 @@ export async function benchExecutions(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
   const start = (file: string, args: readonly string[] = []): ChildProcess => {
-    const child = forkPart(new URL(`./workflow/${file}`, import.meta.url), args, { execArgv: [] });
+    const child = forkPart(new URL(`./workflow/${file}`, import.meta.url), args);
     children.push(child);
     return child;
   };

@@ -1,10 +1,11 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { delimiter, isAbsolute, join, sep } from 'node:path';
+import { basename, delimiter, isAbsolute, join, sep } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import type { Config } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import { broken, type Finding, sound } from './finding.ts';
+import { syntaxFault } from './syntax-fault.ts';
 
 /** The members of an agent that say how it is reached. */
 export type ReachedAgent = Partial<
@@ -27,6 +28,17 @@ export function checkAgents(
   );
 }
 
+/** Whether the files with tools are there and can be read as JavaScript. */
+export function checkTools(tools: Config['tools'] = []): Finding[] {
+  return tools.flatMap((entry) => {
+    if (typeof entry !== 'string') return [];
+    const check = `tools ${basename(entry)}`;
+    if (!existsSync(entry)) return broken(check, `there is no file ${entry}`, 'write it, or correct tools');
+    const fault = syntaxFault(entry);
+    return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
+  });
+}
+
 /** Whether the agent that is asked where none is named is one there is. */
 export function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Finding[] {
   if (name === undefined || ids.includes(name)) return [];
@@ -46,9 +58,11 @@ async function troubleWith(
   path: string,
 ): Promise<AgentTrouble | undefined> {
   if (driver === 'module') {
-    if (module !== undefined && existsSync(module)) return undefined;
-    const what = `there is no file ${module ?? '(module is missing)'}`;
-    return { what, mend: 'write it: export default async function* (envelope, call) { … }', member: 'module' };
+    const mend = 'write it: export default async function* (envelope, call) { … }';
+    if (module === undefined) return { what: 'module is missing', mend, member: 'module' };
+    if (!existsSync(module)) return { what: `there is no file ${module}`, mend, member: 'module' };
+    const fault = syntaxFault(module);
+    return fault === undefined ? undefined : { what: fault, mend: 'correct it', member: 'module' };
   }
   if (driver === 'stdio') {
     if (command !== undefined && isProgram(command, path)) return undefined;

@@ -77,20 +77,29 @@ test('a variable that makes no sense is found', async () => {
 test('agents that are not where the configuration says are found', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'here.mjs'), 'export default async function* () {}\n');
+  writeFileSync(join(folder, 'misspelt.mjs'), '\nexport default async function* ( {\n');
   const agents = [
     '  here: { driver: module, module: ./here.mjs }',
     '  gone: { driver: module, module: ./gone.mjs }',
+    '  misspelt: { driver: module, module: ./misspelt.mjs }',
     `  remote: { driver: http, url: "http://127.0.0.1:${await freePort()}/e2a" }`,
     '  program: { driver: stdio, command: no-such-program-anywhere }',
     '  node: { driver: stdio, command: node }',
   ];
-  writeFileSync(join(folder, 'dragoman.yaml'), ['default_agent: heer', 'agents:', ...agents].join('\n'));
+  writeFileSync(
+    join(folder, 'dragoman.yaml'),
+    ['default_agent: heer', 'tools: [./none.mjs, ./here.mjs, ./misspelt.mjs]', 'agents:', ...agents].join('\n'),
+  );
   const { code, find } = await examine(['--port', '0'], { folder, environment: { PATH: process.env['PATH'] ?? '' } });
   expect(code).toBe(1);
   expect(find('agent here')).toMatchObject({ ok: true });
   expect(find('agent node')).toMatchObject({ ok: true });
   expect(find('agent gone').message).toContain('there is no file');
   expect(find('agent gone').fix).toContain(`or correct agents.gone.module in ${join(folder, 'dragoman.yaml')}`);
+  expect(find('agent misspelt').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
+  expect(find('tools none.mjs').message).toContain('there is no file');
+  expect(find('tools here.mjs')).toMatchObject({ ok: true });
+  expect(find('tools misspelt.mjs').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
   expect(find('agent remote').fix).toMatch(/^start it, or correct agents\.remote\.url in /);
   expect(find('agent program').fix).toMatch(/^install it, or correct agents\.program\.command in /);
   expect(find('agent remote').message).toContain('nothing answers at');

@@ -57,10 +57,16 @@ test.each([
   expect(trouble.fixes?.join('\n')).toContain(fix);
 });
 
-test('a module that is not there is told with the agent that wants it', async () => {
-  const error = failed('ERR_MODULE_NOT_FOUND', "Cannot find module '/agents/echo.mjs'");
-  const agents = { echo: { driver: 'module', module: '/agents/echo.mjs' } } as const;
-  const trouble = await startTrouble(error, { settings: settings({ agents }), command: 'serve' });
-  expect(trouble.message).toContain('agent echo: its module /agents/echo.mjs cannot be loaded');
-  expect(trouble.fixes).toEqual(['correct agents.echo.module in /etc/dragoman.yaml']);
+test('a file of the operator is told as it is, with what mends it', async () => {
+  const missing = failed('module_missing', 'agent echo: there is no file /agents/echo.mjs');
+  expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
+    code: 'module_missing',
+    message: 'agent echo: there is no file /agents/echo.mjs',
+    fixes: ['write it, or correct its place in /etc/dragoman.yaml'],
+  });
+  const broken = Object.assign(failed('module_broken', 'tools: /t.mjs: Unexpected token'), { path: '/t.mjs' });
+  const trouble = await startTrouble(broken, { settings: settings(), command: 'serve' });
+  expect(trouble.fixes).toEqual(['see where: node --check /t.mjs']);
+  const lost = await startTrouble(failed('ERR_MODULE_NOT_FOUND'), { settings: settings(), command: 'serve' });
+  expect(lost.fixes).toEqual(['npm ci']);
 });

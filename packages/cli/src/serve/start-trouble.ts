@@ -48,8 +48,16 @@ export async function startTrouble(
           `or start with another folder: ${again} --data OTHER_FOLDER`,
         ],
       };
+    case 'module_missing':
+      return {
+        code,
+        message,
+        fixes: [`write it, or correct its place in ${settings.configPath ?? 'the configuration'}`],
+      };
+    case 'module_broken':
+      return { code, message, fixes: [`see where: node --check ${'path' in failed ? failed.path : 'FILE'}`] };
     case 'ERR_MODULE_NOT_FOUND':
-      return { code: 'agent_missing', ...missingModule(message, settings) };
+      return { code: 'installation_broken', message, fixes: ['npm ci'] };
     default:
       return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor`] };
   }
@@ -84,14 +92,3 @@ async function portTaken(
 
 /** Members of the configuration that open a port of their own. */
 export const OTHER_PORTS = ['wire', 'messages'] as const;
-
-/** Node names the file; we name the agent that wants it. */
-function missingModule(message: string, { config, configPath }: Settings): Pick<Trouble, 'message' | 'fixes'> {
-  const [id, agent] =
-    Object.entries(config.agents ?? {}).find(([, { module }]) => module && message.includes(module)) ?? [];
-  if (id === undefined) return { message, fixes: ['npm ci'] };
-  return {
-    message: `agent ${id}: its module ${agent?.module} cannot be loaded: ${message}`,
-    fixes: [`correct agents.${id}.module in ${configPath ?? 'the configuration'}`],
-  };
-}

@@ -1,8 +1,8 @@
-import { pathToFileURL } from 'node:url';
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { keptOf, readAgentFrame } from './agent-frame.ts';
+import { loadModule } from './load-module.ts';
 import { retold } from './retelling.ts';
 
 /** What a module agent exports: an async generator of strings, chunks and frames; what it returns is the result. */
@@ -10,22 +10,13 @@ export type ModuleAgentFunction = (envelope: Parameters<Agent['answer']>[0], cal
 
 /** An agent in this process, from a JavaScript or TypeScript file. */
 export async function loadModuleAgent({ id, path }: { id: string; path: string }): Promise<Agent> {
-  requireRunnable(`agent ${id}: ${path}`, path);
-  const module = (await import(pathToFileURL(path).href)) as { default?: unknown };
-  if (typeof module.default !== 'function') {
+  const { default: answers } = await loadModule(`agent ${id}`, path);
+  if (typeof answers !== 'function') {
     throw new Error(
       `agent ${id}: ${path} has no default export that is a function. Write: export default async function* (envelope, call) { … }`,
     );
   }
-  return moduleAgent(id, module.default as ModuleAgentFunction);
-}
-
-/** Refuses a TypeScript file, by the name of what wants it, where this Node cannot read one. */
-export function requireRunnable(what: string, path: string): void {
-  if (!/\.[cm]?ts$/.test(path) || canRunTypeScript()) return;
-  throw new Error(
-    `${what} is TypeScript, which needs Node 22.18 or newer; this is ${process.version}. Compile it to JavaScript, or upgrade.`,
-  );
+  return moduleAgent(id, answers as ModuleAgentFunction);
 }
 
 /** The same from a function at hand, for embedding. */
@@ -85,8 +76,4 @@ function partOfError(error: unknown): AgentPart {
 /** What can be written as JSON, as it will be written: dates become text, functions and undefined go. */
 function asJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
-}
-
-function canRunTypeScript(): boolean {
-  return Boolean((process.features as { typescript?: unknown }).typescript);
 }

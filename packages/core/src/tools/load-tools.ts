@@ -1,13 +1,11 @@
-import { pathToFileURL } from 'node:url';
 import { show } from '@dragoman/protocols';
-import { requireRunnable } from '../agents/module-agent.ts';
+import { loadModule } from '../agents/load-module.ts';
 import { isToolSpec, problemOf, toolFrom } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
 /** Every tool that a JavaScript or TypeScript file exports, under whatever name. */
 export async function loadTools(path: string): Promise<Tool[]> {
-  requireRunnable(`tools ${path}`, path);
-  const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  const module = await loadModule('tools', path);
   const exported = Object.values(module).flatMap((value) => (Array.isArray(value) ? value : [value]));
   const specs = exported.filter(isToolSpec);
   if (specs.length === 0) {

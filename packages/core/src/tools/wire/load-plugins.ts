@@ -1,11 +1,9 @@
-import { pathToFileURL } from 'node:url';
-import { requireRunnable } from '../../agents/module-agent.ts';
+import { loadModule } from '../../agents/load-module.ts';
 import type { WirePlugin } from './plugin.ts';
 
 /** Every plugin that a JavaScript or TypeScript file exports, under whatever name. */
 export async function loadPlugins(path: string): Promise<WirePlugin[]> {
-  requireRunnable(`plugin ${path}`, path);
-  const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  const module = await loadModule('plugin', path);
   const plugins = Object.values(module).filter(isPlugin);
   if (plugins.length > 0) return plugins;
   throw new Error(

@@ -1,0 +1,11 @@
+import { spawnSync } from 'node:child_process';
+
+/** What Node says of a JavaScript file that it cannot read, with the line; nothing of it is run. */
+export function syntaxFault(path: string): string | undefined {
+  if (!/\.[cm]?js$/.test(path)) return undefined;
+  const { status, stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
+  if (status === 0) return undefined;
+  const [place = path] = stderr.split('\n', 1);
+  const reason = /^\w*Error: .*$/m.exec(stderr)?.[0] ?? 'Node cannot read it';
+  return `${place}: ${reason}`;
+}

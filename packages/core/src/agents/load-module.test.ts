@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadModule } from './load-module.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-modules-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test('what a file exports is there', async () => {
+  expect((await loadModule('agent shop', file('good.mjs', 'export const one = 1;\n')))['one']).toBe(1);
+});
+
+test('a file that is not there is told with what wants it', async () => {
+  const path = join(folder, 'none.mjs');
+  await expect(loadModule('agent shop', path)).rejects.toMatchObject({
+    code: 'module_missing',
+    message: `agent shop: there is no file ${path}`,
+  });
+});
+
+test('so is one that cannot be loaded, with the reason', async () => {
+  const misspelt = file('misspelt.mjs', 'export default async function* ( {\n');
+  await expect(loadModule('agent shop', misspelt)).rejects.toMatchObject({ code: 'module_broken', path: misspelt });
+  const throwing = file('throwing.mjs', "const x = 1;\nthrow new Error('boom');\n");
+  await expect(loadModule('tools', throwing)).rejects.toMatchObject({
+    code: 'module_broken',
+    message: expect.stringMatching(/^tools: .*throwing\.mjs, line 2: boom$/),
+  });
+  await expect(loadModule('tools', file('lost.mjs', "import 'no-such-package';\n"))).rejects.toThrow('no-such-package');
+});
