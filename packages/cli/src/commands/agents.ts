@@ -71,7 +71,10 @@ function addCommand(context: Context): Command {
     const connection = await connect(options, context, 'admin');
     const agent = await talking(connection, 'admin', () => connection.client.admin.agents.put(definition));
     if (options.json) terminal.out(`${JSON.stringify(agent)}\n`);
-    else if (agent.api_key === undefined) terminal.note(`replaced ${agent.agent_id}; its keys stay as they are\n`);
+    else if (agent.api_key === undefined)
+      terminal.note(
+        `replaced ${agent.agent_id} by what was given; its API keys stay as they are\n  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}\n`,
+      );
     else {
       // The key alone on stdout, for $(…).
       terminal.note(`added ${agent.agent_id}; its key, shown this once:\n`);

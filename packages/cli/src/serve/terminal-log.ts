@@ -21,4 +21,4 @@ function told(fields: LogFields): string {
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-const NAMING = ['agent', 'request_id', 'folder', 'path', 'error', 'instance'] as const;
+const NAMING = ['agent', 'request_id', 'host', 'reason', 'folder', 'path', 'error', 'instance'] as const;
