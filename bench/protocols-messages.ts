@@ -6,8 +6,6 @@ export interface Sample {
   readonly dialect: string;
   /** Its name in the table, where a dialect has several. */
   readonly title?: string;
-  /** Not what is judged, but what it may come to. */
-  readonly isExtreme?: boolean;
   readonly message: Json;
   /** The compiled validator that reads it, by its name in the dialect's `schemas.ts`. */
   readonly validator: string;
@@ -235,7 +233,6 @@ export const MESSAGES: readonly Sample[] = [
   {
     dialect: 'a2a-mailbox',
     title: 'a2a-mailbox, all fields',
-    isExtreme: true,
     validator: 'Input',
     schemaId: `${base}/a2a-mailbox/input.json`,
     validated: whole,
