@@ -97,6 +97,45 @@ describe('the quick check and the exact one agree', () => {
     );
   });
 
+  test('about compact text in which something short makes room for something unsound', () => {
+    const shorter = fc.constantFrom(
+      '3e3',
+      '12e3',
+      '1E9',
+      '-7e5',
+      '3000',
+      '12345678',
+      '1774699200.25',
+      '0.5',
+      '""',
+      '1e25',
+    );
+    const unsound = fc.constantFrom(
+      '{"":0,"":0}',
+      '{"a":"","\\u0061":""}',
+      '"\\ud800"',
+      '-0',
+      '1e-400',
+      '-1e-400',
+      '4e-324',
+      '1e400',
+      '0.10000000000000009',
+      '1774699200.2500001',
+      '12345678.000000001',
+      '999999999990999.99',
+      '99999999999999.999',
+      '9007199254740993',
+      '{"":{"":0,"":0}}',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(shorter, unsound), { maxLength: 5 }), fc.nat(2), (items, spaces) => {
+        agrees(`[${items.join(',')}]${' '.repeat(spaces)}`);
+        agrees(`{${items.map((item, at) => `"${at}":${item}`).join(',')}}`);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
   test('about any string made of the characters of JSON', () => {
     const token = fc.constantFrom(
       '{',

@@ -24,8 +24,9 @@ export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outc
  * Strict JSON from text. `JSON.parse` alone takes duplicate keys (the last wins), lone surrogates, numbers it cannot
  * hold and five million nested arrays; this refuses them and says where.
  *
- * Two tiers keep it near the cost of `JSON.parse`: cheap checks around it that only ever answer "nothing to see" or
- * "look closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
+ * Three tiers keep it near the cost of `JSON.parse`. Most messages come as compact as `JSON.stringify` writes them, and
+ * their length proves them sound. For others there are cheap checks that only ever answer "nothing to see" or "look
+ * closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> {
   return parse(text, limits, isWellFormed(text));
@@ -40,17 +41,71 @@ function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<J
 
 /** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
 function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
-  const escapes = text.includes('\\');
-  const members = countMembers(text, escapes, limits);
-  if (members === SUSPECT) return undefined;
-  let value: Json;
+  // Keys that every object inherits would be counted with its own, and hide a repeated one.
+  for (const _ in EMPTY) return undefined;
+  if (text.length > MESSAGE_LENGTH) return parseScanned(text, limits);
+  const value = parseOrNot(text);
+  if (value === undefined) return undefined;
+  const least = leastLength(value, limits.depth ?? DEPTH);
+  return least <= text.length && text.length < least + LEAST_HARM ? value : parseScanned(text, limits, value);
+}
+
+/**
+ * The length of the shortest JSON that gives this value: nothing to look for can hide in text that is hardly longer, see
+ * `LEAST_HARM`. `Infinity` for what is nested too deep, and for numbers that are not plain.
+ */
+function leastLength(value: Json, levels: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'number') return leastLengthOfNumber(value);
+  if (value === false) return 5;
+  if (value === null || value === true) return 4;
+  if (levels === 0) return Number.POSITIVE_INFINITY;
+  // The closing bracket; the opening one or a comma stands before each item or member.
+  let length = 1;
+  if (Array.isArray(value)) {
+    for (const item of value) length += 1 + leastLength(item, levels - 1);
+  } else {
+    for (const key in value) {
+      const member = value[key] as Json;
+      // A quote, a colon, a quote and what is before them. Members are texts, most often.
+      length += key.length + 4 + (typeof member === 'string' ? member.length + 2 : leastLength(member, levels - 1));
+    }
+  }
+  return length === 1 ? 2 : length;
+}
+
+/** From 0.1 to 10 ** 15 nothing is shorter than plain digits, unless they end in three zeros: 3000 can be 3e3. */
+function leastLengthOfNumber(value: number): number {
+  const sign = value < 0 ? 1 : 0;
+  const size = Math.abs(value);
+  if (size < 0.1) return Object.is(value, 0) ? 1 : Number.POSITIVE_INFINITY;
+  if (size < 1000 && Number.isInteger(size)) return sign + (size < 10 ? 1 : size < 100 ? 2 : 3);
+  let shortest = String(size).length;
+  if (shortest > 15 || size >= 1e15) return Number.POSITIVE_INFINITY;
+  if (size % 1000 === 0) {
+    let zeros = 3;
+    while (size % 10 ** (zeros + 1) === 0) zeros++;
+    shortest += 'e3'.length - zeros;
+  }
+  return sign + Math.min(shortest, LEAST_CHANGED - LEAST_HARM);
+}
+
+function parseOrNot(text: string): Json | undefined {
   try {
-    value = JSON.parse(text) as Json;
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
-  // A repeated key is written twice and kept once, so the counts differ. Keys that every object inherits would hide it.
-  if (countKeys(value) !== members || countKeys(EMPTY) !== 0) return undefined;
+}
+
+/** The same by a look at each token of the text. */
+function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | undefined {
+  const escapes = text.includes('\\');
+  const members = countMembers(text, escapes, limits);
+  if (members === SUSPECT) return undefined;
+  const value = parsed === undefined ? parseOrNot(text) : parsed;
+  // A repeated key is written twice and kept once, so the counts differ.
+  if (value === undefined || countKeys(value) !== members) return undefined;
   // Half a surrogate pair can still come out of an escape.
   return escapes && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
 }
@@ -154,6 +209,15 @@ function countKeys(value: Json): number {
 }
 
 const EMPTY: JsonObject = {};
+/** Longer text is scanned before it is parsed: nested a million times over, it would take the memory first. */
+const MESSAGE_LENGTH = 65_536;
+/**
+ * What each thing we refuse adds to the shortest text, at least: a repeated key is `"":0,`, half a surrogate pair is
+ * `\ud800` in the place of one character, and a number that becomes 0 is 1e-400.
+ */
+const LEAST_HARM = 5;
+/** Other numbers a double changes have 16 digits and, below a million milliards, a point among them or an exponent. */
+const LEAST_CHANGED = 17;
 const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;
 const QUOTE = 0x22;
