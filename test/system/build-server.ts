@@ -32,6 +32,7 @@ export async function buildServer({ crashPoints, command = false }: BuildOptions
       // And so do the executions of workflows.
       worker: source('../../packages/core/src/workflow/worker.ts'),
       'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
+      'signature-thread': source('../../packages/core/src/signing/signature-thread.ts'),
       ...(command && { dragoman: source('../../packages/cli/src/main-entry.ts') }),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },

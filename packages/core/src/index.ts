@@ -80,6 +80,7 @@ export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { Reading } from './runs/reading.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
+export { Signatures } from './signing/signatures.ts';
 export type * from './store/memories.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';

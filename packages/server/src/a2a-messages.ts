@@ -15,6 +15,7 @@ import {
   type RegisteredAgent,
   relayAgent,
   SenderProof,
+  Signatures,
   type Store,
   Strangers,
   toolsAgent,
@@ -70,7 +71,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
   const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
-  const signer = new MessageSigner({ key, clock });
+  const signatures = new Signatures();
+  const signer = new MessageSigner({ key, signatures, clock, ids });
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
   let ownUrl = settings.url ?? '';
   let url: string | undefined;
@@ -95,7 +97,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     // An agent with a driver is reached by that; a registration cannot take its place.
     if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
     relayed.add(agent.agentId);
-    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, gate, clock, ids }));
+    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, gate, clock, ids }));
   };
   const { tools_agent: toolsId } = settings;
   if (toolsId !== undefined) {
@@ -105,6 +107,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const proof = new SenderProof({
     callers: engine.callers,
     nonces: store.nonces,
+    signatures,
     clock,
     requireSignatures,
     ...(settings.max_nonces !== undefined && { mostNonces: settings.max_nonces }),
@@ -156,6 +159,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
       await lines.stop({ drainMs });
       await edge[Symbol.asyncDispose]();
       await closed;
+      await signatures[Symbol.asyncDispose]();
     },
   };
 }

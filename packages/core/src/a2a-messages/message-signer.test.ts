@@ -1,8 +1,9 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { type ResponseMessage, signedContent } from '@dragoman/protocols/a2a-messages';
-import { expect, test } from 'vitest';
-import type { Clock } from '../ports.ts';
+import { afterAll, expect, test } from 'vitest';
+import type { Clock, Ids } from '../ports.ts';
 import { isSignedBy, publicKeysIn } from '../signing/public-keys.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MessageSigner } from './message-signer.ts';
 
 const clock: Clock = {
@@ -12,6 +13,10 @@ const clock: Clock = {
   after: () => () => {},
 };
 
+const ids: Ids = { hex: () => randomBytes(16).toString('hex'), uuid: () => randomUUID() };
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
+
 const KEYS: Readonly<Record<string, KeyObject>> = {
   Ed25519: generateKeyPairSync('ed25519').privateKey,
   'ECDSA P-256': generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -19,7 +24,7 @@ const KEYS: Readonly<Record<string, KeyObject>> = {
 };
 
 test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s', async (_name, key) => {
-  const signer = new MessageSigner({ key, clock });
+  const signer = new MessageSigner({ key, signatures, clock, ids });
   const message = await signer.sign(response('hello'));
   expect(message).toMatchObject({
     timestamp: '2026-03-28T12:00:00.000Z',
@@ -34,7 +39,7 @@ test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s'
 });
 
 test('what no door would take is not said', async () => {
-  const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, clock });
+  const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, signatures, clock, ids });
   const large = response('x'.repeat(10 * 1024 * 1024));
   await expect(signer.sign(large)).rejects.toThrow('larger than the 10 MB');
 });

@@ -1,9 +1,16 @@
-import { createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { type A2AMessage, MAX_MESSAGE_BYTES, signedContent } from '@dragoman/protocols/a2a-messages';
-import type { Clock } from '../ports.ts';
+import type { Clock, Ids } from '../ports.ts';
 import { refuse } from '../refused.ts';
-import { signedBy } from '../signing/private-key.ts';
 import { fingerprintOf } from '../signing/public-keys.ts';
+import type { Signatures } from '../signing/signatures.ts';
+
+export interface MessageSignerOptions {
+  readonly key: KeyObject;
+  readonly signatures: Signatures;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
 
 /** Signs what this server says, in its own name and in those of its agents: all of them answer with one key. */
 export class MessageSigner {
@@ -11,10 +18,14 @@ export class MessageSigner {
   readonly publicKey: string;
   readonly fingerprint: string;
   readonly #key: KeyObject;
+  readonly #signatures: Signatures;
   readonly #clock: Clock;
+  readonly #ids: Ids;
 
-  constructor({ key, clock }: { key: KeyObject; clock: Clock }) {
+  constructor({ key, signatures, clock, ids }: MessageSignerOptions) {
     this.#key = key;
+    this.#signatures = signatures;
+    this.#ids = ids;
     this.#clock = clock;
     const publicKey = createPublicKey(key);
     this.publicKey = publicKey.export({ format: 'pem', type: 'spki' }).toString();
@@ -27,18 +38,18 @@ export class MessageSigner {
     const auth = {
       agent_id: message.sender_id,
       timestamp,
-      nonce: randomBytes(16).toString('hex'),
+      nonce: this.#ids.hex(),
       signature: '',
       public_key_fingerprint: this.fingerprint,
     };
     const sent = { ...message, timestamp, auth };
     const content = signedContent(sent);
     if (!content.ok) throw new Error('a message of ours has no canonical form');
-    if (content.value.bytes.length + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
+    if (Buffer.byteLength(content.value.text) + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
       refuse('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
     }
-    const signature = await signedBy(this.#key, content.value.bytes);
-    return { ...sent, auth: { ...auth, signature: signature.toString('base64') } };
+    const signature = await this.#signatures.sign(this.#key, content.value.text);
+    return { ...sent, auth: { ...auth, signature } };
   }
 }
 

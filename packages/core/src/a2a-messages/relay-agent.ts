@@ -15,7 +15,8 @@ import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
-import { isSignedBy, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
+import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
+import type { Signatures } from '../signing/signatures.ts';
 import type { MessageSigner } from './message-signer.ts';
 
 export interface RelayAgentOptions {
@@ -25,6 +26,7 @@ export interface RelayAgentOptions {
   /** The name this server goes by: what its signature proves. */
   readonly serverId: string;
   readonly signer: MessageSigner;
+  readonly signatures: Signatures;
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -36,7 +38,7 @@ export interface RelayAgentOptions {
  * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, gate, clock, ids, timeoutMs = TEN_MINUTES } = options;
+  const { card, endpoint, serverId, signer, signatures, gate, clock, ids, timeoutMs = TEN_MINUTES } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
@@ -73,7 +75,8 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           maxBytes: MAX_MESSAGE_BYTES,
           signal: call.signal,
         });
-        yield await partOf(await bytesOf(answer.body), { status: answer.status, request, keys, now: clock.now() });
+        const { status } = answer;
+        yield await partOf(await bytesOf(answer.body), { status, request, keys, signatures, now: clock.now() });
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
@@ -89,10 +92,12 @@ interface Asked {
   readonly status: number;
   readonly request: A2AMessage;
   readonly keys: readonly PublicKey[];
+  readonly signatures: Signatures;
   readonly now: Date;
 }
 
-async function partOf(bytes: Uint8Array, { status, request, keys, now }: Asked): Promise<AgentPart> {
+async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
+  const { status, request, keys, now } = asked;
   const json = parseJsonBytes(bytes);
   const decoded = json.ok ? a2aMessagesDialect.decode(json.value, now) : undefined;
   if (decoded?.ok !== true) {
@@ -103,7 +108,7 @@ async function partOf(bytes: Uint8Array, { status, request, keys, now }: Asked):
   const message = decoded.value;
   if (message.correlation_id !== request.message_id)
     return agentFailed('The agent answered something else than was asked.');
-  if (keys.length > 0 && !(await isProven(message, keys, now))) {
+  if (keys.length > 0 && !(await isProven(message, asked))) {
     return agentFailed('The answer is not signed by the key of the card the agent has registered.');
   }
   if (message.message_type === 'response') {
@@ -121,12 +126,12 @@ function errorIn({ code, message, details }: { code: string; message: string; de
   return { code, message, ...(details !== undefined && { details }) };
 }
 
-async function isProven(message: A2AMessage, keys: readonly PublicKey[], now: Date): Promise<boolean> {
+async function isProven(message: A2AMessage, { keys, signatures, now }: Asked): Promise<boolean> {
   if (message.auth === undefined || checkFreshness(message, now).length > 0) return false;
   const content = signedContent(message);
   if (!content.ok) return false;
-  const signature = Buffer.from(message.auth.signature, 'base64');
-  for (const key of keys) if (await isSignedBy(key, content.value.bytes, signature)) return true;
+  const { signature } = message.auth;
+  for (const key of keys) if (await signatures.verify(key, content.value.text, signature)) return true;
   return false;
 }
 

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import type { RequestMessage } from '@dragoman/protocols/a2a-messages';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { SenderProof } from './sender-proof.ts';
 
@@ -12,6 +13,9 @@ const clock: Clock = {
   wait: () => new Promise<void>(() => {}),
   after: () => () => {},
 };
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 /** Agents there are, by what they sign with; and one there is not. */
 const AGENTS: Readonly<Record<string, readonly KeyObject[]>> = {
@@ -28,7 +32,7 @@ test('how long a refusal takes does not tell whether there is such an agent', as
     const public_key = keys.map((key) => key.export({ format: 'pem', type: 'spki' }).toString()).join('');
     if (keys.length > 0) await callers.put({ agent_id, permissions: {}, public_key });
   }
-  const proof = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures: true });
+  const proof = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures: true });
   const times = new Map<string, number[]>(Object.keys(AGENTS).map((name) => [name, []]));
   // In turns, so that a neighbour on the machine slows all of them alike.
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {

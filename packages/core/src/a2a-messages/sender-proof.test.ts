@@ -1,10 +1,14 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { SenderProof } from './sender-proof.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 class SetClock implements Clock {
   time = Date.UTC(2026, 2, 28, 12);
@@ -21,7 +25,7 @@ async function open({ requireSignatures = false, mostNonces = 1000 } = {}) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();
   await callers.put({ agent_id: 'ada-agent', permissions: {}, public_key });
-  const proof = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures, mostNonces });
+  const proof = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures, mostNonces });
   return { clock, store, callers, proof, privateKey };
 }
 
@@ -73,7 +77,7 @@ describe('a signature', () => {
       code: 'invalid_message',
       details: { issues: [{ code: 'stale' }, {}] },
     });
-    const next = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures: false });
+    const next = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures: false });
     await next.load();
     expect(await next.of(old)).toMatchObject({ code: 'invalid_message' });
   });
@@ -98,7 +102,7 @@ describe('a signature', () => {
     await proof.purge();
     expect(await store.nonces.count()).toBe(0);
     clock.time -= 20 * 60_000;
-    const next = new SenderProof({ callers, nonces: store.nonces, clock, requireSignatures: false });
+    const next = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures: false });
     await next.load();
     for (const judge of [proof, next]) expect(await judge.of(old)).toMatchObject({ code: 'invalid_message' });
   });

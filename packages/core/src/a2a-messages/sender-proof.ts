@@ -4,18 +4,19 @@ import {
   type A2AMessage,
   type AuthenticationTag,
   checkFreshness,
-  type SignedContent,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
 import type { Clock } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import type { Callers } from '../registry/callers.ts';
-import { fingerprintOf, isSignedBy, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
+import { fingerprintOf, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
+import type { Signatures } from '../signing/signatures.ts';
 import type { NonceRow, NonceStore } from '../store/store.ts';
 
 export interface SenderProofOptions {
   readonly callers: Callers;
   readonly nonces: NonceStore;
+  readonly signatures: Signatures;
   readonly clock: Clock;
   /** A key alone is not enough: every message must be signed. */
   readonly requireSignatures: boolean;
@@ -39,6 +40,7 @@ export interface Proof {
 export class SenderProof {
   readonly #callers: Callers;
   readonly #nonces: NonceStore;
+  readonly #signatures: Signatures;
   readonly #clock: Clock;
   readonly #requireSignatures: boolean;
   readonly #mostNonces: number;
@@ -49,12 +51,13 @@ export class SenderProof {
   /** How many nonces are kept, or a few more: a replay counts until the next look. */
   #kept = 0;
 
-  constructor({ callers, nonces, clock, requireSignatures, mostNonces = MOST_NONCES }: SenderProofOptions) {
-    this.#callers = callers;
-    this.#nonces = nonces;
-    this.#clock = clock;
-    this.#requireSignatures = requireSignatures;
-    this.#mostNonces = mostNonces;
+  constructor(options: SenderProofOptions) {
+    this.#callers = options.callers;
+    this.#nonces = options.nonces;
+    this.#signatures = options.signatures;
+    this.#clock = options.clock;
+    this.#requireSignatures = options.requireSignatures;
+    this.#mostNonces = options.mostNonces ?? MOST_NONCES;
   }
 
   async load(): Promise<void> {
@@ -94,7 +97,7 @@ export class SenderProof {
     const content = signedContent(message);
     if (!content.ok) return failure('invalid_message', { issues: content.issues });
     if (this.#verifying >= MOST_VERIFYING) return failure('busy', { retry_after: 1 });
-    const key = await this.#signerOf(content.value, auth.signature, keys);
+    const key = await this.#signerOf(content.value.text, auth.signature, keys);
     const principal = this.#callers.named(sender);
     // Asked again: the key may have been taken away meanwhile.
     if (key === undefined || principal === undefined || !this.isGood(sender, key.fingerprint)) {
@@ -111,18 +114,13 @@ export class SenderProof {
     };
   }
 
-  async #signerOf(
-    content: SignedContent,
-    signature: string,
-    keys: readonly PublicKey[],
-  ): Promise<PublicKey | undefined> {
-    const bytes = Buffer.from(signature, 'base64');
+  async #signerOf(text: string, signature: string, keys: readonly PublicKey[]): Promise<PublicKey | undefined> {
     this.#verifying += 1;
     try {
-      const verdicts = await Promise.all(keys.map((key) => isSignedBy(key, content.bytes, bytes)));
+      const verdicts = await Promise.all(keys.map((key) => this.#signatures.verify(key, text, signature)));
       const at = verdicts.indexOf(true);
       // An unknown agent, or one with a key of a quicker kind, costs as much as a wrong signature: nobody learns which it was.
-      if (at === -1 && !keys.some(isLikeNobody)) await isSignedBy(NOBODY, content.bytes, bytes);
+      if (at === -1 && !keys.some(isLikeNobody)) await this.#signatures.verify(NOBODY, text, signature);
       return keys[at];
     } finally {
       this.#verifying -= 1;

@@ -22,7 +22,12 @@ export function signedContent(message: A2AMessage): Outcome<SignedContent> {
   const content = { ...rest, correlation_id: message.correlation_id ?? null, ...(auth && { auth: unsigned(auth) }) };
   try {
     const text = canonicalJson(content as Json);
-    return accept({ text, bytes: encodeUtf8(text) });
+    return accept({
+      text,
+      get bytes() {
+        return encodeUtf8(text);
+      },
+    });
   } catch {
     return reject({
       pointer: '',

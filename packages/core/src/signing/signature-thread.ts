@@ -1,0 +1,45 @@
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { parentPort } from 'node:worker_threads';
+import { schemeOf } from './key-kinds.ts';
+
+/** Keys that are new, by their numbers, and jobs, flat: a key's number, a text, and a signature to check or null to make one. */
+export interface ToSignatureThread {
+  readonly keys: [number: number, key: KeyObject][];
+  readonly jobs: (number | string | null)[];
+}
+
+/** The answer to each job: whether the signature is good, or the signature. */
+export type FromSignatureThread = readonly (boolean | string)[];
+
+// The thread that checks and makes signatures.
+
+if (parentPort === null) throw new Error('signature-thread.ts runs in a worker only');
+const port = parentPort;
+const known = new Map<number, KeyObject>();
+
+port.on('message', ({ keys, jobs }: ToSignatureThread) => {
+  for (const [number, key] of keys) known.set(number, key);
+  const answers: (boolean | string)[] = [];
+  for (let at = 0; at < jobs.length; at += 3) {
+    const key = known.get(Number(jobs[at]));
+    const [text, signature] = [String(jobs[at + 1]), jobs[at + 2]];
+    if (key === undefined) throw new Error(`there is no key ${jobs[at]}`);
+    answers.push(typeof signature === 'string' ? isGood(key, text, signature) : signatureOf(key, text));
+  }
+  port.postMessage(answers satisfies FromSignatureThread);
+});
+
+function isGood(key: KeyObject, text: string, signature: string): boolean {
+  const { digest, options } = schemeOf(key);
+  try {
+    return verify(digest, Buffer.from(text), { key, ...options }, Buffer.from(signature, 'base64'));
+  } catch {
+    // What cannot even be read is no signature.
+    return false;
+  }
+}
+
+function signatureOf(key: KeyObject, text: string): string {
+  const { digest, options } = schemeOf(key);
+  return sign(digest, Buffer.from(text), { key, ...options }).toString('base64');
+}

@@ -1,0 +1,115 @@
+import type { KeyObject } from 'node:crypto';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../threads/start-thread.ts';
+import { signedBy } from './private-key.ts';
+import { isSignedBy, type PublicKey } from './public-keys.ts';
+import type { FromSignatureThread, ToSignatureThread } from './signature-thread.ts';
+
+/**
+ * Checks and makes signatures beside the event loop. Those of the quick kinds go to one thread, all of a turn at once: to
+ * hand each to Node's pool costs the event loop more than half of what checking it would. RSA is slow, and goes to the
+ * pool, where nobody waits behind it.
+ *
+ * The thread starts with the first of them, and knows keys by numbers: to send one takes as long as to use it.
+ */
+export class Signatures {
+  #worker: Worker | undefined;
+  #keys = new WeakMap<KeyObject, number>();
+  #keyCount = 0;
+  #next: ToSignatureThread = emptyMessage();
+  /** Who waits for the jobs of the next message. */
+  #asking: Pending[] = [];
+  /** Who waits for those of each message sent, in order: the thread answers in that order. */
+  readonly #asked: Pending[][] = [];
+
+  /** Whether a signature, in base64, is this key's. */
+  async verify(key: PublicKey, text: string, signature: string): Promise<boolean> {
+    if (!isQuick(key.key)) return isSignedBy(key, Buffer.from(text), Buffer.from(signature, 'base64'));
+    return (await this.#ask(key.key, text, signature)) === true;
+  }
+
+  /** The signature of a text, in base64. */
+  async sign(key: KeyObject, text: string): Promise<string> {
+    if (!isQuick(key)) return (await signedBy(key, Buffer.from(text))).toString('base64');
+    return String(await this.#ask(key, text, null));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const worker = this.#worker;
+    this.#lose(new Error('signatures are no longer made: the server has stopped'));
+    await worker?.terminate();
+  }
+
+  #ask(key: KeyObject, text: string, signature: string | null): Promise<boolean | string> {
+    const number = this.#numberOf(key);
+    // As soon as this turn of the loop is over; when much comes in one, the thread begins with the first.
+    if (this.#asking.length === 0) setImmediate(() => this.#flush());
+    this.#next.jobs.push(number, text, signature);
+    const answer = new Promise<boolean | string>((resolve, reject) => this.#asking.push({ resolve, reject }));
+    if (this.#asking.length === MANY) this.#flush();
+    return answer;
+  }
+
+  #numberOf(key: KeyObject): number {
+    const known = this.#keys.get(key);
+    if (known !== undefined) return known;
+    if (this.#keyCount === MOST_KEYS) {
+      this.#flush();
+      this.#keys = new WeakMap();
+      this.#keyCount = 0;
+    }
+    const number = this.#keyCount++;
+    this.#keys.set(key, number);
+    this.#next.keys.push([number, key]);
+    return number;
+  }
+
+  #flush(): void {
+    if (this.#asking.length === 0) return;
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#worker.postMessage(this.#next);
+    this.#asked.push(this.#asking);
+    this.#next = emptyMessage();
+    this.#asking = [];
+  }
+
+  #start(): Worker {
+    const worker = startThread(import.meta.url, './signature-thread', { name: 'dragoman signatures' });
+    worker.on('message', (answers: FromSignatureThread) => {
+      const asked = this.#asked.shift() ?? [];
+      if (this.#asked.length === 0) worker.unref();
+      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] ?? false);
+    });
+    worker.on('error', (error) => this.#lose(error));
+    return worker;
+  }
+
+  /** Those who wait are told; the next to come gets a new thread. */
+  #lose(error: Error): void {
+    this.#worker = undefined;
+    this.#keys = new WeakMap();
+    this.#keyCount = 0;
+    this.#next = emptyMessage();
+    for (const { reject } of [...this.#asked.splice(0).flat(), ...this.#asking.splice(0)]) reject(error);
+  }
+}
+
+interface Pending {
+  readonly resolve: (answer: boolean | string) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function isQuick({ asymmetricKeyType: type }: KeyObject): boolean {
+  return type === 'ed25519' || type === 'ec';
+}
+
+function emptyMessage(): ToSignatureThread {
+  return { keys: [], jobs: [] };
+}
+
+/** Jobs that are worth a message of their own. */
+const MANY = 12;
+
+/** The thread keeps them; past that it starts again with none. */
+const MOST_KEYS = 1000;
