@@ -1,4 +1,4 @@
-import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import type { E2AEnvelope } from '@dragoman/protocols';
 import type { Agent } from './agents/agent.ts';
 import type { Call } from './call.ts';
 import { gateway } from './gateway/gateway.ts';
@@ -17,6 +17,7 @@ import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
+import { recordedEnvelope } from './runs/envelope-record.ts';
 import { type Reading, readingOf } from './runs/reading.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
@@ -118,7 +119,7 @@ export class Engine {
     await Promise.all([this.keys.load(), this.callers.load(), this.limiter.load(this.#store.counters)]);
     await this.runs.recover(
       (row) => this.#callFor(row),
-      (row) => newEnvelope(JSON.parse(row.envelope)),
+      (row) => recordedEnvelope(row.envelope),
       this.#answer,
     );
     void this.#keepHouse();

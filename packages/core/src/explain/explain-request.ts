@@ -4,14 +4,13 @@ import {
   type Explanation,
   encodeEnvelope,
   type Json,
-  type JsonObject,
-  newEnvelope,
   parseJson,
   type ReceivedInput,
   redacted,
 } from '@dragoman/protocols';
 import { SERVER } from '../layers/journal.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
+import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
 import type { ArrivedRow, DeliveryRow, Store } from '../store/store.ts';
 import { type Arrival, readArrival } from './arrival.ts';
@@ -20,9 +19,8 @@ import { wayOut } from './way-out.ts';
 
 /** A request to an agent, or to the server itself, from its record. */
 export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omit<Explanation, 'also_by'>> {
-  const recorded = JSON.parse(row.envelope) as JsonObject;
-  const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, recorded);
-  const envelope = newEnvelope(recorded);
+  const envelope = recordedEnvelope(row.envelope);
+  const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, encodeEnvelope(envelope));
   const { frames, leftOut } = await framesOf(row, store);
   const asked = { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
   return {

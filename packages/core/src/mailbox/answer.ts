@@ -7,6 +7,7 @@ import {
   type MailboxResponse,
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
+import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestRow } from '../store/store.ts';
 import type { MailboxIdentity } from './directory.ts';
 
@@ -20,7 +21,7 @@ export interface Asked {
 
 /** A request as it was recorded; `undefined` when it did not come to the mailbox. */
 export function askedIn(row: RequestRow): Asked | undefined {
-  const envelope = newEnvelope(JSON.parse(row.envelope));
+  const envelope = recordedEnvelope(row.envelope);
   if (envelope.channel !== 'a2a-mailbox') return undefined;
   return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
 }

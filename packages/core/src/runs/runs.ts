@@ -1,17 +1,11 @@
-import {
-  type E2AEnvelope,
-  type E2AResponse,
-  encodeEnvelope,
-  failure,
-  InFlight,
-  withoutSecrets,
-} from '@dragoman/protocols';
+import { type E2AEnvelope, type E2AResponse, failure, InFlight, withoutSecrets } from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts';
+import { envelopeRecord } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, keyText, LiveRun } from './live-run.ts';
 import { type Patience, patiently } from './patiently.ts';
@@ -84,7 +78,7 @@ export class Runs {
       agentId: admission.agentId,
       sessionId: admission.sessionId,
       idempotencyKey: call.idempotencyKey ?? null,
-      envelope: JSON.stringify(encodeEnvelope(recorded)),
+      envelope: envelopeRecord(recorded),
       state: slot === undefined ? 'accepted' : 'started',
       acceptedAt: this.#clock.now().getTime(),
       expiresAt: admission.expiresAt,

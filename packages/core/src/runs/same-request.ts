@@ -1,4 +1,5 @@
-import { canonicalJson, type E2AEnvelope, encodeEnvelope, type JsonObject } from '@dragoman/protocols';
+import { canonicalJson, type E2AEnvelope, encodeEnvelope } from '@dragoman/protocols';
+import { recordedEnvelope } from './envelope-record.ts';
 
 /**
  * Whether a recorded envelope asks the same, whatever the order of its members. When it was sent and by which way are left
@@ -6,10 +7,9 @@ import { canonicalJson, type E2AEnvelope, encodeEnvelope, type JsonObject } from
  * recorded. Only a repeat is compared, so nothing has to be computed, nor kept, for the many requests that are none.
  */
 export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
-  const [one, other] = [JSON.parse(recorded) as JsonObject, encodeEnvelope(envelope)];
-  return canonicalJson(compared(one)) === canonicalJson(compared(other));
+  return compared(recordedEnvelope(recorded)) === compared(envelope);
 }
 
-function compared(encoded: JsonObject): JsonObject {
-  return { ...encoded, timestamp: null, provenance: null };
+function compared(envelope: E2AEnvelope): string {
+  return canonicalJson({ ...encodeEnvelope(envelope), timestamp: null, provenance: null });
 }
