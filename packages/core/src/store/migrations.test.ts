@@ -48,7 +48,8 @@ describe('migrations', () => {
     migrate(database, 'path');
     database.exec(`
       PRAGMA foreign_keys = ON;
-      INSERT INTO requests VALUES (1, 'ann', 'r', 'echo', NULL, NULL, '{}', 1, NULL, 5, 0, NULL);
+      INSERT INTO requests (id, owner, request_id, agent_id, envelope, accepted_at, priority, checksum)
+        VALUES (1, 'ann', 'r', 'echo', '{}', 1, 5, 0);
       INSERT INTO frames VALUES (1, 0, 1, 0, NULL, '{}', 0);
       INSERT INTO open_requests VALUES (1, 0);
       DELETE FROM requests`);

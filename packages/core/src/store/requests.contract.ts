@@ -109,13 +109,28 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
 
       test('a request can be recorded with its whole answer', async () => {
         const row = request({ sessionId: 's', state: 'started' });
-        const frames = [frame(0), frame(1, { isFinal: true })];
+        const frames = [frame(0), frame(1, { isFinal: true, text: 'its end' })];
         expect(await store.requests.acceptAnswered(row, frames)).toEqual({ repeat: false });
         expect(await store.requests.find(row)).toEqual({ ...row, state: 'finished' });
         expect(await store.requests.frames(row, ALL)).toEqual(frames);
-        expect((await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 })).rows).toHaveLength(1);
+        expect(await store.requests.frames(row, { ...ALL, after: 0 })).toEqual(frames.slice(1));
+        expect(await store.requests.frames(row, { ...ALL, after: 1 })).toEqual([]);
+        const turns = await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 });
+        expect(turns.rows).toMatchObject([{ requestId: row.requestId, final: 'its end' }]);
         expect((await store.requests.unfinished()).filter((open) => open.owner === owner)).toEqual([]);
         await expect(store.requests.append(row, [frame(2)])).rejects.toThrow();
+      });
+
+      test('and with one of any length', async () => {
+        const row = request({ sessionId: 's', state: 'started' });
+        const frames = Array.from({ length: 40 }, (_, at) =>
+          frame(at, { isFinal: at === 39, text: `${at} `.repeat(5000) }),
+        );
+        await store.requests.acceptAnswered(row, frames);
+        expect(await store.requests.find(row)).toEqual({ ...row, state: 'finished' });
+        expect(await store.requests.frames(row, ALL)).toEqual(frames);
+        const turns = await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 });
+        expect(turns.rows).toMatchObject([{ final: frames.at(-1)?.text }]);
       });
 
       test('an answer that came too late for a repeat is not recorded', async () => {

@@ -115,6 +115,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
   test.each([
     ['of an envelope', 'the envelope'],
     ['of frames', 'the frame'],
+    ['of an answer that came with its request', 'the answer'],
   ])('%s is never handed out', (_, needle) => {
     fill(path);
     // Everywhere: SQLite leaves old copies in unused parts of its pages.
@@ -122,7 +123,10 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
     writeFileSync(path, changed, 'latin1');
     const database = openDatabase(engine, path);
     const { reads } = prepareOperations(database);
-    const damaged = () => [reads.find(requestRow()), reads.frames(requestRow(), ALL)];
+    const damaged = () => [
+      reads.find(requestRow()),
+      ...['r1', ANSWERED].map((requestId) => reads.frames(requestRow({ requestId }), ALL)),
+    ];
     expect(damaged).toThrow(expect.objectContaining({ code: 'store_damaged' }));
     database.close();
   });
@@ -167,6 +171,10 @@ function fill(file: string): void {
   const database = openDatabase(engine, file);
   const { writes } = prepareOperations(database);
   database.exec('BEGIN');
+  writes.acceptAnswered(
+    framesValues([frame(0, { isFinal: true, text: 'the answer' })]),
+    ...requestValues({ ...requestRow({ requestId: ANSWERED }), state: 'finished' }),
+  );
   for (const row of rows()) {
     writes.accept(...requestValues(row));
     writes.append(row.owner, row.requestId, framesValues([frame(0, { text: textOf(row.requestId) })]));
@@ -174,6 +182,8 @@ function fill(file: string): void {
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }
+
+const ANSWERED = 'answered at once';
 
 function rows() {
   const more = Array.from({ length: 100 }, (_, index) =>

@@ -15,6 +15,7 @@ export function requestReads(database: Database) {
     ${ownersIn('requests')} ${SELECT_ARRIVED} JOIN owners ON owners.name = r.owner WHERE r.request_id = ?
     ORDER BY r.accepted_at DESC, r.id DESC`);
   const open = database.prepare(`${SELECT_REQUEST} WHERE o.request IS NOT NULL ORDER BY r.accepted_at, r.id`);
+  const answerOf = database.prepare(`${SELECT_ANSWER} WHERE r.owner = ? AND r.request_id = ? AND r.answer IS NOT NULL`);
   const framesFrom = database.prepare(`
     SELECT f.first, f.count, f.ends, f.lengths, f.text, f.checksum
     FROM requests r JOIN frames f ON f.request = r.id
@@ -42,7 +43,9 @@ export function requestReads(database: Database) {
     frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): FrameRow[] {
       const frames: FrameRow[] = [];
       let bytes = 0;
-      for (const row of framesFrom.iterate(key.owner, key.requestId, range.after + 1)) {
+      const answer = answerOf.get(key.owner, key.requestId);
+      const rows = answer === undefined ? framesFrom.iterate(key.owner, key.requestId, range.after + 1) : [answer];
+      for (const row of rows) {
         for (const frame of unpackFrames(row as FramesRow)) {
           if (frame.sequence <= range.after) continue;
           if (frame.sequence !== range.after + 1 + frames.length) throw gapIn(key);
@@ -59,8 +62,9 @@ export function requestReads(database: Database) {
 export function requestWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO requests
-      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum, arrival)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum, arrival,
+        answer_count, answer_lengths, answer, answer_checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
@@ -83,8 +87,8 @@ export function requestWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
   const useNonce = prepareNonceUse(database);
 
-  /** Its number when it was recorded, else the earlier one. */
-  function record(...values: RequestValues): number | RequestRow {
+  /** Its number when it was recorded, with its whole answer if there is one, else the earlier one. */
+  function record(answer: FramesRow | undefined, ...values: RequestValues): number | RequestRow {
     const [
       owner,
       requestId,
@@ -112,6 +116,10 @@ export function requestWrites(database: Database) {
       priority,
       checksum,
       arrival,
+      answer?.count ?? null,
+      answer?.lengths ?? null,
+      answer?.text ?? null,
+      answer?.checksum ?? null,
     );
     if (changes === 0) {
       const earlier = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
@@ -125,15 +133,14 @@ export function requestWrites(database: Database) {
 
   /** Null when it was recorded, else the earlier one. */
   function accept(...values: RequestValues): RequestRow | null {
-    const recorded = record(...values);
+    const recorded = record(undefined, ...values);
     return typeof recorded === 'number' ? null : recorded;
   }
 
   function addFrames(key: RequestKey, request: Progress | undefined, rows: readonly FramesValues[]): void {
     for (const [first, count, ends, lengths, text] of rows) {
       refuseMisplaced(key, first, request);
-      requireStorable(text);
-      const checksum = checksumOfFrames({ first, count, ends, lengths, text });
+      const { checksum } = framesRow([first, count, ends, lengths, text]);
       insertFrames.run(request.id, first, count, ends, lengths, text, checksum);
       request.next = first + count;
       if (ends === 1) close.run(request.id);
@@ -143,11 +150,14 @@ export function requestWrites(database: Database) {
   return {
     accept,
 
+    /** The frames are all of its answer. When they are one row, and nearly always they are, it is a part of the request's. */
     acceptAnswered(frames: readonly FramesValues[], ...values: RequestValues): RequestRow | null {
-      const recorded = record(...values);
+      const [only] = frames;
+      const isOne = only !== undefined && frames.length === 1;
+      const recorded = record(isOne ? framesRow(only) : undefined, ...values);
       if (typeof recorded !== 'number') return recorded;
       const [owner, requestId] = values;
-      addFrames({ owner, requestId }, { id: recorded, openId: recorded, next: null }, frames);
+      if (!isOne) addFrames({ owner, requestId }, { id: recorded, openId: recorded, next: null }, frames);
       return null;
     },
 
@@ -224,6 +234,12 @@ export function checkedRequest({ id, checksum, ...row }: StoredRequest): Request
   return row;
 }
 
+function framesRow([first, count, ends, lengths, text]: FramesValues): FramesRow {
+  requireStorable(text);
+  const packed = { first, count, ends, lengths, text };
+  return { ...packed, checksum: checksumOfFrames(packed) };
+}
+
 function gapIn({ owner, requestId }: RequestKey): StoreError {
   return new StoreError('store_damaged', `Frames of request ${requestId} of ${owner} are missing in the database.`);
 }
@@ -238,5 +254,11 @@ export const SELECT_REQUEST = `
     CASE o.started WHEN 0 THEN 'accepted' WHEN 1 THEN 'started' ELSE 'finished' END AS state,
     r.accepted_at AS "acceptedAt", r.expires_at AS "expiresAt", r.priority, r.checksum
   FROM requests r LEFT JOIN open_requests o ON o.request = r.id`;
+
+/** The answer that came with a request, as a row of its frames. */
+export const SELECT_ANSWER = `
+  SELECT 0 AS first, r.answer_count AS count, 1 AS ends, r.answer_lengths AS lengths, r.answer AS text,
+    r.answer_checksum AS checksum
+  FROM requests r`;
 
 const SELECT_ARRIVED = SELECT_REQUEST.replace('r.checksum', 'r.checksum, r.arrival');

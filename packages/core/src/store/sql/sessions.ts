@@ -2,7 +2,7 @@ import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { SessionKey, SessionRow, Turn } from '../store.ts';
 import { type FramesRow, unpackFrames } from './frames.ts';
-import { checkedRequest, SELECT_REQUEST, type StoredRequest } from './requests.ts';
+import { checkedRequest, SELECT_ANSWER, SELECT_REQUEST, type StoredRequest } from './requests.ts';
 
 export function sessionReads(database: Database) {
   // One statement with and without an agent: a null `agentId` leaves the condition out.
@@ -22,13 +22,15 @@ export function sessionReads(database: Database) {
     'SELECT * FROM frames WHERE request = ? AND ends = 1 ORDER BY first DESC LIMIT 1',
   );
 
+  const answerOf = database.prepare(`${SELECT_ANSWER} WHERE r.id = ? AND r.answer IS NOT NULL`);
+
   const turnOf = (row: StoredRequest): Turn => {
     const { requestId, envelope, acceptedAt } = checkedRequest(row);
     return { requestId, envelope, final: finalOf(row.id), acceptedAt };
   };
 
   const finalOf = (request: number): string | null => {
-    const row = lastFrames.get(request) as FramesRow | undefined;
+    const row = (answerOf.get(request) ?? lastFrames.get(request)) as FramesRow | undefined;
     return row === undefined ? null : (unpackFrames(row).at(-1)?.text ?? null);
   };
 
