@@ -2,7 +2,7 @@
 // connections that posts the same bytes and writes nothing down.
 import { mkdirSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { Outbox, openGate, openSqliteStore, SigningKeys } from '@dragoman/core';
+import { Outbox, openGate, openSqliteStore, Signatures, SigningKeys } from '@dragoman/core';
 import { systemClock, systemIds } from '@dragoman/server';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -27,7 +27,8 @@ async function outbox({ answering, hanging, count, folder, ca }) {
     }),
   );
   const gate = openGate({ clock: systemClock, log, allow: places, ca: [ca] });
-  const keys = new SigningKeys({ store: store.outbox, log, folder });
+  const signatures = new Signatures();
+  const keys = new SigningKeys({ store: store.outbox, signatures, log, folder });
   const options = { store: store.outbox, gate, keys, clock: systemClock, ids: systemIds, log };
   const sending = new Outbox({ ...options, isRegistered: () => true });
   const wanted = Array.from({ length: count }).filter((_, number) => number % places.length >= hanging.length).length;
@@ -41,6 +42,7 @@ async function outbox({ answering, hanging, count, folder, ca }) {
   const took = performance.now() - started;
   await sending.stop({ drainMs: 0 });
   await gate[Symbol.asyncDispose]();
+  await signatures[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();
   return took;
 }

@@ -15,7 +15,7 @@ import {
   type RegisteredAgent,
   relayAgent,
   SenderProof,
-  Signatures,
+  type Signatures,
   type Store,
   Strangers,
   toolsAgent,
@@ -44,6 +44,7 @@ export interface MessagesServiceOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly gate: NetworkGate;
+  readonly signatures: Signatures;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -66,12 +67,11 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, store, gate, clock, ids, log } = options;
+  const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
   const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
-  const signatures = new Signatures();
   const signer = new MessageSigner({ key, signatures, clock, ids });
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
   let ownUrl = settings.url ?? '';
@@ -159,7 +159,6 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
       await lines.stop({ drainMs });
       await edge[Symbol.asyncDispose]();
       await closed;
-      await signatures[Symbol.asyncDispose]();
     },
   };
 }

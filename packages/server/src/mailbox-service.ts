@@ -10,6 +10,7 @@ import {
   Mailbox,
   type NetworkGate,
   Outbox,
+  type Signatures,
   SigningKeys,
   type Store,
 } from '@dragoman/core';
@@ -28,6 +29,7 @@ export interface MailboxServiceOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly gate: NetworkGate;
+  readonly signatures: Signatures;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -47,11 +49,16 @@ export interface MailboxService {
 
 /** Puts the mailbox together as configured. */
 export function openMailbox(options: MailboxServiceOptions): MailboxService {
-  const { config, folder, engine, store, gate, clock, ids, log } = options;
+  const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
   const mailboxConfig = config.mailbox ?? {};
   const { callbacks = {} } = mailboxConfig;
   const addressees = () => addresseesOf(config, engine);
-  const keys = new SigningKeys({ store: store.outbox, log, ...(config.store !== 'memory' && { folder }) });
+  const keys = new SigningKeys({
+    store: store.outbox,
+    signatures,
+    log,
+    ...(config.store !== 'memory' && { folder }),
+  });
   const outbox = new Outbox({
     store: store.outbox,
     gate,

@@ -15,6 +15,7 @@ import {
   openAgent,
   openSqliteStore,
   type Principal,
+  Signatures,
   type Store,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
@@ -110,6 +111,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     const { vault, gate } = await openWayOut({ config, folder, store, clock, log, vaultKey: options.vaultKey });
     endings.add(() => gate[Symbol.asyncDispose]());
+    const signatures = new Signatures();
+    endings.add(() => signatures[Symbol.asyncDispose]());
     const engine = new Engine({
       store,
       clock,
@@ -136,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     const extensions = () => [messages.cardExtension];
-    const mailbox = openMailbox({ config, folder, engine, store, gate, clock, ids, log, extensions });
+    const mailbox = openMailbox({ config, folder, engine, store, gate, signatures, clock, ids, log, extensions });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
@@ -168,7 +171,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workflows: workflows.workflows,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ config, folder, engine, store, gate, clock, ids, log });
+    const messages = await openMessages({ config, folder, engine, store, gate, signatures, clock, ids, log });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits };

@@ -1,5 +1,5 @@
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -9,12 +9,16 @@ import { openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { CallbackLimits } from './callback-limits.ts';
 import { Directory } from './directory.ts';
 import { Mailbox } from './mailbox.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 const clock = new TestClock();
 const ids = new TestIds();
@@ -46,7 +50,7 @@ function mailboxOn(store: Store) {
     }),
   );
   const gate = openGate({ clock, log });
-  const keys = new SigningKeys({ store: store.outbox, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
   const mailbox = new Mailbox({
     ...{ engine, store, outbox, gate, clock, ids, log },

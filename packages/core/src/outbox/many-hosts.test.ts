@@ -5,9 +5,13 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { openGate } from '../gate/network-gate.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { Outbox } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 const HOSTS = 50;
 const DEAD = 10;
@@ -62,7 +66,7 @@ async function timeFor(living: readonly Place[], dead: readonly Place[]): Promis
   const store = new MemoryStore();
   const log = new SilentLog();
   const gate = openGate({ clock: systemClock, log, allow: [...living, ...dead] });
-  const keys = new SigningKeys({ store: store.outbox, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({
     store: store.outbox,
     gate,

@@ -1,16 +1,20 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { failure } from '@dragoman/protocols';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Refused } from '../refused.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { NewDelivery } from '../store/store.ts';
 import { Outbox, type OutboxSettings } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 let clock: TestClock;
 let store: MemoryStore;
@@ -44,7 +48,7 @@ afterEach(async () => {
 
 function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
   const log = new SilentLog();
-  const keys = new SigningKeys({ store: store.outbox, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures, log });
   // Always the longest pause, so that a test knows it.
   const ids = Object.assign(new TestIds(), { hex: () => 'f'.repeat(32) });
   return new Outbox({

@@ -1,11 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
+import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { webhookHeaders } from './signature.ts';
 import { SigningKeys } from './signing-keys.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
 
 let folder: string;
 const store = new MemoryStore();
@@ -14,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (log = new SilentLog()) => new SigningKeys({ store: store.outbox, log, folder });
+const open = (log = new SilentLog()) => new SigningKeys({ store: store.outbox, signatures, log, folder });
 
 describe('the key that signs callbacks', () => {
   test('is made once, in a file for its owner only, and is the same ever after', () => {
@@ -57,7 +61,10 @@ describe('the secret of an agent', () => {
 
 test('an HMAC signature is that of Standard Webhooks’ own example', async () => {
   const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
-  const keys = Object.assign(Object.create(open()), { secretOf: async () => secret, privateKey: open().privateKey });
+  const keys = Object.assign(Object.create(open()), {
+    secretOf: async () => secret,
+    sign: (text: string) => open().sign(text),
+  });
   const headers = await webhookHeaders(
     {
       messageId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -2,10 +2,12 @@ import { createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:cry
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
 import { keyIn, newKey } from '../signing/key-file.ts';
+import type { Signatures } from '../signing/signatures.ts';
 import type { OutboxStore } from '../store/store.ts';
 
 export interface SigningKeysOptions {
   readonly store: OutboxStore;
+  readonly signatures: Signatures;
   readonly log: Log;
   /** Where the key file is; without one the key is gone with the process. */
   readonly folder?: string;
@@ -19,18 +21,25 @@ export interface SigningKeysOptions {
 export class SigningKeys {
   /** As Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
   readonly publicKey: string;
-  readonly privateKey: KeyObject;
+  readonly #privateKey: KeyObject;
+  readonly #signatures: Signatures;
   readonly #store: OutboxStore;
   readonly #seed: Buffer;
   readonly #secrets = new Map<string, Buffer>();
 
-  constructor({ store, log, folder }: SigningKeysOptions) {
+  constructor({ store, signatures, log, folder }: SigningKeysOptions) {
     this.#store = store;
-    this.privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'callbacks' });
-    const { x = '' } = createPublicKey(this.privateKey).export({ format: 'jwk' });
+    this.#signatures = signatures;
+    this.#privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'callbacks' });
+    const { x = '' } = createPublicKey(this.#privateKey).export({ format: 'jwk' });
     this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
-    const { d = '' } = this.privateKey.export({ format: 'jwk' });
+    const { d = '' } = this.#privateKey.export({ format: 'jwk' });
     this.#seed = Buffer.from(d, 'base64url');
+  }
+
+  /** The signature of a text that everybody can check who has the public key, in base64. */
+  sign(text: string): Promise<string> {
+    return this.#signatures.sign(this.#privateKey, text);
   }
 
   /** The shared secret of a registered agent, for HMAC. */
