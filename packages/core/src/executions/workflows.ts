@@ -40,7 +40,7 @@ export interface WorkflowsOptions {
 /** The credentials there are, without their values. */
 export interface KnownCredentials {
   list(): readonly (Credential & { readonly id: string })[];
-  find(id: string): { readonly version: number } | undefined;
+  find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
 }
 
 /** Everything that plans and executes workflows, in one piece. */
@@ -64,7 +64,8 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
   const breaker = new CircuitBreaker({ clock });
   const maxAnswerBytes = limits.max_answer_bytes;
-  const calls = new ApiCalls({ gate, apis, limiter, cache, breaker, clock, ids, maxAnswerBytes });
+  const hostsOf = (id: string) => credentials.find(id)?.hosts ?? [];
+  const calls = new ApiCalls({ gate, apis, hostsOf, limiter, cache, breaker, clock, ids, maxAnswerBytes });
   const storedData = new StoredData({
     store: store.storedData,
     files: new FileStorage({ root: join(folder, 'stored') }),

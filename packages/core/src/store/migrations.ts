@@ -155,4 +155,5 @@ export const MIGRATIONS: readonly string[] = [
   EXECUTION_TABLES,
   `${REGISTRATION_TABLES}; ${NONCE_TABLES}`,
   'ALTER TABLE requests ADD COLUMN arrival TEXT',
+  'ALTER TABLE stored_data ADD COLUMN labels TEXT',
 ];

@@ -241,7 +241,7 @@ export class WorkflowPool {
     if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
     if (asked.name === 'now') return effects.now(asked.key, asked.digest);
     const stored = await effects.stored(asked.key, asked.of);
-    return stored === undefined ? undefined : alone(stored);
+    return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };
   }
 
   /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
