@@ -59,6 +59,11 @@ export class StoredData {
     }
   }
 
+  /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
+  async erase(files: readonly string[]): Promise<void> {
+    for (const file of files) await this.#options.files.remove(file);
+  }
+
   names(owner: string): Promise<string[]> {
     return this.#options.store.names(owner);
   }

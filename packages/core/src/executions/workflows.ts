@@ -52,6 +52,8 @@ export interface Workflows {
   readonly limits: WorkflowLimits;
   /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
   forget(owner?: string): number;
+  /** Removes files of StoreData that nothing names any more. */
+  eraseFiles(files: readonly string[]): Promise<void>;
   /** Takes nothing new, and lets what runs finish for this long; the rest goes on after the next start. */
   stop(drainMs: number): Promise<void>;
 }
@@ -80,6 +82,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const planner = new Planner({ apis, credentials: known, storedData, limits, catalog });
   const executions = new Executions({
     store: store.executions,
+    forgetting: store.forgetting,
     reader,
     planner,
     calls,
@@ -101,6 +104,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
       pool.forget(owner);
       return cache.clear(owner);
     },
+    eraseFiles: (files) => storedData.erase(files),
     stop: async (drainMs) => {
       await executions.stop(drainMs);
       await pool[Symbol.asyncDispose]();

@@ -213,7 +213,7 @@ export function executionRow(fields: Partial<ExecutionRow> = {}): ExecutionRow {
   };
 }
 
-function storedRow(fields: Partial<StoredRow> = {}): StoredRow {
+export function storedRow(fields: Partial<StoredRow> = {}): StoredRow {
   return { owner: 'ann', name: 'n', value: 'null', file: null, bytes: 4, labels: null, updatedAt: 1000, ...fields };
 }
 
