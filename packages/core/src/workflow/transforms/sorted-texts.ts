@@ -31,20 +31,40 @@ interface Order {
 function sortedFrom(texts: readonly string[], places: Places, { from, descending }: Order): Places {
   const { start, isEnd } = shared(texts, places, from);
   if (isEnd) return places;
-  const { keyed, width } = keysOf(texts, places, { from: start, descending });
-  const sorted = byDigits(keyed);
+  const keys = keysOf(texts, places, { from: start, descending });
+  const sorted = byDigits(keys);
+  const order = { from: start + keys.width, descending };
   for (let first = 0; first < places.length; ) {
     const next = endOfEquals(sorted, first);
-    if (next - first > 1) {
-      const equals = sorted.places.subarray(first, next);
-      sorted.places.set(settled(texts, equals, { from: start + width, descending }), first);
+    if (next - first > 1 && !keys.isWhole(sorted.low[first] as number)) {
+      if (next - first <= FEW) insert(texts, sorted.places, { first, next, descending });
+      else sorted.places.set(settled(texts, sorted.places.subarray(first, next), order), first);
     }
     first = next;
   }
   return sorted.places;
 }
 
-/** Those that are the same so far, as far as digits tell. Often they are the same to the end, and there is nothing to do. */
+/** Sorts a few where they are. */
+function insert(
+  texts: readonly string[],
+  places: Places,
+  { first, next, descending }: { first: number; next: number; descending: boolean },
+): void {
+  for (let at = first + 1; at < next; at++) {
+    const place = places[at] as number;
+    const text = texts[place] as string;
+    let to = at;
+    for (; to > first; to--) {
+      const before = texts[places[to - 1] as number] as string;
+      if (descending ? before >= text : before <= text) break;
+      places[to] = places[to - 1] as number;
+    }
+    places[to] = place;
+  }
+}
+
+/** Those that are the same so far. Often they are the same to the end, and there is nothing to do. */
 function settled(texts: readonly string[], places: Places, order: Order): Places {
   const first = texts[places[0] as number] as string;
   if (places.every((place) => texts[place] === first)) return places;
@@ -69,42 +89,44 @@ function shared(texts: readonly string[], places: Places, from: number): { start
   return { start, isEnd: isEnd && start === first.length };
 }
 
-/** Eight code units of one byte each, or four of two where there are larger ones. A text that has ended counts as zeros. */
-function keysOf(texts: readonly string[], places: Places, order: Order): { keyed: Keyed; width: number } {
-  const narrow = packed(texts, places, order, 8);
-  if (narrow !== undefined) return { keyed: narrow, width: 8 };
-  const wide = packed(texts, places, order, 16);
-  if (wide === undefined) throw new Error('a code unit has sixteen bits');
-  return { keyed: wide, width: 4 };
+interface Keys extends Keyed {
+  /** How many code units are in a key. */
+  readonly width: number;
+  /** Whether all of the text is in a key, by its lower half: then equal keys are equal texts. */
+  isWhole(low: number): boolean;
 }
 
-function packed(
-  texts: readonly string[],
-  places: Places,
-  { from, descending }: Order,
-  bits: 8 | 16,
-): Keyed | undefined {
+/** Eight code units of one byte each, or four of two where there are larger ones. A text that has ended counts as zeros. */
+function keysOf(texts: readonly string[], places: Places, order: Order): Keys {
+  const keys = packed(texts, places, order, 8) ?? packed(texts, places, order, 16);
+  if (keys === undefined) throw new Error('a code unit has sixteen bits');
+  return keys;
+}
+
+function packed(texts: readonly string[], places: Places, { from, descending }: Order, bits: 8 | 16): Keys | undefined {
   const high = new Uint32Array(places.length);
   const low = new Uint32Array(places.length);
   const turned = descending ? 0xffffffff : 0;
   const half = 32 / bits;
   const largest = 2 ** bits - 1;
+  let hasZero = false;
   for (let each = 0; each < places.length; each++) {
     const text = texts[places[each] as number] as string;
-    const length = text.length - from;
+    const many = Math.min(text.length - from, 2 * half);
     let upper = 0;
     let lower = 0;
-    const many = Math.min(length, 2 * half);
     for (let at = 0; at < many; at++) {
       const unit = text.charCodeAt(from + at);
       if (unit > largest) return undefined;
+      hasZero ||= unit === 0;
       if (at < half) upper |= unit << (32 - bits * (at + 1));
       else lower |= unit << (32 - bits * (at - half + 1));
     }
     high[each] = upper ^ turned;
     low[each] = lower ^ turned;
   }
-  return { high, low, places };
+  const isWhole = (key: number) => !hasZero && ((key ^ turned) & largest) === 0;
+  return { high, low, places, width: 2 * half, isWhole };
 }
 
 function endOfEquals({ low, high }: Keyed, first: number): number {
@@ -112,3 +134,5 @@ function endOfEquals({ low, high }: Keyed, first: number): number {
   while (next < low.length && low[next] === low[first] && high[next] === high[first]) next++;
   return next;
 }
+
+const FEW = 16;
