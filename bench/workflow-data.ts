@@ -110,15 +110,19 @@ function roundsFor(what: string, count: number): number {
 class LoopWatch {
   #held = 0;
   #last = mainThreadMs();
-  readonly #timer = setInterval(() => {
+  readonly #timer = setInterval(() => this.#look(), 1);
+
+  /** Counts what was computed since the last tick as well: the end of an execution comes in between two. */
+  stop(): number {
+    clearInterval(this.#timer);
+    this.#look();
+    return this.#held;
+  }
+
+  #look(): void {
     const now = mainThreadMs();
     this.#held = Math.max(this.#held, now - this.#last);
     this.#last = now;
-  }, 1);
-
-  stop(): number {
-    clearInterval(this.#timer);
-    return this.#held;
   }
 }
 

@@ -103,6 +103,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/agents/{agent_id}': {
     call: async () => ({ path: `/admin/v1/agents/${(await system.caller(fresh())).agent_id}` }),
   },
+  'DELETE /admin/v1/agents/{agent_id}/data': {
+    call: async () => ({ path: `/admin/v1/agents/${(await system.caller(fresh())).agent_id}/data` }),
+  },
   'POST /admin/v1/keys': {
     call: () => ({ path: '/admin/v1/keys', json: { agent_id: 'owner-agent' } }),
     status: 201,
@@ -145,6 +148,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
   'GET /agent': { call: () => ({ path: '/agent' }) },
   'GET /admin/v1/requests/{request_id}': { call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}` }) },
+  'DELETE /admin/v1/requests/{request_id}': {
+    call: async () => {
+      const id = fresh();
+      await send(owner.api_key, chat(id));
+      return { path: `/admin/v1/requests/${id}` };
+    },
+  },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
   'POST /admin/v1/outbox/{id}/retry': {
     call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/retry` }),
@@ -178,6 +188,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'DELETE /api/v1/executions/{execution_id}': {
+    call: async (id) => ({ path: `/api/v1/executions/${id ?? (await executed())}` }),
+    owned: true,
+    words: 'application/json',
+  },
   'GET /api/v1/executions/{execution_id}/events': {
     call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/events` }),
     owned: true,
@@ -206,6 +221,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /admin/v1/knowledge': { call: () => ({ path: '/admin/v1/knowledge' }) },
   'PUT /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules', json: BASE }), status: 201 },
   'GET /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules' }) },
+  'DELETE /admin/v1/knowledge/{kb_id}/documents/{document_id}': {
+    call: async () => ({ path: `${await put(`/admin/v1/knowledge/${fresh()}`, BASE)}/documents/one` }),
+  },
   'DELETE /admin/v1/knowledge/{kb_id}': {
     call: async () => ({ path: await put(`/admin/v1/knowledge/${fresh()}`, BASE) }),
   },
@@ -539,6 +557,14 @@ function registration(agentId: string): JsonObject {
 async function registered(agentId = fresh()): Promise<string> {
   await call(system.url, { method: 'POST', path: '/agents/register', key: owner.api_key, json: registration(agentId) });
   return agentId;
+}
+
+/** An execution of the owner that has ended. */
+async function executed(): Promise<string> {
+  const id = fresh();
+  const json = { workflow: workflow(id) };
+  await call(system.url, { method: 'POST', path: '/api/v1/workflows/execute', key: owner.api_key, json });
+  return id;
 }
 
 function chat(requestId: string): JsonObject & { request_id: string } {

@@ -39,6 +39,7 @@ export type { Received } from './explain/arrival.ts';
 export { type ExplainContext, explain } from './explain/explain.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
+export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
 export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
 export { type Handler, type Layer, layered } from './handler.ts';
 export { idFault } from './id-fault.ts';

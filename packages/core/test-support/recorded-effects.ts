@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import { Refused } from '../src/refused.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoreWrite } from '../src/workflow/effects.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../src/workflow/effects.ts';
 
 /** A world for workflows: answers calls from a table and remembers what was asked of it. */
 export class RecordedEffects implements Effects {
@@ -34,10 +34,10 @@ export class RecordedEffects implements Effects {
     return this.time;
   }
 
-  async stored(key: string, name: string): Promise<Uint8Array | undefined> {
+  async stored(key: string, name: string): Promise<StoredValue | undefined> {
     this.asked.push(key);
     const text = this.kept.get(name);
-    return text === undefined ? undefined : new TextEncoder().encode(text);
+    return text === undefined ? undefined : { bytes: new TextEncoder().encode(text), labels: [] };
   }
 }
 

@@ -1,6 +1,7 @@
 import {
   ApiShape,
   DriverShape,
+  GATE_LIMITS,
   LimitsShape,
   McpServerShape,
   ToolEntryShape,
@@ -42,6 +43,7 @@ export const ConfigShape = {
           anyOf: [text, texts],
           description: 'Files with certificates (PEM) to trust beside the usual ones.',
         },
+        ...GATE_LIMITS,
       },
       additionalProperties: false,
     },

@@ -42,6 +42,33 @@ test('a start that finds its port taken leaves nothing running', async () => {
   taken.close();
 });
 
+test('what has ended is forgotten after keep_answers_hours, requests and executions alike', async () => {
+  const ages = { old: Date.now(), young: Date.now() + 2 * 3_600_000 };
+  await withStore(async (store) => {
+    for (const [name, at] of Object.entries(ages)) {
+      const request = { owner: 'ada', requestId: name, agentId: 'a', sessionId: null, idempotencyKey: null };
+      const rest = { envelope: '{}', acceptedAt: at, expiresAt: null, priority: 1, state: 'started' } as const;
+      await store.requests.acceptAnswered({ ...request, ...rest }, [{ sequence: 0, isFinal: true, text: '{}' }]);
+      const end = { status: 'success', result: '{}', events: '[]', endedAt: at };
+      const execution = { owner: 'ada', executionId: name, digest: 'd', idempotencyKey: null, request: '{}' };
+      await store.executions.accept({ ...execution, acceptedAt: at, end });
+    }
+  });
+  const clock = { ...systemClock, now: () => new Date(ages.young + 1) };
+  const config: Config = { port: 0, keep_answers_hours: 1 };
+  const server = await startServer({ config, folder, clock, ids: systemIds, log, adminKey: 'adm_test' });
+  const headers = { Authorization: 'Bearer adm_test' };
+  await expect
+    .poll(async () => (await fetch(`${server.url}/admin/v1/requests/old`, { headers })).status, { timeout: 20_000 })
+    .toBe(404);
+  await server.stop({ drainMs: 0 });
+  await withStore(async (store) => {
+    expect((await store.requests.named('young')).length).toBe(1);
+    expect((await store.executions.named('young')).length).toBe(1);
+    expect(await store.executions.named('old')).toEqual([]);
+  });
+});
+
 test('what an earlier process had accepted is not touched by a start that finds its port taken', async () => {
   const taken = createServer((socket: Socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(taken, 'listening');

@@ -34,6 +34,7 @@ import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
+import { adminDataRoutes } from './routes/admin-data.ts';
 import { adminRequestRoutes } from './routes/admin-requests.ts';
 import { adminToolRoutes } from './routes/admin-tools.ts';
 import { agentSocketRoute } from './routes/agent-socket.ts';
@@ -192,6 +193,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
+      ...adminDataRoutes({ engine, store, workflows: workflows.workflows, log }),
       ...adminRequestRoutes({
         store,
         principalNamed: (id) => engine.principalNamed(id),

@@ -32,8 +32,9 @@ export async function openWayOut(
 ): Promise<{ readonly vault: Vault; readonly gate: NetworkGate }> {
   const { config, store, clock, log } = options;
   const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
-  const allow = allowed(config.gate?.allow ?? []);
-  return { vault, gate: openGate({ clock, log, allow, ca: certificates(config.gate?.ca), secrets: vault }) };
+  const { allow, ca, ...limits } = config.gate ?? {};
+  const hosts = allowed(allow ?? []);
+  return { vault, gate: openGate({ clock, log, allow: hosts, ca: certificates(ca), secrets: vault, limits }) };
 }
 
 function keySource({ config, folder, log, vaultKey }: WayOutOptions): KeySource {

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { forgetCommand } from './agents-forget.ts';
 import { callCommand, discoverCommand, keygenCommand, registerCommand } from './agents-messages.ts';
 
 export function agentsCommand(context: Context): Command {
@@ -18,6 +19,7 @@ export function agentsCommand(context: Context): Command {
     .addCommand(listCommand(context))
     .addCommand(addCommand(context))
     .addCommand(removeCommand(context))
+    .addCommand(forgetCommand(context))
     .addCommand(keygenCommand(context))
     .addCommand(registerCommand(context))
     .addCommand(discoverCommand(context))

@@ -39,13 +39,24 @@ paths:
     stdout: 'added shop: https://shop.example/v1, 1 endpoint\n',
     stderr: expect.stringContaining('OPTIONS /orders is left out'),
   });
-  const byHand = ['--base-url', 'https://sky.example/', '--endpoint', 'get /forecast Tells the weather.'];
+  const byHand = [
+    '--base-url',
+    'https://sky.example/',
+    '--endpoint',
+    'get /forecast Tells the weather.',
+    '--accepts-data-from',
+    'CRM.example',
+  ];
   expect(await run('add', 'sky', ...byHand, '--json')).toMatchObject({ code: 0 });
   const { stdout } = await run('list', '--json');
   expect(JSON.parse(stdout)).toMatchObject({
     apis: [
       { id: 'shop', description: 'A shop.', endpoints: [{ description: 'Lists the orders.' }], from: 'admin' },
-      { id: 'sky', endpoints: [{ method: 'GET', path: '/forecast', description: 'Tells the weather.' }] },
+      {
+        id: 'sky',
+        endpoints: [{ method: 'GET', path: '/forecast', description: 'Tells the weather.' }],
+        accepts_data_from: ['crm.example'],
+      },
     ],
   });
   expect((await run('list')).stdout).toMatch(/^API .*\nshop +https:\/\/shop\.example\/v1 +1 +admin +A shop\.\n/);

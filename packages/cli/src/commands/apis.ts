@@ -51,6 +51,7 @@ interface AddOptions extends ConnectionOptions {
   readonly description?: string;
   readonly endpoint?: readonly string[];
   readonly openapi?: string;
+  readonly acceptsDataFrom?: readonly string[];
 }
 
 function addCommand(context: Context): Command {
@@ -66,6 +67,11 @@ function addCommand(context: Context): Command {
     .option('--base-url <url>', 'where it is; an OpenAPI document may tell it')
     .option('--description <text>', 'what it is for; the search reads it')
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
+    .option(
+      '--accepts-data-from <host>',
+      'a host whose data, fetched with its credential, may be sent here; may be repeated, "*" is any',
+      each,
+    )
     .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; - reads it from stdin');
   withConnectionOptions(command, 'admin');
   return runs<AddOptions>(command, context, async (options, [id = '']) => {
@@ -85,11 +91,12 @@ function addCommand(context: Context): Command {
 
 /** A document is read here: what the server needs of it is a small part. */
 async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiInput; warnings: readonly string[] }> {
-  const { baseUrl, description, endpoint, openapi } = options;
-  const told: ApiInput = {
+  const { baseUrl, description, endpoint, openapi, acceptsDataFrom } = options;
+  const told: ApiInput & { readonly accepts_data_from?: readonly string[] } = {
     ...(baseUrl !== undefined && { base_url: baseUrl }),
     ...(description !== undefined && { description }),
     ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
+    ...(acceptsDataFrom !== undefined && { accepts_data_from: acceptsDataFrom }),
   };
   if (openapi === undefined) return { api: told, warnings: [] };
   // Only who brings a document pays for loading what reads it.

@@ -1,5 +1,6 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
 import type { Gate } from '../gate/gate.ts';
+import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
 import { ApiDefinition as validate } from '../generated/apis.js';
 import type { Clock, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
@@ -111,17 +112,20 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const { openapi, ...told } = json as ApiDefinition;
   const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
   if (!read.ok) return read;
-  const { base_url, description = null, endpoints = [] } = { ...read.value, ...told };
+  const { base_url, description = null, endpoints = [], accepts_data_from } = { ...read.value, ...told };
   if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
   const url = decodeBaseUrl(base_url);
   if (!url.ok) return url;
   const twice = repeated(endpoints);
   if (twice.length > 0) return reject(...twice);
+  const sources = accepts_data_from === undefined ? undefined : hostNames(accepts_data_from);
+  if (sources?.ok === false) return sources;
   const api: Api = {
     id,
     base_url: url.value,
     description,
     endpoints: endpoints.map((endpoint) => ({ description: null, ...endpoint })),
+    ...(sources !== undefined && { accepts_data_from: sources.value }),
   };
   return accept(api, read.warnings);
 }
@@ -144,6 +148,21 @@ function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {
       { pointer: `/endpoints/${index}`, code: 'repeated', message: `${name} must be there once; it is repeated` },
     ];
   });
+}
+
+/** As credentials name their hosts; `*` as it is. */
+function hostNames(texts: readonly string[]): Outcome<readonly string[]> {
+  const decoded = texts.map((text, index) =>
+    text === '*' ? accept(text) : hostName(text, `/accepts_data_from/${index}`),
+  );
+  const issues = decoded.flatMap((outcome) => (outcome.ok ? [] : outcome.issues));
+  if (issues.length > 0) return reject(...issues);
+  return accept([...new Set(decoded.flatMap((outcome) => (outcome.ok ? [outcome.value] : [])))]);
+}
+
+function hostName(text: string, pointer: string): Outcome<string> {
+  const decoded = decodeHostPort(text, pointer);
+  return decoded.ok ? accept(nameOfHostPort(decoded.value)) : decoded;
 }
 
 function gateIssue(url: string, why: string): Issue {

@@ -33,6 +33,13 @@ const members = {
   base_url: { type: 'string', minLength: 1, maxLength: 2048, description: 'https, or http where gate.allow names it.' },
   description,
   endpoints: { type: 'array', items: EndpointShape, maxItems: 5000 },
+  accepts_data_from: {
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: 300 },
+    maxItems: 100,
+    description:
+      'Hosts, as host or host:port, whose data workflows may send here although a credential of another host fetched it; "*" is any.',
+  },
 } as const;
 
 /** An API as `apis:` in the configuration says it. */

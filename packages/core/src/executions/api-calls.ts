@@ -1,19 +1,25 @@
 import { type Failure, failure } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
+import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
+import { credentialsIn } from '../gate/injection.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
+import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
+import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
 import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient, retryAfterMs } from './retry.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
   readonly apis: ApiCatalogue;
+  /** The hosts a credential is bound to, as operators write them. */
+  readonly hostsOf: (credentialId: string) => readonly string[];
   readonly limiter: Limiter;
   readonly cache: AnswerCache;
   readonly breaker: CircuitBreaker;
@@ -32,7 +38,7 @@ export interface CallContext {
 }
 
 /**
- * The calls of workflows to APIs: permitted → cached → counted → tried, and tried again where a second time can do no harm
+ * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second time can do no harm
  * (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
  */
 export class ApiCalls {
@@ -45,7 +51,7 @@ export class ApiCalls {
   async call(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
     const { apis, cache, limiter } = this.#options;
     const { principal } = context;
-    const refused = refuseDestination(request.url, principal.permissions, apis);
+    const refused = refuseDestination(request.url, principal.permissions, apis) ?? refuseFlow(request, apis);
     if (refused !== undefined) throw new Refused(refused);
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
@@ -53,6 +59,17 @@ export class ApiCalls {
     // Also when it fails: it may have been acted upon all the same.
     if (request.method !== 'GET') cache.forgetOrigin(principal.id, request.url);
     return this.#try(request, context);
+  }
+
+  /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
+  labelsOf({ url, query, headers, body }: ApiRequest): readonly Label[] | undefined {
+    const ids = new Set(credentialsIn({ query, headers, ...(body !== undefined && { body }) }).map(({ id }) => id));
+    if (ids.size === 0) return undefined;
+    const from = nameOfHostPort(hostPortOf(new URL(url)));
+    const bound = [...ids].map((id) => new Set(this.#options.hostsOf(id)));
+    const [first = new Set<string>()] = bound;
+    const shared = [...first].filter((host) => bound.every((hosts) => hosts.has(host)));
+    return [{ from, to: [...new Set([from, ...shared])] }];
   }
 
   async #try(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
@@ -83,6 +100,7 @@ export class ApiCalls {
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
     try {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
+      const labels = this.labelsOf(request);
       const keyed =
         idempotencyKey === undefined || hasKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
       const inbound = await gate.request({
@@ -101,7 +119,8 @@ export class ApiCalls {
       const { status } = inbound;
       if (status >= 500) breaker.failed(circuit);
       else breaker.succeeded(circuit);
-      const answer = { status, contentType: header(inbound, 'content-type') ?? null, bytes };
+      const contentType = header(inbound, 'content-type') ?? null;
+      const answer = { status, contentType, bytes, ...(labels !== undefined && { labels }) };
       return {
         ok: true,
         answer: cache.keep(principal.id, request, answer, header(inbound, 'cache-control')),

@@ -29,7 +29,8 @@ export function refuseDestination(
   );
 }
 
-function isBelow(target: URL, base: URL): boolean {
+/** Whether a URL lies below a base. */
+export function isBelow(target: URL, base: URL): boolean {
   const path = base.pathname.replace(/\/+$/, '');
   const isInside = target.pathname === path || target.pathname.startsWith(`${path}/`);
   // A peer that decodes before it resolves would climb.

@@ -11,6 +11,7 @@ import type {
   ExecutionStore,
   ExecutionSummary,
 } from '../store/executions.ts';
+import type { ForgettingStore, Removed } from '../store/forgetting.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
@@ -28,6 +29,7 @@ import type { StoredData } from './stored-data.ts';
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
+  readonly forgetting: Pick<ForgettingStore, 'execution'>;
   readonly reader: AskedReader;
   readonly planner: Planner;
   readonly calls: ApiCalls;
@@ -66,7 +68,8 @@ export class Executions {
   readonly #slots: Slots;
   readonly #late: LateRecords;
   readonly #live = new InFlight<LiveExecution>();
-  readonly #working = new Set<Promise<void>>();
+  readonly #working = new InFlight<Promise<void>, number>();
+  #lastWork = 0;
   readonly #stopped = new AbortController();
   #stopping = false;
 
@@ -134,6 +137,12 @@ export class Executions {
     return { cancelled: live !== undefined && status === 'cancelled', status };
   }
 
+  /** Takes one that has ended out of the record, for good. */
+  async remove(key: ExecutionKey): Promise<Removed> {
+    await this.#ensure(key);
+    return this.#options.forgetting.execution(key);
+  }
+
   /** Newest first. */
   async list(owner: string, { cursor, limit, status }: ListPage): Promise<ExecutionList> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberIn(cursor, owner);
@@ -168,7 +177,7 @@ export class Executions {
     const cancel = this.#options.clock.after(drainMs, () => {
       for (const { controller } of this.#live.values()) controller.abort(SUSPENDED);
     });
-    await Promise.all(this.#working);
+    await Promise.all(this.#working.values());
     cancel();
     this.#stopped.abort();
   }
@@ -192,11 +201,13 @@ export class Executions {
     // One that could not be recorded may still be on its way out.
     this.#live.remove(name);
     this.#live.add(name, live);
+    this.#lastWork += 1;
+    const work = this.#lastWork;
     const working = this.#work(live, planned).finally(() => {
       if (this.#live.get(name) === live) this.#live.remove(name);
-      this.#working.delete(working);
+      this.#working.remove(work);
     });
-    this.#working.add(working);
+    this.#working.add(work, working);
     return live;
   }
 

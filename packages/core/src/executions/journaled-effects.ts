@@ -2,7 +2,8 @@ import type { Failure } from '@dragoman/protocols';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoreWrite } from '../workflow/effects.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../workflow/effects.ts';
+import type { Label } from '../workflow/label.ts';
 import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts';
 import type { EffectJournal } from './effect-journal.ts';
 import { isIdempotent } from './retry.ts';
@@ -39,7 +40,7 @@ export class JournaledEffects implements Effects {
   async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
     const { journal, calls, context } = this.#options;
     const past = this.#past('call', key, digest);
-    if (past !== undefined) return answerOf(past);
+    if (past !== undefined) return answerOf(past, calls.labelsOf(request));
     if (this.#past('intent', key, digest) !== undefined) {
       throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while it was under way.'));
     }
@@ -59,8 +60,8 @@ export class JournaledEffects implements Effects {
     } finally {
       this.#waiting--;
     }
-    const { status, contentType, lineage, bytes } = answer;
-    const note = JSON.stringify({ digest, status, contentType, lineage });
+    const { status, contentType, lineage, labels, bytes } = answer;
+    const note = JSON.stringify({ digest, status, contentType, lineage, labels });
     journal.add({ kind: 'call', key, note, bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
@@ -101,13 +102,21 @@ export class JournaledEffects implements Effects {
     return at;
   }
 
-  async stored(key: string, name: string): Promise<Uint8Array | undefined> {
+  async stored(key: string, name: string): Promise<StoredValue | undefined> {
     const { journal, storedData, context } = this.#options;
     const past = journal.find('stored', key);
-    if (past !== undefined) return past.bytes ?? undefined;
-    const bytes = await storedData.read(context.principal.id, name);
-    journal.add({ kind: 'stored', key, note: '{}', ...(bytes !== undefined && { bytes }) });
-    return bytes;
+    if (past !== undefined) {
+      return past.bytes === null ? undefined : { bytes: past.bytes, labels: JSON.parse(past.note).labels ?? [] };
+    }
+    const value = await storedData.read(context.principal.id, name);
+    const labels = value?.labels.length ? value.labels : undefined;
+    journal.add({
+      kind: 'stored',
+      key,
+      note: JSON.stringify({ labels }),
+      ...(value !== undefined && { bytes: value.bytes }),
+    });
+    return value;
   }
 
   /** What was recorded. It must belong to the same computation: else we would go on from what another one did. */
@@ -126,8 +135,15 @@ export class JournaledEffects implements Effects {
   }
 }
 
-function answerOf({ note, bytes }: EffectRow): ApiAnswer {
-  const { failure, status, contentType, lineage } = JSON.parse(note);
+/** The labels are those of its time, for the credential may be bound to other hosts by now. */
+function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | undefined): ApiAnswer {
+  const { failure, status, contentType, lineage, labels = labelsNow } = JSON.parse(note);
   if (failure !== undefined) throw new Refused(failure);
-  return { status, contentType, bytes: bytes ?? new Uint8Array(0), ...(lineage !== undefined && { lineage }) };
+  return {
+    status,
+    contentType,
+    bytes: bytes ?? new Uint8Array(0),
+    ...(lineage !== undefined && { lineage }),
+    ...(labels !== undefined && { labels }),
+  };
 }

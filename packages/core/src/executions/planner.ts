@@ -145,4 +145,5 @@ const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'operation_not_allowed',
   'api_not_allowed',
   'credential_unavailable',
+  'data_flow',
 ]);

@@ -31,15 +31,20 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function keep(key: string, text: string, storage: StoreWrite['storage'] = 'localStorage'): Promise<void> {
-  const write = { operationId: 'keep', storage, key, json: new TextEncoder().encode(text), carries: [] };
+function keep(
+  key: string,
+  text: string,
+  storage: StoreWrite['storage'] = 'localStorage',
+  carries: StoreWrite['carries'] = [],
+): Promise<void> {
+  const write = { operationId: 'keep', storage, key, json: new TextEncoder().encode(text), carries };
   const effect = { position: position++, key: `keep#${position}`, kind: 'store' as const, note: '{}', bytes: null };
   return data.keep(write, { owner: 'ann', by: { key: { owner: 'ann', executionId: 'e1' }, effects: [effect] } });
 }
 
 const read = async (key: string, owner = 'ann') => {
-  const bytes = await data.read(owner, key);
-  return bytes === undefined ? undefined : JSON.parse(new TextDecoder().decode(bytes));
+  const stored = await data.read(owner, key);
+  return stored === undefined ? undefined : JSON.parse(new TextDecoder().decode(stored.bytes));
 };
 
 const filesThere = () => readdirSync(folder).flatMap((own) => readdirSync(join(folder, own)));
@@ -49,6 +54,14 @@ test.each(['localStorage', 'file'] as const)('what is kept in %s is read back by
   expect(await read('k')).toEqual({ a: [1, 'é'] });
   expect(await read('k', 'bob')).toBeUndefined();
   expect(await data.names('ann')).toEqual(['k']);
+});
+
+test.each(['localStorage', 'file'] as const)('what is kept in %s keeps where it may go', async (storage) => {
+  const labels = [{ from: 'a.example', to: ['a.example', 'b.example:8443'] }];
+  await keep('k', '1', storage, labels);
+  expect((await data.read('ann', 'k'))?.labels).toEqual(labels);
+  await keep('k', '2', storage);
+  expect((await data.read('ann', 'k'))?.labels).toEqual([]);
 });
 
 test('one key holds one thing, wherever it is kept, and the file it replaces is gone', async () => {

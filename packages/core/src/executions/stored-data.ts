@@ -2,7 +2,7 @@ import { failure } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { EffectRow, ExecutionKey, StoredDataStore, StoredQuota } from '../store/executions.ts';
-import type { StoreWrite } from '../workflow/effects.ts';
+import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
 
 export interface StoredDataOptions {
@@ -25,13 +25,14 @@ export class StoredData {
   /** Keeps it and records that it did, both or neither. Refuses what goes over the agent's quota. */
   async keep(write: StoreWrite, { owner, by }: { owner: string; by: RecordedBy }): Promise<void> {
     const { store, files, clock, ids, quota } = this.#options;
-    const { key: name, json } = write;
+    const { key: name, json, carries } = write;
     if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
     // Looked at again when it is kept: this only spares the disk a file that could never be.
     if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
     const file = write.storage === 'file' ? await files.write(owner, { name, unique: ids.hex(), bytes: json }) : null;
     const value = file === null ? new TextDecoder().decode(json) : null;
-    const row = { owner, name, value, file, bytes: json.length, updatedAt: clock.now().getTime() };
+    const labels = carries.length === 0 ? null : JSON.stringify(carries);
+    const row = { owner, name, value, file, bytes: json.length, labels, updatedAt: clock.now().getTime() };
     const kept = await store.keep(row, quota, by);
     if (!kept.kept) {
       if (file !== null) await files.remove(file);
@@ -41,20 +42,26 @@ export class StoredData {
     if (old !== null) await files.remove(old);
   }
 
-  /** JSON text; `undefined` when there is nothing under that name. */
-  async read(owner: string, name: string): Promise<Uint8Array | undefined> {
+  /** `undefined` when there is nothing under that name. */
+  async read(owner: string, name: string): Promise<StoredValue | undefined> {
     const { store, files } = this.#options;
     for (let tries = 0; ; tries++) {
       const row = await store.find(owner, name);
       if (row === undefined) return undefined;
-      if (row.file === null) return new TextEncoder().encode(row.value ?? 'null');
+      const labels = row.labels === null ? [] : (JSON.parse(row.labels) as StoredValue['labels']);
+      if (row.file === null) return { bytes: new TextEncoder().encode(row.value ?? 'null'), labels };
       try {
-        return await files.read(row.file);
+        return { bytes: await files.read(row.file), labels };
       } catch (error) {
         // Another execution has just put a new file in its place.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries > 2) throw error;
       }
     }
+  }
+
+  /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
+  async erase(files: readonly string[]): Promise<void> {
+    for (const file of files) await this.#options.files.remove(file);
   }
 
   names(owner: string): Promise<string[]> {

@@ -40,7 +40,7 @@ export interface WorkflowsOptions {
 /** The credentials there are, without their values. */
 export interface KnownCredentials {
   list(): readonly (Credential & { readonly id: string })[];
-  find(id: string): { readonly version: number } | undefined;
+  find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
 }
 
 /** Everything that plans and executes workflows, in one piece. */
@@ -52,6 +52,8 @@ export interface Workflows {
   readonly limits: WorkflowLimits;
   /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
   forget(owner?: string): number;
+  /** Removes files of StoreData that nothing names any more. */
+  eraseFiles(files: readonly string[]): Promise<void>;
   /** Takes nothing new, and lets what runs finish for this long; the rest goes on after the next start. */
   stop(drainMs: number): Promise<void>;
 }
@@ -64,7 +66,8 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
   const breaker = new CircuitBreaker({ clock });
   const maxAnswerBytes = limits.max_answer_bytes;
-  const calls = new ApiCalls({ gate, apis, limiter, cache, breaker, clock, ids, maxAnswerBytes });
+  const hostsOf = (id: string) => credentials.find(id)?.hosts ?? [];
+  const calls = new ApiCalls({ gate, apis, hostsOf, limiter, cache, breaker, clock, ids, maxAnswerBytes });
   const storedData = new StoredData({
     store: store.storedData,
     files: new FileStorage({ root: join(folder, 'stored') }),
@@ -79,6 +82,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const planner = new Planner({ apis, credentials: known, storedData, limits, catalog });
   const executions = new Executions({
     store: store.executions,
+    forgetting: store.forgetting,
     reader,
     planner,
     calls,
@@ -100,6 +104,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
       pool.forget(owner);
       return cache.clear(owner);
     },
+    eraseFiles: (files) => storedData.erase(files),
     stop: async (drainMs) => {
       await executions.stop(drainMs);
       await pool[Symbol.asyncDispose]();

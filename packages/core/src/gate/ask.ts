@@ -3,6 +3,7 @@ import type { Deadline } from './deadline.ts';
 import { Exchange, type Head } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';
 import { inflated } from './inflate.ts';
+import type { GateLimits } from './limits.ts';
 import type { Redactor } from './redactor.ts';
 
 /** A request as it goes over the connection, secrets and all. */
@@ -19,22 +20,26 @@ export interface AskOptions {
   readonly maxBytes: number;
   readonly redactor: Redactor | undefined;
   readonly bound: Deadline;
+  readonly limits: GateLimits;
 }
 
 /** Sends it over one of the connections and gives the answer as the caller may see it. */
 export async function ask(
   pool: Pool,
   { method, path, headers, body }: Outbound,
-  { maxBytes, redactor, bound }: AskOptions,
+  { maxBytes, redactor, bound, limits }: AskOptions,
 ): Promise<InboundAnswer> {
   // One that was never sent may be tried at another address, in what is left of the time.
-  const exchange: Exchange = new Exchange({ onOver: () => exchange.sent && bound.release() });
+  const exchange: Exchange = new Exchange({
+    onOver: () => exchange.sent && bound.release(),
+    announcements: limits.announcements,
+  });
   bound.attach(exchange);
   pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
   const head = await exchange.head;
   try {
     const coding = codingOf(head);
-    const bytes = inflated(exchange.body(), coding, maxBytes);
+    const bytes = inflated(exchange.body(), coding, { maxBytes, limits });
     return {
       status: head.status,
       headers: shownHeaders(head, redactor),

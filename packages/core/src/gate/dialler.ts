@@ -15,17 +15,19 @@ export interface Dialling {
 export class Dialler {
   readonly #clock: Clock;
   readonly #ca: readonly string[];
+  readonly #connectMs: number;
   #trust: SecureContext | undefined;
 
-  constructor({ clock, ca }: { clock: Clock; ca: readonly string[] }) {
+  constructor({ clock, ca, connectMs }: { clock: Clock; ca: readonly string[]; connectMs: number }) {
     this.#clock = clock;
     this.#ca = ca;
+    this.#connectMs = connectMs;
   }
 
   dial({ address, port, tls }: Dialling): Promise<Socket | TLSSocket> {
     return new Promise((resolve, reject) => {
       const socket = tls === undefined ? connectTcp(port, address) : this.#connectTls(address, port, tls.host);
-      const late = this.#clock.after(CONNECT_MS, () => socket.destroy(withCode('ETIMEDOUT', 'connect timed out')));
+      const late = this.#clock.after(this.#connectMs, () => socket.destroy(withCode('ETIMEDOUT', 'connect timed out')));
       const failed = (error: Error) => {
         late();
         reject(error);
@@ -62,5 +64,3 @@ export class Dialler {
 function withCode(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
-
-const CONNECT_MS = 10_000;

@@ -14,6 +14,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the head of the answer is there. */
   readonly head: Promise<Head>;
   readonly #onOver: () => unknown;
+  readonly #announcements: number;
   #giveHead: (head: Head) => void = () => {};
   #refuseHead: (error: unknown) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined;
@@ -25,9 +26,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  /** `onOver` is called once, when nothing more comes. */
-  constructor({ onOver }: { onOver: () => unknown }) {
+  /** `onOver` is called once, when nothing more comes; an answer is announced at most so often. */
+  constructor({ onOver, announcements }: { onOver: () => unknown; announcements: number }) {
     this.#onOver = onOver;
+    this.#announcements = announcements;
     this.head = new Promise((resolve, reject) => {
       this.#giveHead = resolve;
       this.#refuseHead = reject;
@@ -48,7 +50,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status >= 200) this.#giveHead({ status, headers });
-    else if (++this.#informed > MAX_INFORMED) this.fail(new Refused(excessive('it was announced without end')));
+    else if (++this.#informed > this.#announcements) this.fail(new Refused(excessive('it was announced without end')));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
@@ -136,4 +138,3 @@ function asError(error: unknown): Error {
 
 const LEFT = new Error('the answer was left unread');
 const MAX_QUEUED_BYTES = 64 * 1024;
-const MAX_INFORMED = 16;

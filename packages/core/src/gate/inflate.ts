@@ -3,18 +3,26 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { show } from '@dragoman/protocols';
 import { failureOf, Refused } from '../refused.ts';
 import { excessive, tooLarge } from './gate-failure.ts';
+import type { GateLimits } from './limits.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
+/** How much a body may become. */
+export interface Unpacking {
+  readonly maxBytes: number;
+  /** How many times its packed size, from so many bytes on. */
+  readonly limits: Pick<GateLimits, 'unpacked_ratio' | 'unpacked_free_bytes'>;
+}
+
 /** The body without its content coding, never more than `maxBytes` of it. */
-export function inflated(body: Bytes, coding: string | undefined, maxBytes: number): Bytes {
+export function inflated(body: Bytes, coding: string | undefined, unpacking: Unpacking): Bytes {
   const name = (coding ?? '').trim().toLowerCase();
-  if (name === '' || name === 'identity') return bounded(body, maxBytes);
+  if (name === '' || name === 'identity') return bounded(body, unpacking.maxBytes);
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (decoder === undefined) {
     throw new Refused(excessive(`it came in the coding ${show(name.slice(0, 40))}, of which we know none`));
   }
-  return decoded(body, decoder(), maxBytes);
+  return decoded(body, decoder(), unpacking);
 }
 
 async function* bounded(body: Bytes, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
@@ -30,7 +38,7 @@ async function* bounded(body: Bytes, maxBytes: number): AsyncGenerator<Uint8Arra
 async function* decoded(
   body: Bytes,
   decoder: Transform,
-  maxBytes: number,
+  { maxBytes, limits: { unpacked_ratio: ratio, unpacked_free_bytes: free } }: Unpacking,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let packed = 0;
   const counted = async function* () {
@@ -46,8 +54,8 @@ async function* decoded(
     for await (const chunk of source.pipe(decoder)) {
       bytes += chunk.length;
       if (bytes > maxBytes) throw new Refused(tooLarge(maxBytes));
-      if (bytes > RATIO_FROM_BYTES && bytes > MAX_RATIO * packed) {
-        throw new Refused(excessive(`it unpacks to more than ${MAX_RATIO} times its size`));
+      if (bytes > free && bytes > ratio * packed) {
+        throw new Refused(excessive(`it unpacks to more than ${ratio} times its size`));
       }
       yield chunk;
     }
@@ -70,6 +78,3 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
   br: createBrotliDecompress,
 };
-
-const RATIO_FROM_BYTES = 1024 * 1024;
-const MAX_RATIO = 100;

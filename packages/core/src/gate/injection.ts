@@ -9,7 +9,11 @@ export interface PlacedCredential {
 }
 
 /** Every place in the request that waits for a secret. */
-export function credentialsIn({ headers, query, body }: OutboundRequest): readonly PlacedCredential[] {
+export function credentialsIn({
+  headers,
+  query,
+  body,
+}: Pick<OutboundRequest, 'headers' | 'query' | 'body'>): readonly PlacedCredential[] {
   const found: PlacedCredential[] = [];
   const note = (value: unknown, place: Place) => {
     if (value instanceof CredentialUse) found.push({ id: value.id, place });

@@ -15,6 +15,7 @@ import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
+import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
 import type { Redactor } from './redactor.ts';
@@ -32,6 +33,7 @@ export interface GateOptions {
   readonly secrets?: Secrets;
   /** In place of the machine's own resolver. */
   readonly resolve?: Resolve;
+  readonly limits?: Partial<GateLimits>;
 }
 
 /** The way out over real sockets. */
@@ -42,15 +44,18 @@ export function openGate({
   ca = [],
   secrets,
   resolve = systemResolve,
+  limits: told = {},
 }: GateOptions): NetworkGate {
-  const dialler = new Dialler({ clock, ca });
+  const limits = { ...DEFAULT_GATE_LIMITS, ...told };
+  const dialler = new Dialler({ clock, ca, connectMs: limits.connect_ms });
   const parts: Parts = {
     clock,
     log: new LimitedLog({ log, clock }),
     secrets,
     dialler,
-    resolve: rememberingResolve(resolve, clock),
-    pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler) }),
+    limits,
+    resolve: rememberingResolve(resolve, { clock, forMs: limits.resolved_ms }),
+    pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
   };
   return new NetworkGate(parts, allowedHosts(allow));
 }
@@ -171,18 +176,19 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }: { addresses: readonly string[]; released: ReleasedSecrets | undefined; bound: Deadline },
   ): Promise<InboundAnswer> {
     const { method, caller, maxBytes } = request;
+    const { limits } = this.#parts;
     const fill = released?.fill ?? noSecret;
     const redactor = this.#parts.secrets?.redactorFor({ host, port });
     const outbound: Outbound = {
       method,
       path: filledPath(url, request, fill),
-      headers: outboundHeaders(filledHeaders(request, fill), request.body),
+      headers: outboundHeaders(filledHeaders(request, fill), request.body, limits),
       body: filledBody(request, fill, released !== undefined),
     };
     for (const [index, address] of addresses.entries()) {
       const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
       try {
-        return await ask(await bound.wait(this.#parts.pools.get(key)), outbound, { maxBytes, redactor, bound });
+        return await ask(await bound.wait(this.#parts.pools.get(key)), outbound, { maxBytes, redactor, bound, limits });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
@@ -224,6 +230,7 @@ interface Parts {
   readonly dialler: Dialler;
   readonly resolve: Resolve;
   readonly pools: Pools;
+  readonly limits: GateLimits;
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

@@ -1,13 +1,14 @@
 import { type Failure, failure, show } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
 import type { OutboundRequest } from './gate.ts';
+import type { GateLimits } from './limits.ts';
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
 /** The headers that go out, names and values in turn. Throws `Refused` for what a caller may not say. */
-export function outboundHeaders(fields: Fields, body: OutboundRequest['body']): string[] {
+export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], limits: GateLimits): string[] {
   if (fields.length === 0 && body === undefined) return ['user-agent', 'dragoman'];
-  const fault = faultOf(fields);
+  const fault = faultOf(fields, limits);
   if (fault !== undefined) throw new Refused(fault);
   const given = new Set(fields.map(([name]) => name.toLowerCase()));
   const usual: [string, string][] = [['user-agent', 'dragoman']];
@@ -16,8 +17,9 @@ export function outboundHeaders(fields: Fields, body: OutboundRequest['body']): 
 }
 
 /** What frames or routes a message is ours to write. */
-function faultOf(headers: Fields): Failure | undefined {
-  if (headers.length > MAX_FIELDS) return invalid('', `must be at most ${MAX_FIELDS} fields; got ${headers.length}`);
+function faultOf(headers: Fields, limits: GateLimits): Failure | undefined {
+  const { sent_header_fields: mostFields, sent_header_bytes: mostBytes } = limits;
+  if (headers.length > mostFields) return invalid('', `must be at most ${mostFields} fields; got ${headers.length}`);
   let bytes = 0;
   const seen = new Set<string>();
   for (const [name, value] of headers) {
@@ -30,7 +32,7 @@ function faultOf(headers: Fields): Failure | undefined {
     if (!FIELD_VALUE.test(value)) return invalid(name, 'must have a value of visible characters on one line');
     seen.add(folded);
   }
-  return bytes > MAX_BYTES ? invalid('', `must be at most ${MAX_BYTES} bytes; got ${bytes}`) : undefined;
+  return bytes > mostBytes ? invalid('', `must be at most ${mostBytes} bytes; got ${bytes}`) : undefined;
 }
 
 function isOurs(name: string): boolean {
@@ -44,8 +46,6 @@ function invalid(name: string, what: string): Failure {
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const MAX_FIELDS = 64;
-const MAX_BYTES = 16 * 1024;
 
 const CONNECTION_PREFIXES = ['proxy-', 'x-forwarded-', 'sec-'];
 

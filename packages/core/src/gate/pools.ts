@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { buildConnector, Pool } from 'undici';
+import type { GateLimits } from './limits.ts';
 
 /** What one connection may be used for again: nothing is shared over any of these. */
 export interface PoolKey {
@@ -13,16 +14,28 @@ export interface PoolKey {
 /** Open connections, kept for a moment for the next request of the same kind, and bounded in number. */
 export class Pools implements AsyncDisposable {
   readonly #connect: (key: PoolKey) => buildConnector.connector;
-  readonly #pools = new LRUCache<string, Pool>({
-    max: MAX_POOLS,
-    // What runs on it may finish.
-    dispose: (pool) => void pool.close().catch(() => {}),
-  });
-
+  readonly #pools: LRUCache<string, Pool>;
+  readonly #options: Pool.Options;
   #undici: typeof import('undici') | undefined;
 
-  constructor({ connect }: { connect: (key: PoolKey) => buildConnector.connector }) {
+  constructor({ connect, limits }: { connect: (key: PoolKey) => buildConnector.connector; limits: GateLimits }) {
     this.#connect = connect;
+    this.#options = {
+      connections: limits.connections_per_origin,
+      pipelining: 1,
+      keepAliveTimeout: limits.keep_alive_ms,
+      // A peer may ask for longer, and gets a little.
+      keepAliveMaxTimeout: Math.floor(limits.keep_alive_ms * 2.5),
+      maxHeaderSize: limits.header_bytes,
+      // Time is bounded for the whole exchange by who asks, so the library's own clocks are off.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    this.#pools = new LRUCache({
+      max: limits.origins,
+      // What runs on it may finish.
+      dispose: (pool) => void pool.close().catch(() => {}),
+    });
   }
 
   async get(key: PoolKey): Promise<Pool> {
@@ -31,7 +44,7 @@ export class Pools implements AsyncDisposable {
     const name = `${key.caller}\0${key.credentials}\0${key.origin}\0${key.address}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
-    const pool = new this.#undici.Pool(key.origin, { ...POOL_OPTIONS, connect: this.#connect(key) });
+    const pool = new this.#undici.Pool(key.origin, { ...this.#options, connect: this.#connect(key) });
     this.#pools.set(name, pool);
     return pool;
   }
@@ -42,16 +55,3 @@ export class Pools implements AsyncDisposable {
     this.#pools.clear();
   }
 }
-
-const MAX_POOLS = 512;
-
-/** Time is bounded for the whole exchange by who asks, so the library's own clocks are off. */
-const POOL_OPTIONS: Pool.Options = {
-  connections: 64,
-  pipelining: 1,
-  keepAliveTimeout: 4000,
-  keepAliveMaxTimeout: 10_000,
-  maxHeaderSize: 16 * 1024,
-  headersTimeout: 0,
-  bodyTimeout: 0,
-};

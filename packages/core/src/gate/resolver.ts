@@ -15,7 +15,7 @@ export const systemResolve: Resolve = async (name) => {
  * Remembers answers for a moment, so that a burst of requests asks once. What is remembered is judged each time it is used,
  * and connections are made to it and to nothing else.
  */
-export function rememberingResolve(resolve: Resolve, clock: Clock): Resolve {
+export function rememberingResolve(resolve: Resolve, { clock, forMs }: { clock: Clock; forMs: number }): Resolve {
   const known = new LRUCache<string, { readonly answers: Promise<readonly string[]>; readonly until: number }>({
     max: 1000,
   });
@@ -23,11 +23,9 @@ export function rememberingResolve(resolve: Resolve, clock: Clock): Resolve {
     const earlier = known.get(name);
     if (earlier !== undefined && clock.elapsed() < earlier.until) return earlier.answers;
     const answers = resolve(name);
-    known.set(name, { answers, until: clock.elapsed() + REMEMBERED_MS });
+    known.set(name, { answers, until: clock.elapsed() + forMs });
     // A name that cannot be resolved now may be in the next moment.
     answers.catch(() => known.delete(name));
     return answers;
   };
 }
-
-const REMEMBERED_MS = 2000;

@@ -54,6 +54,21 @@ function inOrder(frames: readonly E2AResponse[]): void {
   expect(order.end()).toEqual([]);
 }
 
+describe('a request that cannot be recorded', () => {
+  test('takes no place from those that can', async () => {
+    const { open } = setUp(
+      async function* () {
+        yield 'Hello';
+        return {};
+      },
+      { maxParallel: 1 },
+    );
+    const unwritable = { ...ask('r1'), params: { content: 1n as unknown as string } };
+    await expect(all(open(unwritable))).rejects.toThrow('BigInt');
+    expect((await all(open(ask('r2')))).length).toBe(2);
+  });
+});
+
 describe('an answer', () => {
   test('is one frame for each yield plus the final one', async () => {
     const { open } = setUp(async function* () {

@@ -69,31 +69,33 @@ export class Runs {
     const requestId =
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
     if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
-    // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two.
-    const slot = this.#slots.tryTake(admission.agentId);
     const recorded = withoutSecrets(envelope);
+    const text = envelopeRecord(recorded);
+    const arrival = arrivalText(envelope, call, admission.agentId);
+    // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
+    // everything that can throw: a place that is taken has to be given back.
+    const slot = this.#slots.tryTake(admission.agentId);
     const row: RequestRow = {
       owner: call.principal.id,
       requestId,
       agentId: admission.agentId,
       sessionId: admission.sessionId,
       idempotencyKey: call.idempotencyKey ?? null,
-      envelope: envelopeRecord(recorded),
+      envelope: text,
       state: slot === undefined ? 'accepted' : 'started',
       acceptedAt: this.#clock.now().getTime(),
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
-    const arrival = arrivalText(envelope, call, admission.agentId);
-    const early =
-      slot !== undefined && this.#mayStartEarly(row, call)
-        ? this.#begin(row, envelope, call, answer, slot, false)
-        : undefined;
-    const accepting =
-      early === undefined ? this.#store.requests.accept(row, call.nonce, arrival) : this.#acceptEarly(early, arrival);
+    let early: LiveRun | undefined;
     this.#accepting += 1;
     try {
-      const accepted = await accepting;
+      if (slot !== undefined && this.#mayStartEarly(row, call)) {
+        early = this.#begin(row, envelope, call, answer, slot, false);
+      }
+      const accepted = await (early === undefined
+        ? this.#store.requests.accept(row, call.nonce, arrival)
+        : this.#acceptEarly(early, arrival));
       if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
         this.counts.accepted++;

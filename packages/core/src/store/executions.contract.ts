@@ -213,8 +213,8 @@ export function executionRow(fields: Partial<ExecutionRow> = {}): ExecutionRow {
   };
 }
 
-function storedRow(fields: Partial<StoredRow> = {}): StoredRow {
-  return { owner: 'ann', name: 'n', value: 'null', file: null, bytes: 4, updatedAt: 1000, ...fields };
+export function storedRow(fields: Partial<StoredRow> = {}): StoredRow {
+  return { owner: 'ann', name: 'n', value: 'null', file: null, bytes: 4, labels: null, updatedAt: 1000, ...fields };
 }
 
 export function effect(position: number, fields: Partial<EffectRow> = {}): EffectRow {

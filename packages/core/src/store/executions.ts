@@ -94,6 +94,8 @@ export interface StoredRow {
   /** The name of that file. */
   readonly file: string | null;
   readonly bytes: number;
+  /** Where it may go, as JSON text; null where it may go anywhere. */
+  readonly labels: string | null;
   readonly updatedAt: number;
 }
 

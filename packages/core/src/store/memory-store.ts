@@ -1,6 +1,7 @@
 import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
+import { memoryForgetting } from './memory/forgetting.ts';
 import { memoryKnowledge } from './memory/knowledge.ts';
 import { memoriesInMemory } from './memory/memories.ts';
 import { memoryNonces } from './memory/nonces.ts';
@@ -15,10 +16,12 @@ import type {
   AgentStore,
   CounterRow,
   CounterStore,
+  Forgotten,
   FrameRow,
   KeyRow,
   KeyStore,
   NonceRow,
+  Removed,
   RequestKey,
   RequestRow,
   RequestStore,
@@ -174,6 +177,18 @@ export class MemoryStore implements Store {
   readonly storedData = this.#executions.storedData;
   readonly registrations = memoryRegistrations((operation) => this.#do(operation));
   readonly nonces = memoryNonces((operation) => this.#do(operation));
+  readonly forgetting = memoryForgetting({
+    run: (operation) => this.#do(operation),
+    removeRequest: (key) => this.#remove(key),
+    removeExecution: (key) => this.#executions.remove(key),
+    families: [
+      (owner) => this.#forgetCaller(owner),
+      (owner) => this.#executions.forget(owner),
+      (owner) => this.threads.forget(owner),
+      (owner) => this.outbox.forget(owner),
+      (owner) => this.memories.forget(owner),
+    ],
+  });
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
@@ -230,6 +245,21 @@ export class MemoryStore implements Store {
     for (const { text } of added) requireStorable(text);
     for (const frame of added) recorded.frames.push(frame);
     if (ended) recorded.row = { ...recorded.row, state: 'finished' };
+  }
+
+  #remove(key: RequestKey): Removed {
+    const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
+    if (recorded === undefined) return 'absent';
+    return this.#forget((one) => one === recorded && one.row.state === 'finished') > 0 ? 'removed' : 'under_way';
+  }
+
+  #forgetCaller(owner: string): Pick<Forgotten, 'requests' | 'sessions' | 'underWay'> {
+    const requests = this.#forget(({ row }) => row.owner === owner && row.state === 'finished');
+    const left = [...this.#requests.values()].filter(({ row }) => row.owner === owner);
+    for (const recorded of left) recorded.row = { ...recorded.row, sessionId: null };
+    const sessions = [...this.#sessions].filter(([, row]) => row.owner === owner);
+    for (const [name] of sessions) this.#sessions.delete(name);
+    return { requests, sessions: sessions.length, underWay: left.length };
   }
 
   #forget(isOld: (recorded: Recorded) => boolean): number {

@@ -155,6 +155,7 @@ export const MIGRATIONS: readonly string[] = [
   EXECUTION_TABLES,
   `${REGISTRATION_TABLES}; ${NONCE_TABLES}`,
   'ALTER TABLE requests ADD COLUMN arrival TEXT',
+  'ALTER TABLE stored_data ADD COLUMN labels TEXT',
   // An answer that came with its request, as it would be in `frames`: in one row both take half as many pages.
   `
   ALTER TABLE requests ADD COLUMN answer_count INTEGER;

@@ -80,13 +80,18 @@ export class Committer {
     if (due) this.#checkpoint();
   }
 
-  close(): void {
+  /** Moves all of the log into the database and cuts it off: what was overwritten since is in no file any more. */
+  scrub(): void {
     try {
       this.#statements.truncatingCheckpoint.get();
     } catch (error) {
-      // Nothing is lost: the log stays, and the next start reads it.
+      // Nothing is lost: the log stays, and is moved later.
       if (faultOf(error) !== 'full' && faultOf(error) !== 'busy') throw error;
     }
+  }
+
+  close(): void {
+    this.scrub();
     this.#database.close();
   }
 

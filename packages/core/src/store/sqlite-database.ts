@@ -44,4 +44,5 @@ const PRAGMAS = `
   PRAGMA wal_autocheckpoint = 0;
   PRAGMA journal_size_limit = ${LOG_BYTES};
   PRAGMA cache_size = -32768;
+  PRAGMA secure_delete = FAST;
   PRAGMA trusted_schema = OFF`;

@@ -64,4 +64,4 @@ export interface ErrorData {
 }
 
 /** What the thread can be asked. */
-export type Questions = Asked & { stats(): StoreStats };
+export type Questions = Asked & { stats(): StoreStats; scrub(): void };

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -8,12 +18,37 @@ import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import { describeStore } from './store.contract.ts';
 
+const CANARY = 'canary-5d1e';
 const root = mkdtempSync(join(tmpdir(), 'dragoman-store-'));
 let folders = 0;
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describeStore('the store in SQLite', () => open(newFolder()));
+
+describe('what was forgotten', () => {
+  test('is in no file any more, whatever its size, while the store goes on', async () => {
+    const folder = newFolder();
+    await using(folder, async (store) => {
+      const inFiles = () =>
+        ['dragoman.db', 'dragoman.db-wal'].filter((file) => readFileSync(join(folder, file)).includes(CANARY));
+      const rows = [10, 3000, 100_000].map((size) => ({
+        row: requestRow({ requestId: `r${size}`, envelope: JSON.stringify(`${CANARY}${'x'.repeat(size)}`) }),
+        text: JSON.stringify(`${CANARY}${'y'.repeat(size)}`),
+      }));
+      for (const { row, text } of rows) {
+        await store.requests.accept(row);
+        await store.requests.append(row, [frame(0, { text, isFinal: true })]);
+        await store.requests.accept(requestRow({ requestId: `between-${row.requestId}` }));
+      }
+      expect(inFiles()).not.toEqual([]);
+      const [one, ...others] = rows;
+      if (one !== undefined) expect(await store.forgetting.request(one.row)).toBe('removed');
+      expect((await store.forgetting.caller(requestRow().owner)).requests).toBe(others.length);
+      expect(inFiles()).toEqual([]);
+    });
+  });
+});
 
 describe('what was written', () => {
   test('is there after closing and opening again', async () => {

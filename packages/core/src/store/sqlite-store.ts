@@ -16,6 +16,8 @@ import type {
   CounterStore,
   CredentialStore,
   ExecutionStore,
+  ForgettingStore,
+  Forgotten,
   KeyStore,
   KnowledgeStore,
   NonceStore,
@@ -241,6 +243,12 @@ export class SqliteStore implements Store {
     purge: (before, at) => this.#ask('purgeNonces', before, at),
   };
 
+  readonly forgetting: ForgettingStore = {
+    request: (key) => this.#scrubbed(this.#ask('forgetRequest', key)),
+    execution: (key) => this.#scrubbed(this.#ask('forgetExecution', key)),
+    caller: (owner) => this.#scrubbed(this.#forgetCaller(owner)),
+  };
+
   stats(): Promise<StoreStats> {
     return this.#ask('stats');
   }
@@ -255,6 +263,24 @@ export class SqliteStore implements Store {
     }
     this.#worker.ref();
     await this.#exited;
+  }
+
+  async #forgetCaller(owner: string): Promise<Forgotten> {
+    let [requests, executions] = [0, 0];
+    for (;;) {
+      const window = await this.#ask('forgetEnded', owner);
+      if (window.requests + window.executions === 0) break;
+      requests += window.requests;
+      executions += window.executions;
+    }
+    return { requests, executions, ...(await this.#ask('forgetRest', owner)) };
+  }
+
+  /** What was taken out is in the log as well until that is moved. */
+  async #scrubbed<Result>(removing: Promise<Result>): Promise<Result> {
+    const removed = await removing;
+    await this.#ask('scrub');
+    return removed;
   }
 
   #ask<Name extends keyof Questions>(

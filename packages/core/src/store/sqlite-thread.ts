@@ -77,19 +77,26 @@ function serve({ driver, lock, committer }: Opened): void {
   const reads: Call[] = [];
   const writes: Call[] = [];
   let closing = false;
+  /** What is asked of the thread itself. */
+  const own: Readonly<Record<string, () => unknown>> = {
+    stats: () => ({ driver, ...committer.counts }),
+    scrub: () => committer.scrub(),
+  };
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
     else
       for (const call of callsIn(message))
-        (call.name === 'stats' || committer.isRead(call) ? reads : writes).push(call);
+        (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
   };
   const takeWaiting = (): void => {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
       take(next.message);
   };
-  const read = (call: Call) =>
-    call.name === 'stats' ? { id: call.id, value: { driver, ...committer.counts } } : committer.read(call);
+  const read = (call: Call) => {
+    const answerOwn = own[call.name];
+    return answerOwn === undefined ? committer.read(call) : { id: call.id, value: answerOwn() };
+  };
 
   port.on('message', (first: ToThread) => {
     try {

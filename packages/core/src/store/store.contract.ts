@@ -3,6 +3,7 @@ import { describeApis } from './apis.contract.ts';
 import { describeCounters } from './counters.contract.ts';
 import { describeCredentialStore } from './credentials.contract.ts';
 import { describeExecutions } from './executions.contract.ts';
+import { describeForgetting } from './forgetting.contract.ts';
 import { describeKeys } from './keys.contract.ts';
 import { describeKnowledge } from './knowledge.contract.ts';
 import { describeMemories } from './memories.contract.ts';
@@ -27,6 +28,7 @@ const FAMILIES = [
   describeCounters,
   describeCredentialStore,
   describeExecutions,
+  describeForgetting,
   describeKeys,
   describeKnowledge,
   describeMemories,

@@ -1,6 +1,7 @@
 import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
+import type { ForgettingStore } from './forgetting.ts';
 import type { KnowledgeStore } from './knowledge.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { NonceRow, NonceStore } from './nonces.ts';
@@ -12,6 +13,7 @@ import type { ThreadStore } from './threads.ts';
 export type * from './apis.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
+export type * from './forgetting.ts';
 export type * from './knowledge.ts';
 export type * from './nonces.ts';
 export type * from './outbox.ts';
@@ -40,6 +42,7 @@ export interface Store extends AsyncDisposable {
   readonly pins: PinStore;
   readonly registrations: RegistrationStore;
   readonly nonces: NonceStore;
+  readonly forgetting: ForgettingStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

@@ -2,6 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import { type Path, parsePath } from '@dragoman/protocols/a2e-workflow';
 import { describe, expect, test } from 'vitest';
 import { DataModel } from './data-model.ts';
+import type { Label } from './label.ts';
 import { NOWHERE, type Origin } from './origin.ts';
 
 const users = [{ name: 'Ada', tags: ['x'] }, { name: 'Bob' }];
@@ -85,20 +86,24 @@ describe('the data model', () => {
 
   test('knows where a value, a part of it and what holds it came from', () => {
     const model = new DataModel();
-    const origin = (lineage: string): Origin => ({ lineage, sizes: [], credentials: [lineage], by: lineage });
+    const origin = (lineage: string): Origin => ({ lineage, sizes: [], labels: [labelOf(lineage)], by: lineage });
     model.write(path('/workflow/a/x'), { y: 1 }, origin('one'));
     model.write(path('/workflow/a/z'), 2, origin('two'));
     expect(model.origin(path('/workflow/a/x')).lineage).toBe('one');
-    expect(model.origin(path('/workflow/a/x/y')).credentials).toEqual(['one']);
+    expect(model.origin(path('/workflow/a/x/y')).labels).toEqual(['one'].map(labelOf));
     expect(model.origin(path('/workflow/a/x/y')).lineage).not.toBe('one');
-    expect(model.origin(path('/workflow/a')).credentials).toEqual(['one', 'two']);
+    expect(model.origin(path('/workflow/a')).labels).toEqual(['one', 'two'].map(labelOf));
     model.write(path('/workflow/a/x/y'), 3, origin('three'));
-    expect(model.origin(path('/workflow/a/x')).credentials).toEqual(['one', 'three']);
+    expect(model.origin(path('/workflow/a/x')).labels).toEqual(['one', 'three'].map(labelOf));
     expect(model.origin(path('/workflow/a/x')).lineage).not.toBe('one');
     model.write(path('/workflow/a'), 1, origin('four'));
-    expect(model.origin(path('/workflow/a/x')).credentials).toEqual(['four']);
+    expect(model.origin(path('/workflow/a/x')).labels).toEqual(['four'].map(labelOf));
   });
 });
+
+function labelOf(from: string): Label {
+  return { from, to: [from] };
+}
 
 function modelWith(value: Json): DataModel {
   const model = new DataModel();

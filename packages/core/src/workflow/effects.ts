@@ -1,4 +1,5 @@
 import type { CredentialUse } from '../gate/gate.ts';
+import type { Label } from './label.ts';
 
 /**
  * What a running workflow asks of the world. Everything else it does is pure and can be done again: after a crash the plan
@@ -14,8 +15,8 @@ export interface Effects {
   wait(key: string, milliseconds: number, digest: string): Promise<void>;
   /** The time, the same in every run. Epoch milliseconds. */
   now(key: string, digest: string): Promise<number>;
-  /** What earlier executions of the caller stored, as it was when this execution started. JSON text. */
-  stored(key: string, name: string): Promise<Uint8Array | undefined>;
+  /** What earlier executions of the caller stored, as it was when this execution started. */
+  stored(key: string, name: string): Promise<StoredValue | undefined>;
 }
 
 /** An ApiCall with every reference but the credentials' resolved. */
@@ -31,8 +32,8 @@ export interface ApiRequest {
   readonly idempotencyKey: string | undefined;
   /** No longer than the execution has left. */
   readonly timeoutMs: number;
-  /** The credentials whose answers this request carries data from. Told, not enforced: no rule says yet what may go where. */
-  readonly carries: readonly string[];
+  /** Of the data that stands anywhere in it. */
+  readonly carries: readonly Label[];
 }
 
 export interface ApiAnswer {
@@ -41,6 +42,8 @@ export interface ApiAnswer {
   readonly bytes: Uint8Array;
   /** Names this answer: the same wherever a cached one is used again, else new. Without it the bytes are hashed. */
   readonly lineage?: string;
+  /** Where it came from, when a credential fetched it. */
+  readonly labels?: readonly Label[];
 }
 
 export interface StoreWrite {
@@ -49,8 +52,14 @@ export interface StoreWrite {
   readonly key: string;
   /** JSON text. */
   readonly json: Uint8Array;
-  /** The credentials whose answers the data comes from. */
-  readonly carries: readonly string[];
+  /** Of the data. */
+  readonly carries: readonly Label[];
+}
+
+export interface StoredValue {
+  /** JSON text. */
+  readonly bytes: Uint8Array;
+  readonly labels: readonly Label[];
 }
 
 /** What is told while a workflow runs, in order. */

@@ -47,8 +47,6 @@ export interface StepContext {
   cameFrom(lineage: string | (() => string)): void;
   /** Says how the result reads as JSON, so that it need not be written again. */
   writtenAs(text: string): void;
-  /** Says that the result was made with these secrets. */
-  usedCredentials(ids: readonly string[]): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;
@@ -68,6 +66,8 @@ export interface ItemRun {
   readonly operations: readonly string[];
   /** On data of its own, which is put together by `adopt` later. */
   readonly apart: boolean;
+  /** The scope holds parts of what was read, and nothing that an earlier item produced. */
+  readonly independent?: true;
 }
 
 export interface ItemResult {

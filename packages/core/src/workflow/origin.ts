@@ -1,20 +1,21 @@
 import { hash } from 'node:crypto';
 import type { Path } from '@dragoman/protocols/a2e-workflow';
 import type { Sized } from './budget.ts';
+import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 
-/** Where a value came from: what the cache, the budget of the data and the labels of secrets need to know about it. */
+/** Where a value came from: what the cache, the budget of the data and the gate need to know about it. */
 export interface Origin {
   /** Names the value without looking at it: equal lineage, equal value. `''` while nobody asks. */
   readonly lineage: string;
   /** What it adds to the data model. */
   readonly sizes: readonly Sized[];
-  /** The credentials whose answers it was made from. */
-  readonly credentials: readonly string[];
+  /** Of the answers it was made from. */
+  readonly labels: readonly Label[];
   /** The operation that wrote it; `''` for none. */
   readonly by: string;
 }
 
-export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], credentials: [], by: '' };
+export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], labels: UNLABELLED, by: '' };
 
 /** A part of a value, or what holds it: `to` and `from` say how one lies in the other. */
 export function originBelow(origin: Origin, to: Path, from: Path): Origin {
@@ -34,7 +35,7 @@ export function originOfParts(parts: readonly Origin[]): Origin {
   return {
     lineage: chain(...parts.map(({ lineage }) => lineage)),
     sizes: [...new Set(parts.flatMap(({ sizes }) => sizes))],
-    credentials: [...new Set(parts.flatMap(({ credentials }) => credentials))],
+    labels: unionOfLabels(parts.map(({ labels }) => labels)),
     by: parts.at(-1)?.by ?? '',
   };
 }

@@ -4,13 +4,14 @@ import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { Plan } from './plan.ts';
-import type { EffectAsked, FromWorker, PoolResult } from './pool-messages.ts';
+import type { EffectAsked, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
 import { unportRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
+import { textInTurns } from './text-in-turns.ts';
 import { Turns } from './turns.ts';
 
 export interface PoolOptions {
@@ -199,7 +200,7 @@ export class WorkflowPool {
   #receive(message: FromWorker): void {
     const job = this.#jobs.get(message.run);
     if (job === undefined) return;
-    if (message.kind === 'end') this.#settle(job, { ...message.result, results: utf8.decode(message.result.results) });
+    if (message.kind === 'end') this.#finish(job, message.result);
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
     else this.#tell(job, message.progress);
@@ -241,7 +242,7 @@ export class WorkflowPool {
     if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
     if (asked.name === 'now') return effects.now(asked.key, asked.digest);
     const stored = await effects.stored(asked.key, asked.of);
-    return stored === undefined ? undefined : alone(stored);
+    return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };
   }
 
   /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
@@ -288,13 +289,24 @@ export class WorkflowPool {
     this.#assign();
   }
 
+  /** It has ended in its thread, which has room for another from here on. */
+  #finish(job: Job, result: PortedResult): void {
+    this.#leave(job);
+    textInTurns(result.results).then((results) => job.settle({ ...result, results }));
+    this.#assign();
+  }
+
   #settle(job: Job, result: PoolResult): void {
+    this.#leave(job);
+    job.settle(result);
+    this.#assign();
+  }
+
+  #leave(job: Job): void {
     this.#jobs.remove(job.run);
     job.worker?.finish(job.run);
     job.worker = undefined;
     for (const cancel of job.timers.splice(0)) cancel();
-    job.settle(result);
-    this.#assign();
   }
 
   #tooLarge({ plan }: Job): PoolResult {
@@ -345,7 +357,6 @@ function broken(plan: Plan): PoolResult {
   return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
 }
 
-const utf8 = new TextDecoder();
 /** More steps than these are not light any more. */
 const LIGHT_STEPS = 64;
 /** What light work may take of the main thread at a time. */

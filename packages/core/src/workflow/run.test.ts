@@ -336,9 +336,10 @@ describe('what is kept', () => {
 });
 
 describe('where data comes from', () => {
-  test('a request that carries data of an answer to a secret names that secret', async () => {
+  test('a request that carries data a credential fetched tells where it came from', async () => {
+    const labels = [{ from: 'private.example.com', to: ['private.example.com'] }];
     const effects = new RecordedEffects(({ url }) =>
-      answered(url.includes('private') ? [{ id: 'x', text: 'mine' }] : 1),
+      url.includes('private') ? { ...answered([{ id: 'x', text: 'mine' }]), labels } : answered(1),
     );
     const credentials = { Authorization: { credentialRef: { id: 'key' } } };
     const sent = (path: string) => ({
@@ -369,7 +370,7 @@ describe('where data comes from', () => {
       { effects },
     );
     const carried = Object.fromEntries(effects.calls.map(({ key, request }) => [key, request.carries]));
-    expect(carried).toEqual({ secret: [], open: [], tainted: ['key'], clean: [] });
+    expect(carried).toEqual({ secret: [], open: [], tainted: labels, clean: [] });
   });
 
   test('an operation on the same answer is found in the cache; on another it is not', async () => {

@@ -61,6 +61,8 @@ export class Run {
   readonly #times = new Map<string, number>();
   /** What was looked up below `/store`. */
   readonly #lookups = new Map<string, Promise<Stored | undefined>>();
+  /** Whether any of its data is labelled: most never is, and then nobody looks. */
+  isLabelled = false;
   #stopped = false;
 
   constructor(plan: Plan, options: RunOptions) {

@@ -6,6 +6,7 @@ import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
 import { jsonSize } from './json-size.ts';
+import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
 import type { Step } from './plan.ts';
@@ -28,6 +29,7 @@ export interface Frame {
 export interface Produced {
   readonly value: Json;
   readonly bytes: number;
+  readonly labels: readonly Label[];
 }
 
 /** What an earlier execution left. */
@@ -36,7 +38,7 @@ export interface Stored {
   readonly origin: Origin;
 }
 
-export const NOTHING: Produced = { value: null, bytes: 4 };
+export const NOTHING: Produced = { value: null, bytes: 4, labels: UNLABELLED };
 
 /** One run of one operation. */
 export class StepRun implements StepContext {
@@ -47,7 +49,8 @@ export class StepRun implements StepContext {
   #bound: number | undefined;
   #lineage: string | (() => string) | undefined;
   #origin: Origin | undefined;
-  #credentials: readonly string[] = [];
+  /** Of what it read, was answered and ran, beside its declared inputs. */
+  #labels: readonly Label[] = UNLABELLED;
   #written: string | undefined;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
@@ -74,12 +77,14 @@ export class StepRun implements StepContext {
   }
 
   read(path: Path): Json {
-    const value = this.#frame.model.find(path);
+    const value = this.find(path);
     if (value === undefined) throw missing(path, this.#frame.model, this.#frame.errors);
     return value;
   }
 
   find(path: Path): Json | undefined {
+    // Also what its description does not declare, if an operator's own operation should do that.
+    if (this.#run.isLabelled) this.#label(this.#frame.model.origin(path).labels);
     return this.#frame.model.find(path);
   }
 
@@ -100,18 +105,16 @@ export class StepRun implements StepContext {
     if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
   }
 
-  usedCredentials(ids: readonly string[]): void {
-    this.#credentials = ids;
-  }
-
-  call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
+  async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
     const timeoutMs = Math.min(request.timeoutMs, this.#run.remaining());
-    const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#inputs().credentials };
-    return this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#allLabels() };
+    const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    if (answer.labels !== undefined) this.#label(answer.labels);
+    return answer;
   }
 
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {
-    const whole = { ...write, operationId: this.operationId, carries: this.#inputs().credentials };
+    const whole = { ...write, operationId: this.operationId, carries: this.#allLabels() };
     return this.#asked(this.#effects.store(this.#key, whole, this.#digest()));
   }
 
@@ -125,22 +128,25 @@ export class StepRun implements StepContext {
 
   write(path: Path, value: Json): void {
     const inputs = this.#inputs();
-    this.#frame.model.write(path, value, { ...inputs, by: this.operationId });
+    this.#frame.model.write(path, value, { ...inputs, labels: this.#allLabels(), by: this.operationId });
   }
 
   async run(operations: readonly string[]): Promise<Json> {
     this.#inner = await this.#run.sequence(operations, this.#frame);
+    this.#label(this.#inner.labels);
     return this.#inner.value;
   }
 
-  async runFor({ index, scope, operations, apart }: ItemRun): Promise<ItemResult> {
+  async runFor(item: ItemRun): Promise<ItemResult> {
+    const { index, scope, operations, apart } = item;
     const suffix = `${this.#frame.suffix}[${index}]`;
-    if (apart) return this.#runApart(suffix, scope, operations);
+    if (apart) return this.#runApart(suffix, item);
     const { model } = this.#frame;
     const before = scope.map(([path]) => ({ path, value: model.find(path), origin: model.origin(path) }));
-    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(index));
+    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(index, item));
     try {
       const produced = await this.#run.sequence(operations, { ...this.#frame, suffix });
+      this.#label(produced.labels);
       return { ...produced, adopt: () => {} };
     } finally {
       for (const { path, value, origin } of before) {
@@ -151,9 +157,10 @@ export class StepRun implements StepContext {
   }
 
   /** On a copy of the data. Results, errors and digests are put together in the order of the items, not of their ends. */
-  async #runApart(suffix: string, scope: ItemRun['scope'], operations: readonly string[]): Promise<ItemResult> {
+  async #runApart(suffix: string, item: ItemRun): Promise<ItemResult> {
+    const { scope, operations } = item;
     const { model, writes } = this.#frame.model.fork();
-    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(suffix));
+    for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(suffix, item));
     const bound = writes.length;
     const frame: Frame = {
       model,
@@ -172,16 +179,19 @@ export class StepRun implements StepContext {
       this.#frame.digest.add(suffix, frame.digest.name());
     };
     try {
-      return { ...(await this.#run.sequence(operations, frame)), adopt };
+      const produced = await this.#run.sequence(operations, frame);
+      this.#label(produced.labels);
+      return { ...produced, adopt };
     } catch (error) {
       adopt();
       throw error;
     }
   }
 
-  #itemOrigin(place: string | number): Origin {
+  #itemOrigin(place: string | number, { independent }: ItemRun): Origin {
     const inputs = this.#inputs();
-    return { ...inputs, lineage: chain(inputs.lineage, String(place)), by: this.operationId };
+    const labels = independent === true ? inputs.labels : this.#allLabels();
+    return { ...inputs, lineage: chain(inputs.lineage, String(place)), labels, by: this.operationId };
   }
 
   get #effects() {
@@ -204,6 +214,16 @@ export class StepRun implements StepContext {
     return this.#origin;
   }
 
+  #label(labels: readonly Label[]): void {
+    if (labels.length === 0) return;
+    this.#run.isLabelled = true;
+    this.#labels = unionOfLabels([this.#labels, labels]);
+  }
+
+  #allLabels(): readonly Label[] {
+    return this.#run.isLabelled ? unionOfLabels([this.#inputs().labels, this.#labels]) : UNLABELLED;
+  }
+
   #work(): Produced | Promise<Produced> {
     const { cache } = this.#run.options;
     const { cacheFor } = this.#step.operation;
@@ -221,18 +241,17 @@ export class StepRun implements StepContext {
     const { model, digest } = this.#frame;
     const exact = this.#bound === undefined;
     const sized = this.account.hold(id, value, this.#bound ?? jsonSize(value), exact);
+    const labels = this.#allLabels();
     if (output !== undefined || operation.cacheFor !== undefined) {
       const lineage = this.#lineageOfResult();
-      const { credentials } = this.#inputs();
-      const all = this.#credentials.length === 0 ? credentials : [...new Set([...credentials, ...this.#credentials])];
-      if (output !== undefined) model.write(output, value, { lineage, sizes: [sized], credentials: all, by: id });
+      if (output !== undefined) model.write(output, value, { lineage, sizes: [sized], labels, by: id });
       if (operation.cacheFor !== undefined && lineage !== '') {
         this.#run.options.cache?.put(lineage, value, { bytes: sized.bytes, seconds: operation.cacheFor });
       }
     }
     this.#keep(id, value, this.#written);
     digest.add(this.#key, value);
-    return this.#inner ?? { value, bytes: sized.bytes };
+    return this.#inner ?? { value, bytes: sized.bytes, labels };
   }
 
   #keep(id: string, value: Json, text: string | undefined): void {
@@ -269,14 +288,16 @@ export class StepRun implements StepContext {
   }
 
   async #fetch(name: string): Promise<Stored | undefined> {
-    const bytes = await this.#asked(this.#effects.stored(`stored:${name}`, name));
+    const stored = await this.#asked(this.#effects.stored(`stored:${name}`, name));
     this.#lineage = undefined;
-    if (bytes === undefined) return undefined;
+    if (stored === undefined) return undefined;
+    const { bytes, labels } = stored;
+    if (labels.length > 0) this.#run.isLabelled = true;
     const parsed = parseJsonBytes(bytes);
     if (!parsed.ok) throw new Error(`what is stored as ${name} is not JSON`);
     const lineage = this.#run.options.cache === undefined ? '' : hash('sha256', bytes, 'base64url');
     const sized = this.account.hold(`stored:${name}`, parsed.value, bytes.length, true);
-    return { value: parsed.value, origin: { lineage, sizes: [sized], credentials: [], by: '' } };
+    return { value: parsed.value, origin: { lineage, sizes: [sized], labels, by: '' } };
   }
 }
 

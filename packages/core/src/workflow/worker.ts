@@ -1,7 +1,7 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { Refused } from '../refused.ts';
 import { loadCatalog } from './catalog.ts';
-import type { ApiAnswer, Effects } from './effects.ts';
+import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { compileChecked, type Plan } from './plan.ts';
 import {
   type EffectAsked,
@@ -124,7 +124,7 @@ function effectsOf(run: number, live: LiveRun): Effects {
     store: (key, write, digest) => ask({ name: 'store', key, write, digest }, write.json) as Promise<void>,
     wait: (key, milliseconds, digest) => ask({ name: 'wait', key, milliseconds, digest }) as Promise<void>,
     now: (key, digest) => ask({ name: 'now', key, digest }) as Promise<number>,
-    stored: (key, of) => ask({ name: 'stored', key, of }) as Promise<Uint8Array | undefined>,
+    stored: (key, of) => ask({ name: 'stored', key, of }) as Promise<StoredValue | undefined>,
   };
 }
 

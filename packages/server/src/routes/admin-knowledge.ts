@@ -44,6 +44,14 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
         return (await bases.remove(id)) ? { status: 200, json: { id, removed: true } } : noBase();
       },
     },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/knowledge/:kb_id/documents/:document_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Remove one document of a knowledge base.',
+      handle: ({ params }) => removeDocument(params['kb_id'] ?? '', params['document_id'] ?? '', bases),
+    },
   ];
 }
 
@@ -54,6 +62,15 @@ async function putBase({ body, params }: InboundRequest, bases: KnowledgeBases):
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const done = await bases.put(decoded.value);
   return { status: done === 'made' ? 201 : 200, json: summaryJson(decoded.value) };
+}
+
+async function removeDocument(id: string, documentId: string, bases: KnowledgeBases): Promise<Answer | Failure> {
+  const base = bases.find(id);
+  if (base === undefined) return noBase();
+  const documents = base.documents.filter((document) => document.id !== documentId);
+  if (documents.length === base.documents.length) return failure('not_found', {}, 'There is no such document.');
+  await bases.put({ ...base, documents });
+  return { status: 200, json: { id: documentId, removed: true } };
 }
 
 function summaryJson({ id, description, agents, documents }: KnowledgeBase): JsonObject {

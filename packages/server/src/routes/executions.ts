@@ -12,7 +12,7 @@ export interface ExecutionContext {
   readonly clock: Clock;
 }
 
-/** What became of executions: one, all of them, what they tell while they run; and ending one. */
+/** What became of executions: one, all of them, what they tell while they run; ending and forgetting one. */
 export function executionRoutes(context: ExecutionContext): Route[] {
   const { executions } = context.workflows;
   const common = { access: 'agent', wordFailure: workflowFailure } as const;
@@ -35,6 +35,20 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       handle: async (request) => {
         const text = await executions.find(keyOf(request));
         return text === undefined ? NO_EXECUTION : { status: 200, headers: JSON_TYPE, text };
+      },
+    },
+    {
+      ...common,
+      method: 'DELETE',
+      path: '/api/v1/executions/:execution_id',
+      owned: true,
+      counts: true,
+      summary: 'Forget an execution that has ended, with its events and result.',
+      handle: async (request) => {
+        const removed = await executions.remove(keyOf(request));
+        if (removed === 'absent') return NO_EXECUTION;
+        if (removed === 'under_way') return RUNNING;
+        return { status: 200, json: { execution_id: keyOf(request).executionId, removed: true } };
       },
     },
     {
@@ -114,6 +128,7 @@ function wrong(pointer: string, message: string): Failure {
 }
 
 const NO_EXECUTION = failure('not_found', {}, 'There is no such execution.');
+const RUNNING = failure('conflict', { suggestions: ['cancel it first'] }, 'The execution is running.');
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const STREAM = ['text/event-stream'] as const;
 const MOST_LISTED = 1000;

@@ -10,6 +10,7 @@ import type {
   StoredQuota,
   StoredRow,
 } from '../executions.ts';
+import type { Forgotten, Removed } from '../forgetting.ts';
 import { requireStorable } from '../storable.ts';
 
 /** Runs something as a call to a store would. */
@@ -103,17 +104,37 @@ export class MemoryExecutions {
 
   #purge(before: number): number {
     const old = [...this.#executions.values()].filter(({ row: { end } }) => end !== null && end.endedAt < before);
-    for (const { row } of old) {
-      this.#executions.delete(nameOf(row));
-      if (row.idempotencyKey !== null) {
-        this.#byIdempotencyKey.delete(JSON.stringify([row.owner, row.idempotencyKey]));
-      }
-    }
+    for (const { row } of old) this.#drop(row);
     return old.length;
   }
 
+  /** Takes one out, unless it is under way. */
+  remove(key: ExecutionKey): Removed {
+    const recorded = this.#executions.get(nameOf(key));
+    if (recorded === undefined) return 'absent';
+    if (recorded.row.end === null) return 'under_way';
+    this.#drop(recorded.row);
+    return 'removed';
+  }
+
+  /** Takes out what is an owner's and has ended, and what it kept. */
+  forget(owner: string): Pick<Forgotten, 'executions' | 'storedKeys' | 'files' | 'underWay'> {
+    const own = [...this.#executions.values()].map(({ row }) => row).filter((row) => row.owner === owner);
+    const ended = own.filter(({ end }) => end !== null);
+    for (const row of ended) this.#drop(row);
+    const stored = this.#of(owner);
+    for (const { name } of stored) this.#stored.delete(JSON.stringify([owner, name]));
+    const files = stored.flatMap(({ file }) => file ?? []).sort();
+    return { executions: ended.length, storedKeys: stored.length, files, underWay: own.length - ended.length };
+  }
+
+  #drop(row: ExecutionRow): void {
+    this.#executions.delete(nameOf(row));
+    if (row.idempotencyKey !== null) this.#byIdempotencyKey.delete(JSON.stringify([row.owner, row.idempotencyKey]));
+  }
+
   #keep(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
-    requireStorable(row.owner, row.name, row.value, row.file);
+    requireStorable(row.owner, row.name, row.value, row.file, row.labels);
     const others = this.#of(row.owner).filter(({ name }) => name !== row.name);
     const bytes = others.reduce((sum, other) => sum + other.bytes, row.bytes);
     const count = others.length + 1;

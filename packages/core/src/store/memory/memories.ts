@@ -1,8 +1,9 @@
 import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../memories.ts';
 import { requireStorable } from '../storable.ts';
+import type { Forgets } from './outbox.ts';
 
 /** What agents remember, in this process's memory. `run` is the store's: it refuses once the store is closed. */
-export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): MemoriesStore {
+export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): MemoriesStore & Forgets<'memories'> {
   const memories = new Map<string, MemoryRow>();
   const spaces = new Map<string, Map<string, MemoryEntryRow>>();
 
@@ -26,6 +27,11 @@ export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): Memor
   }
 
   return {
+    forget: (owner) => {
+      for (const [name, row] of memories) if (row.owner === owner) memories.delete(name);
+      const isOwn = (row: MemoryEntryRow) => row.owner === owner;
+      return { memories: [...spaces.keys()].reduce((sum, space) => sum + forget(space, isOwn), 0) };
+    },
     open: (row) =>
       run(() => {
         requireStorable(row.memoryId, row.owner, row.namespace, row.scope);

@@ -1,12 +1,19 @@
 import { DISABLED, MAX_FAILURES } from '../outbox.ts';
 import { requireStorable } from '../storable.ts';
-import type { DeliveryFailure, DeliveryRow, NewDelivery, OutboxStore } from '../store.ts';
+import type { DeliveryFailure, DeliveryRow, Forgotten, NewDelivery, OutboxStore } from '../store.ts';
 
 /** Runs an operation as the store does everything: later, and not when it is closed. */
 export type Run = <Result>(operation: () => Result) => Promise<Result>;
 
+/** A part of the store that can take out what is an owner's. */
+export interface Forgets<Count extends keyof Forgotten> {
+  forget(owner: string): Pick<Forgotten, Count>;
+}
+
 /** The outbox in memory; `put` is `add` for who is inside of an operation already. */
-export function memoryOutbox(run: Run): OutboxStore & { readonly put: (delivery: NewDelivery) => void } {
+export function memoryOutbox(
+  run: Run,
+): OutboxStore & Forgets<'callbacks' | 'underWay'> & { readonly put: (delivery: NewDelivery) => void } {
   const rows = new Map<string, DeliveryRow>();
   const disabled = new Set<string>();
   const salts = new Map<string, string>();
@@ -48,6 +55,13 @@ export function memoryOutbox(run: Run): OutboxStore & { readonly put: (delivery:
 
   return {
     put,
+    forget: (owner) => {
+      const own = [...rows.values()].filter((row) => row.owner === owner);
+      const ended = own.filter(({ endedAt }) => endedAt !== null);
+      for (const { id } of ended) rows.delete(id);
+      for (const name of [...disabled]) if (JSON.parse(name)[0] === owner) disabled.delete(name);
+      return { callbacks: ended.length, underWay: own.length - ended.length };
+    },
     add: (delivery) => run(() => put(delivery)),
     find: (id) => run(() => rows.get(id)),
     answering: ({ owner, requestId }) =>

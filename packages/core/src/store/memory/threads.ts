@@ -9,7 +9,7 @@ import type {
   ThreadStore,
   ThreadView,
 } from '../store.ts';
-import type { Run } from './outbox.ts';
+import type { Forgets, Run } from './outbox.ts';
 
 /** What threads need of the store around them. */
 export interface MemoryThreadsOptions {
@@ -21,7 +21,12 @@ export interface MemoryThreadsOptions {
 }
 
 /** Letters and threads in memory. */
-export function memoryThreads({ run, requests, isAccepted, addDelivery }: MemoryThreadsOptions): ThreadStore {
+export function memoryThreads({
+  run,
+  requests,
+  isAccepted,
+  addDelivery,
+}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> {
   const letters = new Map<string, Letter>();
   const threads = new Map<string, Thread>();
 
@@ -56,6 +61,11 @@ export function memoryThreads({ run, requests, isAccepted, addDelivery }: Memory
   };
 
   return {
+    forget: (owner) => {
+      const own = [...threads].filter(([, thread]) => thread.owner === owner);
+      for (const [name] of own) threads.delete(name);
+      return { threadMessages: own.reduce((sum, [, { rows }]) => sum + rows.length, 0) };
+    },
     open: (letter, message, keep) =>
       run(() => {
         requireStorable(letter.owner, letter.requestId, letter.agentId, letter.threadId);

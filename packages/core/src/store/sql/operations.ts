@@ -4,6 +4,7 @@ import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
 import { executionReads, executionRemovals, executionWrites } from './executions.ts';
+import { forgettingRemovals } from './forgetting.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
 import { knowledgeReads, knowledgeRemovals, knowledgeWrites } from './knowledge.ts';
 import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
@@ -70,6 +71,7 @@ export function prepareOperations(database: Database) {
       ...executionRemovals(database),
       ...registrationRemovals(database),
       ...nonceRemovals(database),
+      ...forgettingRemovals(database),
     },
   };
 }

@@ -28,20 +28,21 @@ export function storedDataWrites(database: Database) {
     'SELECT count(*) AS count, COALESCE(sum(bytes), 0) AS bytes FROM stored_data WHERE owner = ? AND name <> ?',
   );
   const put = database.prepare(`
-    INSERT INTO stored_data (owner, name, value, file, bytes, updated_at, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO stored_data (owner, name, value, file, bytes, labels, updated_at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value, file = excluded.file, bytes = excluded.bytes,
-      updated_at = excluded.updated_at, checksum = excluded.checksum`);
+      labels = excluded.labels, updated_at = excluded.updated_at, checksum = excluded.checksum`);
   const record = effectRecorder(database);
 
   return {
     keepStored(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
-      requireStorable(row.owner, row.name, row.value, row.file);
+      requireStorable(row.owner, row.name, row.value, row.file, row.labels);
       const others = held.get(row.owner, row.name) as { count: number; bytes: number };
       const [bytes, count] = [others.bytes + row.bytes, others.count + 1];
       if (bytes > quota.bytes || count > quota.count) return { kept: false, bytes, count };
       record(by.key, by.effects);
       const replaced = byName.get(row.owner, row.name) as CheckedRow | undefined;
-      put.run(row.owner, row.name, row.value, row.file, row.bytes, row.updatedAt, checksumOf(row));
+      put.run(row.owner, row.name, row.value, row.file, row.bytes, row.labels, row.updatedAt, checksumOf(row));
       return { kept: true, replaced: replaced === undefined ? null : checked(replaced) };
     },
   };
@@ -56,9 +57,9 @@ function checked({ checksum, ...row }: CheckedRow): StoredRow {
   throw new StoreError('store_damaged', `What ${row.owner} stored as ${row.name} is damaged in the database.`);
 }
 
-function checksumOf({ owner, name, value, file }: StoredRow): number {
-  return [owner, name, value ?? '', file ?? ''].reduce((sum, text) => crc32(text, sum), 0);
+function checksumOf({ owner, name, value, file, labels }: StoredRow): number {
+  return [owner, name, value ?? '', file ?? '', labels ?? ''].reduce((sum, text) => crc32(text, sum), 0);
 }
 
 const SELECT_STORED = `
-  SELECT owner, name, value, file, bytes, updated_at AS "updatedAt", checksum FROM stored_data`;
+  SELECT owner, name, value, file, bytes, labels, updated_at AS "updatedAt", checksum FROM stored_data`;

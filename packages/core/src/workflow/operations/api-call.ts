@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
-import { type ApiCallConfig, DEFAULT_TIMEOUT, isPathReference, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
+import { type ApiCallConfig, DEFAULT_TIMEOUT, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import { CredentialUse } from '../../gate/gate.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody } from '../api-body.ts';
@@ -27,9 +27,6 @@ export const apiCall: Operation<ApiCallConfig> = {
     }));
     const body = compileBody(config.body as Json | undefined, config.headers ?? {}, compiling);
     const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
-    const credentials = [
-      ...new Set([...credentialsIn(config.headers), ...credentialsIn(config.query), ...body.credentials]),
-    ];
     const { method, timeout = DEFAULT_TIMEOUT } = config;
     return async (step) => {
       const answer = await step.call({
@@ -46,7 +43,6 @@ export const apiCall: Operation<ApiCallConfig> = {
       });
       if (answer.status < 200 || answer.status > 299) throw refusedAnswer(answer);
       step.cameFrom(() => answer.lineage ?? hash('sha256', answer.bytes, 'base64url'));
-      step.usedCredentials(credentials);
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
       const { value, written } = decodeAnswer(answer);
@@ -68,14 +64,6 @@ function compileValue(value: Value, compiling: Compiling): (step: StepContext) =
   }
   const path = compiling.path(value.path);
   return (step) => asText(step.read(path));
-}
-
-function credentialsIn(values: Readonly<Record<string, Value>> = {}): readonly string[] {
-  return Object.values(values).flatMap((value) =>
-    typeof value === 'object' && !isPathReference(value as Json) && 'credentialRef' in value
-      ? [value.credentialRef.id]
-      : [],
-  );
 }
 
 /** RFC 9110: a field value ends with its line, so data that has another line in it must not begin one. */

@@ -15,6 +15,7 @@ export const loop: Operation<LoopConfig> = {
       scope: [...bound(items, item), ...bound(indexes, index)],
       operations,
       apart: parallel > 1,
+      independent: true,
     });
     return async (step) => {
       const list = arrayAt(step, input);

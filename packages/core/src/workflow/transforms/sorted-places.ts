@@ -1,7 +1,8 @@
 import type { Json } from '@dragoman/protocols';
+import { byDigits, MANY, type Places } from './radix.ts';
+import { sortedTexts } from './sorted-texts.ts';
 
 type Column = readonly (Json | undefined)[];
-type Places = Uint32Array<ArrayBuffer>;
 
 /**
  * The places of a column in the order of its values; equal values keep the order they are given in. Each kind of value is
@@ -10,7 +11,7 @@ type Places = Uint32Array<ArrayBuffer>;
 export function sortedPlaces(column: Column, places: Places, descending: boolean): Places {
   const kinds = byKind(column, places);
   const numbers = sortedNumbers(column, kinds.numbers, descending);
-  const texts = sortedTexts(column, kinds.texts, descending);
+  const texts = sortedTexts(column as readonly string[], kinds.texts, descending);
   const booleans = sortedNumbers(column, kinds.booleans, descending);
   const parts = [numbers, texts, booleans, kinds.others];
   const ordered = [...(descending ? parts.reverse() : parts), kinds.missing].filter((part) => part.length > 0);
@@ -46,44 +47,16 @@ function byKind(column: Column, places: Places): Kinds {
   };
 }
 
-function sortedTexts(column: Column, places: Places, descending: boolean): Places {
-  const texts = column as readonly string[];
-  const list = Array.from(places);
-  const [before, after] = descending ? [1, -1] : [-1, 1];
-  list.sort((one, other) => {
-    const [a, b] = [texts[one] as string, texts[other] as string];
-    return a < b ? before : a > b ? after : 0;
-  });
-  return Uint32Array.from(list);
-}
-
 /** True counts as 1. Few are compared; many go by their digits, which takes the same time for each, however many. */
 function sortedNumbers(column: Column, places: Places, descending: boolean): Places {
   if (places.length < 2) return places;
   const keys = new Float64Array(places.length);
   // Adding 0 makes one zero of two.
   for (let at = 0; at < places.length; at++) keys[at] = Number(column[places[at] as number]) + 0;
-  if (places.length >= MANY) return byDigits(keys, places, descending);
+  if (places.length >= MANY) return byDigits({ ...sortableHalves(keys, descending), places }).places;
   const sign = descending ? -1 : 1;
   const order = Array.from(keys.keys()).sort((one, other) => sign * ((keys[one] as number) - (keys[other] as number)));
   return Uint32Array.from(order, (at) => places[at] as number);
-}
-
-/** Radix sort, sixteen bits at a time from the lowest. A digit that all keys share needs no pass. */
-function byDigits(keys: Float64Array<ArrayBuffer>, places: Places, descending: boolean): Places {
-  const halves = sortableHalves(keys, descending);
-  let from = { low: halves.low, high: halves.high, places };
-  for (let digit = 0; digit < 4; digit++) {
-    const counts = countsOf(digit < 2 ? from.low : from.high, (digit % 2) * 16);
-    if (counts !== undefined) from = scattered(from, counts, digit);
-  }
-  return from.places;
-}
-
-interface Keyed {
-  readonly low: Places;
-  readonly high: Places;
-  readonly places: Places;
 }
 
 /** Doubles as two whole numbers that are in the same order: the sign turned over, and of negative ones all other bits too. */
@@ -99,39 +72,6 @@ function sortableHalves(keys: Float64Array<ArrayBuffer>, descending: boolean): {
     low[at] = (words[2 * at + 1 - HIGH_WORD] as number) ^ (isNegative ? 0xffffffff : 0) ^ turned;
   }
   return { low, high };
-}
-
-/** Where the keys of each digit begin; `undefined` when they all have the same one. */
-function countsOf(words: Places, shift: number): Uint32Array | undefined {
-  const counts = new Uint32Array(DIGITS);
-  for (let at = 0; at < words.length; at++) {
-    const digit = ((words[at] as number) >>> shift) & (DIGITS - 1);
-    counts[digit] = (counts[digit] as number) + 1;
-  }
-  if (counts[((words[0] as number) >>> shift) & (DIGITS - 1)] === words.length) return undefined;
-  let before = 0;
-  for (let digit = 0; digit < DIGITS; digit++) {
-    const count = counts[digit] as number;
-    counts[digit] = before;
-    before += count;
-  }
-  return counts;
-}
-
-function scattered({ low, high, places }: Keyed, starts: Uint32Array, digit: number): Keyed {
-  const length = places.length;
-  const to = { low: new Uint32Array(length), high: new Uint32Array(length), places: new Uint32Array(length) };
-  const words = digit < 2 ? low : high;
-  const shift = (digit % 2) * 16;
-  for (let at = 0; at < length; at++) {
-    const value = ((words[at] as number) >>> shift) & (DIGITS - 1);
-    const target = starts[value] as number;
-    starts[value] = target + 1;
-    to.low[target] = low[at] as number;
-    to.high[target] = high[at] as number;
-    to.places[target] = places[at] as number;
-  }
-  return to;
 }
 
 function joined(parts: readonly Places[], length: number): Places {
@@ -152,8 +92,6 @@ const NO_KINDS: Kinds = {
   others: NO_PLACES,
   missing: NO_PLACES,
 };
-const MANY = 2048;
-const DIGITS = 65_536;
 
 /** Which half of a double holds its sign: the second on nearly every machine. */
 const HIGH_WORD = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;

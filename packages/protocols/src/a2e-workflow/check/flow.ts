@@ -3,6 +3,7 @@ import { nameOf, type Read } from '../member.ts';
 import type { Shape } from '../operations/description.ts';
 import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
 import { DataState, isIndex, type Known } from './data-state.ts';
+import { Labels, type Writer } from './label.ts';
 import { missingRead } from './missing.ts';
 import { about, type Draft, type Examined, type Rule, type Subject } from './rule.ts';
 import { severityOf } from './severity.ts';
@@ -15,7 +16,7 @@ import { severityOf } from './severity.ts';
 export const dataFlow: Rule = (subject) => {
   const walk = new Walk(subject);
   walk.run(subject.workflow.order, new DataState(), OUTSIDE);
-  return walk.drafts;
+  return [...walk.drafts, ...walk.labels.drafts];
 };
 
 /** Where the walk is: inside which controls and which loops. */
@@ -26,6 +27,7 @@ interface Scope {
 
 class Walk {
   readonly drafts: Draft[] = [];
+  readonly labels: Labels;
   readonly #subject: Subject;
   #steps = 0;
   /** Reads of what is surely not there. */
@@ -33,6 +35,7 @@ class Walk {
 
   constructor(subject: Subject) {
     this.#subject = subject;
+    this.labels = new Labels(subject.context);
   }
 
   run(ids: readonly string[], state: DataState, scope: Scope): void {
@@ -50,6 +53,7 @@ class Walk {
 
   #step(operation: Examined, state: DataState, scope: Scope): void {
     for (const read of operation.uses.reads) this.#read(operation, read, state, scope);
+    this.labels.step(operation, this.#writers(operation, state, scope));
     this.#control(operation, state, scope);
     for (const { path, pointer, gives, empties } of operation.uses.writes) {
       this.#write(operation, path, pointer, state, scope);
@@ -73,6 +77,8 @@ class Walk {
       const after = state.copy();
       this.run(idsOf(each), after, { inside, loops: [...scope.loops, operation] });
       state.becomeEither(state.copy(), after);
+      // What it collects is what the last of them produced.
+      this.labels.passOn(each.at(-1)?.id ?? '', operation.id);
       return;
     }
     const branches = ['ifTrue', 'ifFalse'].map((list) => {
@@ -81,8 +87,20 @@ class Walk {
       this.run(idsOf(targets.filter((target) => target.list === list)), branch, { ...scope, inside });
       return branch;
     });
+    for (const list of ['ifTrue', 'ifFalse']) {
+      const last = targets.filter((target) => target.list === list).at(-1);
+      if (last !== undefined) this.labels.passOn(last.id, operation.id);
+    }
     const [whenTrue = state, whenFalse = state] = branches;
     state.becomeEither(whenTrue, whenFalse);
+  }
+
+  /** Who wrote what an operation reads; the items of a loop are the loop's. */
+  #writers({ uses }: Examined, state: DataState, { loops }: Scope): readonly Writer[] {
+    return uses.reads.map(({ path, pointer }) => {
+      const items = loops.filter((loop) => isItemOf(loop, path)).map(({ id }) => id);
+      return { pointer, by: items.length > 0 ? items.slice(-1) : (state.find(path)?.by ?? []) };
+    });
   }
 
   #read(operation: Examined, read: Read, state: DataState, scope: Scope): void {
@@ -114,12 +132,8 @@ class Walk {
 
   /** `/loop/item`, `/loop/index`, the same below `/workflow`, and the loop's own `itemPath`. */
   #isLoopItem(operation: Examined, { path, pointer }: Read, { loops }: Scope): boolean {
-    const [root, name = ''] = path.keys;
-    if (loops.length > 0) {
-      if (LOOP_NAMES.has(name) && root !== 'store') return true;
-      if (loops.some(({ uses }) => uses.itemPath !== undefined && covers(uses.itemPath, path))) return true;
-    }
-    if (root !== 'loop') return false;
+    if (loops.some((loop) => isItemOf(loop, path))) return true;
+    if (path.root !== 'loop') return false;
     const message =
       loops.length > 0
         ? `${nameOf(pointer)} reads ${formatPath(path)}; a loop has /loop/item and /loop/index only`
@@ -168,6 +182,11 @@ class Walk {
     const message = `the workflow runs more than ${this.#subject.limits.steps} operations, even with every loop run once`;
     this.drafts.push({ pointer: '/operationOrder', code: 'too_many_steps', message });
   }
+}
+
+function isItemOf({ uses: { itemPath } }: Examined, path: Path): boolean {
+  const [root, name = ''] = path.keys;
+  return (LOOP_NAMES.has(name) && root !== 'store') || (itemPath !== undefined && covers(itemPath, path));
 }
 
 /** Whether all arrays an operation works on may be empty: what it makes of them may be, too. */

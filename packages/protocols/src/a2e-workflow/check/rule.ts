@@ -42,6 +42,8 @@ export interface Permissions {
 
 export interface Api {
   readonly base_url: string;
+  /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. */
+  readonly accepts_data_from?: readonly string[];
   readonly endpoints?: readonly { readonly method: string; readonly path: string }[];
 }
 

@@ -51,6 +51,7 @@ export const FINDINGS = {
   credential_place: 'fatal',
   credential_place_unknown: 'doubtful',
   credential_host: 'fatal',
+  data_flow: 'wrong',
 
   too_many_operations: 'fatal',
   too_many_steps: 'fatal',

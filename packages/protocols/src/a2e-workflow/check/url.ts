@@ -95,7 +95,7 @@ interface ApiMatch {
 }
 
 /** The API whose base is the longest beginning of the URL. */
-function apiOf(url: UrlParts, apis: Readonly<Record<string, Api>>): ApiMatch | undefined {
+export function apiOf(url: UrlParts, apis: Readonly<Record<string, Api>>): ApiMatch | undefined {
   let best: (ApiMatch & { base: string }) | undefined;
   for (const [id, api] of Object.entries(apis)) {
     const parsed = parseUrlTemplate(api.base_url);
@@ -125,14 +125,22 @@ function samePath(endpoint: string, path: string): boolean {
   );
 }
 
-function hostsOf(id: string, { credentials }: CheckContext): readonly string[] | undefined {
+/** The hosts a credential is bound to, if it is one the caller may know about. */
+export function hostsOf(id: string, { credentials, permissions }: CheckContext): readonly string[] | undefined {
+  const permitted = permissions?.credentials;
+  if (permitted !== undefined && !permitted.includes('*') && !permitted.includes(id)) return undefined;
   return credentials !== undefined && Object.hasOwn(credentials, id) ? credentials[id]?.hosts : undefined;
 }
 
 /** `host` means port 443 over https; `host:port` that port. */
-function isHost(host: string, url: UrlParts): boolean {
+export function isHost(host: string, url: UrlParts): boolean {
   const wanted = host.toLowerCase();
   return wanted === `${url.host}:${url.port}` || (wanted === url.host && url.port === 443 && url.secure);
+}
+
+/** As operators write it: without a port where it is https' own. */
+export function hostName({ host, port }: UrlParts): string {
+  return port === 443 ? host : `${host}:${port}`;
 }
 
 function isFinding(code: string): code is FindingCode {

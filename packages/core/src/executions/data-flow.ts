@@ -1,0 +1,44 @@
+import { type Failure, failure } from '@dragoman/protocols';
+import type { ApiCatalogue } from '../apis/api.ts';
+import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
+import type { ApiRequest } from '../workflow/effects.ts';
+import type { Label } from '../workflow/label.ts';
+import { isBelow } from './destination.ts';
+
+/**
+ * Why a request must not leave with the data that is in it: what a credential fetched goes back to the hosts of that
+ * credential, and elsewhere only where the operator's entry of the API says so.
+ */
+export function refuseFlow(
+  { url, carries }: Pick<ApiRequest, 'url' | 'carries'>,
+  apis: ApiCatalogue,
+): Failure | undefined {
+  if (carries.length === 0) return undefined;
+  const target = new URL(url);
+  const to = nameOfHostPort(hostPortOf(target));
+  const api = apiAround(target, apis);
+  const accepted = api?.accepts_data_from ?? [];
+  const stopped = carries.find((label) => !label.to.includes(to) && !accepts(accepted, label));
+  if (stopped === undefined) return undefined;
+  const { from } = stopped;
+  const entry = api === undefined ? `register ${target.origin} as an API with` : `add to the API ${api.id}`;
+  return failure(
+    'forbidden',
+    { from, to, sent: false, suggestions: [`the operator can allow it: ${entry} accepts_data_from: ["${from}"]`] },
+    `The call would take data to ${to} that a credential fetched from ${from}; no rule allows that.`,
+  );
+}
+
+function accepts(accepted: readonly string[], { from }: Label): boolean {
+  return accepted.includes(EVERYWHERE) || accepted.includes(from);
+}
+
+/** The one whose base URL says most about the target. */
+function apiAround(target: URL, apis: ApiCatalogue) {
+  return apis
+    .list()
+    .filter(({ base_url }) => URL.canParse(base_url) && isBelow(target, new URL(base_url)))
+    .sort((a, b) => b.base_url.length - a.base_url.length)[0];
+}
+
+const EVERYWHERE = '*';

@@ -1,0 +1,39 @@
+import type { Static } from '@dragoman/protocols';
+
+/** What the gate bounds by itself, as `gate:` in the configuration says it. Who asks bounds the time and size of each answer. */
+export const GATE_LIMITS = {
+  connect_ms: atLeast(100, 'For a connection to be made, TLS included; 10000 unless told.'),
+  connections_per_origin: atLeast(
+    1,
+    'Connections at once to one origin, for each caller and credential; 64 unless told.',
+  ),
+  origins: atLeast(1, 'Origins, for each caller and credential, to which connections are kept; 512 unless told.'),
+  keep_alive_ms: atLeast(1, 'How long an idle connection is kept for the next request; 4000 unless told.'),
+  resolved_ms: atLeast(1, 'How long the addresses of a name are remembered; 2000 unless told.'),
+  header_bytes: atLeast(1024, 'All headers of an answer; 16384 unless told.'),
+  announcements: atLeast(1, 'Interim answers (1xx) before the answer itself; 16 unless told.'),
+  unpacked_ratio: atLeast(2, 'How many times its packed size an answer may unpack to; 100 unless told.'),
+  unpacked_free_bytes: atLeast(1024, 'What an answer may unpack to whatever its packed size; 1048576 unless told.'),
+  sent_header_bytes: atLeast(1024, 'All headers of a request that goes out; 16384 unless told.'),
+  sent_header_fields: atLeast(8, 'How many headers a request that goes out may have; 64 unless told.'),
+} as const;
+
+export type GateLimits = { readonly [Name in keyof typeof GATE_LIMITS]: Static<(typeof GATE_LIMITS)[Name]> };
+
+export const DEFAULT_GATE_LIMITS: GateLimits = {
+  connect_ms: 10_000,
+  connections_per_origin: 64,
+  origins: 512,
+  keep_alive_ms: 4000,
+  resolved_ms: 2000,
+  header_bytes: 16 * 1024,
+  announcements: 16,
+  unpacked_ratio: 100,
+  unpacked_free_bytes: 1024 * 1024,
+  sent_header_bytes: 16 * 1024,
+  sent_header_fields: 64,
+};
+
+function atLeast<Minimum extends number>(minimum: Minimum, description: string) {
+  return { type: 'integer', minimum, description } as const;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { sharedStore } from '../../test-support/shared-store.ts';
+import { END, effect, executionRow, storedRow } from './executions.contract.ts';
+import { ALL, frame, requestRow } from './requests.contract.ts';
+import type { ExecutionRow, RequestRow, Store } from './store.ts';
+
+/** What every store must do to forget. `open` gives a fresh, empty one. */
+export function describeForgetting(name: string, open: () => Promise<Store>): void {
+  describe(`forgetting in ${name}`, () => {
+    let store: Store;
+    let owner = '';
+    sharedStore(open, (given, mine) => {
+      store = given;
+      owner = mine;
+    });
+
+    const request = (fields: Partial<RequestRow> = {}) => requestRow({ owner, ...fields });
+    const execution = (fields: Partial<ExecutionRow> = {}) => executionRow({ owner, ...fields });
+
+    test('a finished request goes with its frames; its id can be used again', async () => {
+      const row = request({ idempotencyKey: 'k' });
+      await store.requests.accept(row);
+      await store.requests.append(row, [frame(0)]);
+      expect(await store.forgetting.request(row)).toBe('under_way');
+      await store.requests.append(row, [frame(1, { isFinal: true })]);
+      expect(await store.forgetting.request({ ...row, owner: 'somebody' })).toBe('absent');
+      expect(await store.forgetting.request(row)).toBe('removed');
+      expect([await store.requests.find(row), await store.requests.frames(row, ALL)]).toEqual([undefined, []]);
+      expect(await store.forgetting.request(row)).toBe('absent');
+      expect(await store.requests.accept({ ...row, envelope: '{"other":1}' })).toEqual({ repeat: false });
+    });
+
+    test('an execution goes with its effects once it has ended', async () => {
+      const row = execution({ idempotencyKey: 'k' });
+      await store.executions.accept(row);
+      await store.executions.append(row, [effect(0)]);
+      expect(await store.forgetting.execution(row)).toBe('under_way');
+      await store.executions.finish(row, [], END);
+      expect(await store.forgetting.execution({ ...row, owner: 'somebody' })).toBe('absent');
+      expect(await store.forgetting.execution(row)).toBe('removed');
+      expect([await store.executions.find(row), await store.executions.effects(row)]).toEqual([undefined, []]);
+      expect(await store.executions.accept({ ...row, digest: 'other' })).toEqual({ repeat: false });
+    });
+
+    test("everything of a caller goes but what is under way, and nothing of anybody else's", async () => {
+      for (const who of [owner, `${owner}-other`]) await fill(who);
+      expect(await store.forgetting.caller(owner)).toEqual({
+        requests: 1,
+        sessions: 1,
+        executions: 1,
+        storedKeys: 2,
+        threadMessages: 1,
+        callbacks: 1,
+        memories: 1,
+        underWay: 3,
+        files: [`${owner}/f`],
+      });
+      expect(await left(owner)).toEqual({ requests: 1, sessions: 0, executions: 1, names: 0, thread: 0, memories: 0 });
+      expect(await left(`${owner}-other`)).toEqual({
+        requests: 2,
+        sessions: 1,
+        executions: 2,
+        names: 2,
+        thread: 1,
+        memories: 1,
+      });
+      const again = await store.forgetting.caller(owner);
+      expect(again).toMatchObject({ requests: 0, executions: 0, storedKeys: 0, underWay: 3, files: [] });
+    });
+
+    /** One of each that has ended and one that has not. */
+    async function fill(who: string): Promise<void> {
+      const [ended, running] = [
+        request({ owner: who, requestId: 'ended', sessionId: 's' }),
+        request({ owner: who, requestId: 'running', sessionId: 's' }),
+      ];
+      for (const row of [ended, running]) await store.requests.accept(row);
+      await store.requests.append(ended, [frame(0, { isFinal: true })]);
+      const [done, going] = [
+        execution({ owner: who, executionId: 'done' }),
+        execution({ owner: who, executionId: 'going' }),
+      ];
+      for (const row of [done, going]) await store.executions.accept(row);
+      await store.storedData.keep(storedRow({ owner: who }), PLENTY, { key: done, effects: [effect(0)] });
+      const file = storedRow({ owner: who, name: 'f', value: null, file: `${who}/f` });
+      await store.storedData.keep(file, PLENTY, { key: done, effects: [effect(1)] });
+      await store.executions.finish(done, [], END);
+      const letter = { owner: who, requestId: 'm1', agentId: 'a', threadId: 't', acceptedAt: 1 };
+      await store.threads.open(letter, { messageId: 'm1', isAnswer: false, text: '{}', at: 1 }, 10);
+      for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
+      await store.outbox.delivered(`${who}-sent`, 2);
+      await store.memories.open({ memoryId: 'm', owner: who, namespace: 'n', scope: '{}', createdAt: 1 });
+      const entry = { space: who, key: 'k', owner: who, entry: '1', createdAt: 1, updatedAt: 1, expiresAt: null };
+      await store.memories.put(entry, { entries: 9, size: 99 });
+    }
+
+    async function left(who: string) {
+      const found = await Promise.all(
+        ['ended', 'running'].map((requestId) => store.requests.find({ owner: who, requestId })),
+      );
+      return {
+        requests: found.filter((row) => row !== undefined).length,
+        sessions: (await store.sessions.list(who, { offset: 0, limit: 9 })).total,
+        executions: (await store.executions.list(who, { before: 1e9, limit: 9, status: null })).length,
+        names: (await store.storedData.names(who)).length,
+        thread: (await store.threads.page({ owner: who, threadId: 't' }, { after: 0, limit: 9 })).rows.length,
+        memories: (await store.memories.list(who, 0)).length,
+      };
+    }
+  });
+}
+
+const PLENTY = { bytes: 1000, count: 10 };
+const DELIVERY = {
+  requestId: 'm1',
+  messageId: 'm2',
+  url: 'https://one.example/in',
+  body: '{}',
+  priority: 1,
+  expiresAt: null,
+  createdAt: 1,
+};

@@ -1,0 +1,39 @@
+import type { ForgettingStore, Forgotten, Removed } from '../forgetting.ts';
+import type { ExecutionKey, RequestKey } from '../store.ts';
+import type { Run } from './outbox.ts';
+
+/** What the families do to forget. */
+export interface MemoryForgettingOptions {
+  readonly run: Run;
+  readonly removeRequest: (key: RequestKey) => Removed;
+  readonly removeExecution: (key: ExecutionKey) => Removed;
+  /** Each forgets what is an owner's, and tells how much. */
+  readonly families: readonly ((owner: string) => Partial<Forgotten>)[];
+}
+
+/** Forgetting in memory: what nobody refers to is gone. */
+export function memoryForgetting(options: MemoryForgettingOptions): ForgettingStore {
+  const { run, removeRequest, removeExecution, families } = options;
+  return {
+    request: (key) => run(() => removeRequest(key)),
+    execution: (key) => run(() => removeExecution(key)),
+    caller: (owner) =>
+      run(() => {
+        const told = families.map((forget) => forget(owner));
+        const underWay = told.reduce((sum, one) => sum + (one.underWay ?? 0), 0);
+        return { ...NOTHING, ...Object.assign({}, ...told), underWay };
+      }),
+  };
+}
+
+const NOTHING: Forgotten = {
+  requests: 0,
+  sessions: 0,
+  executions: 0,
+  storedKeys: 0,
+  threadMessages: 0,
+  callbacks: 0,
+  memories: 0,
+  underWay: 0,
+  files: [],
+};

@@ -1,0 +1,92 @@
+import type { ExecutionKey } from '../executions.ts';
+import type { Forgotten, Removed } from '../forgetting.ts';
+import type { Database } from '../sqlite-engine.ts';
+import type { RequestKey } from '../store.ts';
+
+/** How many of an owner's were taken out; none of either: none is left that has ended. */
+export interface ForgottenWindow {
+  readonly requests: number;
+  readonly executions: number;
+}
+
+export function forgettingRemovals(database: Database) {
+  const findRequest = database.prepare(`
+    SELECT r.id, o.request AS open FROM requests r LEFT JOIN open_requests o ON o.request = r.id
+    WHERE r.owner = ? AND r.request_id = ?`);
+  const findExecution = database.prepare(`
+    SELECT x.id, o.execution AS open FROM executions x LEFT JOIN open_executions o ON o.execution = x.id
+    WHERE x.owner = ? AND x.execution_id = ?`);
+  const removeRequest = database.prepare('DELETE FROM requests WHERE id = ?');
+  const removeExecution = database.prepare('DELETE FROM executions WHERE id = ?');
+  const endedRequests = database.prepare(`
+    DELETE FROM requests WHERE id IN (
+      SELECT r.id FROM requests r LEFT JOIN open_requests o ON o.request = r.id
+      WHERE r.owner = ? AND o.request IS NULL LIMIT ?)`);
+  const endedExecutions = database.prepare(`
+    DELETE FROM executions WHERE id IN (
+      SELECT x.id FROM executions x LEFT JOIN open_executions o ON o.execution = x.id
+      WHERE x.owner = ? AND o.execution IS NULL LIMIT ?)`);
+  const leaveSessions = database.prepare('UPDATE requests SET session_id = NULL WHERE owner = ?');
+  const files = database.prepare('SELECT file FROM stored_data WHERE owner = ? AND file IS NOT NULL ORDER BY file');
+  const of = Object.fromEntries(
+    ['sessions', 'stored_data', 'thread_messages', 'disabled_urls', 'memories', 'memory_entries'].map((table) => [
+      table,
+      database.prepare(`DELETE FROM ${table} WHERE owner = ?`),
+    ]),
+  );
+  const endedCallbacks = database.prepare('DELETE FROM deliveries WHERE owner = ? AND ended_at IS NOT NULL');
+  const underWay = database.prepare(`
+    SELECT (SELECT count(*) FROM requests WHERE owner = ?1) + (SELECT count(*) FROM executions WHERE owner = ?1)
+      + (SELECT count(*) FROM deliveries WHERE owner = ?1) AS "count"`);
+
+  /** What is freed is filled with zeros, also where that costs a write of its own. */
+  const overwriting = <Result>(remove: () => Result): Result => {
+    // Not prepared: SQLite does it while it compiles it.
+    database.exec('PRAGMA secure_delete = ON');
+    try {
+      return remove();
+    } finally {
+      database.exec('PRAGMA secure_delete = FAST');
+    }
+  };
+  const removed = (found: unknown, remove: (id: number) => void): Removed => {
+    if (found === undefined) return 'absent';
+    const { id, open } = found as { id: number; open: number | null };
+    if (open !== null) return 'under_way';
+    overwriting(() => remove(id));
+    return 'removed';
+  };
+  const all = (table: string, owner: string): number => Number(of[table]?.run(owner).changes);
+
+  return {
+    forgetRequest: ({ owner, requestId }: RequestKey): Removed =>
+      removed(findRequest.get(owner, requestId), (id) => removeRequest.run(id)),
+
+    forgetExecution: ({ owner, executionId }: ExecutionKey): Removed =>
+      removed(findExecution.get(owner, executionId), (id) => removeExecution.run(id)),
+
+    /** Some at a time, so that others get their turn in between. */
+    forgetEnded: (owner: string): ForgottenWindow =>
+      overwriting(() => ({
+        requests: Number(endedRequests.run(owner, WINDOW).changes),
+        executions: Number(endedExecutions.run(owner, WINDOW).changes),
+      })),
+
+    forgetRest: (owner: string): Omit<Forgotten, 'requests' | 'executions'> =>
+      overwriting(() => {
+        const kept = (files.all(owner) as { file: string }[]).map(({ file }) => file);
+        leaveSessions.run(owner);
+        const sessions = all('sessions', owner);
+        const storedKeys = all('stored_data', owner);
+        const threadMessages = all('thread_messages', owner);
+        const memories = all('memory_entries', owner);
+        all('memories', owner);
+        all('disabled_urls', owner);
+        const callbacks = Number(endedCallbacks.run(owner).changes);
+        const { count } = underWay.get(owner) as { count: number };
+        return { sessions, storedKeys, threadMessages, callbacks, memories, underWay: count, files: kept };
+      }),
+  };
+}
+
+const WINDOW = 200;

@@ -1,0 +1,84 @@
+import { show } from '../../validation.ts';
+import { nameOf } from '../member.ts';
+import { parseUrlTemplate, type UrlParts } from '../template.ts';
+import { about, type CheckContext, type Draft, type Examined } from './rule.ts';
+import { apiOf, hostName, hostsOf, isHost } from './url.ts';
+
+/**
+ * Keeps book of which operations' results hold what a credential fetched, and finds the calls that would take it to another
+ * host. The engine looks again when it runs, at what really happens: here only what the workflow itself shows is known.
+ */
+export class Labels {
+  readonly drafts: Draft[] = [];
+  readonly #context: CheckContext;
+  /** The calls each operation's result holds data of. */
+  readonly #of = new Map<string, ReadonlySet<Fetched>>();
+
+  constructor(context: CheckContext) {
+    this.#context = context;
+  }
+
+  /** An operation runs, on what others have written. */
+  step(operation: Examined, writers: readonly Writer[]): void {
+    const inputs = new Set<Fetched>();
+    const urls = operation.uses.urls.flatMap(({ text }) => {
+      const parsed = parseUrlTemplate(text);
+      return parsed.ok ? [parsed.url] : [];
+    });
+    for (const { pointer, by } of writers) {
+      for (const fetched of by.flatMap((id) => [...(this.#of.get(id) ?? [])])) {
+        inputs.add(fetched);
+        for (const url of urls) this.#judge(operation, pointer, fetched, url);
+      }
+    }
+    for (const url of urls) for (const fetched of this.#fetchedBy(operation, url)) inputs.add(fetched);
+    this.#add(operation.id, inputs);
+  }
+
+  /** An operation gives what another one, which it ran, has produced. */
+  passOn(from: string, to: string): void {
+    this.#add(to, this.#of.get(from) ?? new Set());
+  }
+
+  #add(id: string, fetched: ReadonlySet<Fetched>): void {
+    if (fetched.size > 0) this.#of.set(id, new Set([...(this.#of.get(id) ?? []), ...fetched]));
+  }
+
+  #judge(operation: Examined, pointer: string, { by, url: source, hosts }: Fetched, url: UrlParts): void {
+    if (hosts.some((host) => isHost(host, url)) || hostName(source) === hostName(url)) return;
+    const match = apiOf(url, this.#context.apis ?? {});
+    const accepted = match?.api.accepts_data_from ?? [];
+    if (accepted.includes('*') || accepted.some((host) => isHost(host, source))) return;
+    const message = `${nameOf(pointer)} takes data to ${hostName(url)} that ${by} fetched from ${hostName(source)} with a credential; no rule allows that`;
+    const entry = match === undefined ? `register ${url.origin} as an API with` : `add to the API ${match.id}`;
+    const suggestion = `the operator can allow it: ${entry} accepts_data_from: [${show(hostName(source))}]`;
+    this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));
+  }
+
+  /** What is not there for the caller has a finding of its own, and nothing more is told of it. */
+  #fetchedBy({ id: by, uses }: Examined, url: UrlParts): readonly Fetched[] {
+    const known = this.#fetched.get(by);
+    if (known !== undefined) return known;
+    const fetched = uses.credentials.flatMap(({ id }) => {
+      const hosts = hostsOf(id, this.#context);
+      return hosts === undefined ? [] : [{ by, url, hosts }];
+    });
+    this.#fetched.set(by, fetched);
+    return fetched;
+  }
+
+  readonly #fetched = new Map<string, readonly Fetched[]>();
+}
+
+/** A place of an operation's configuration, and who wrote what it reads. */
+export interface Writer {
+  readonly pointer: string;
+  readonly by: readonly string[];
+}
+
+/** What one call fetched with one credential. */
+interface Fetched {
+  readonly by: string;
+  readonly url: UrlParts;
+  readonly hosts: readonly string[];
+}

@@ -1,0 +1,91 @@
+import type { Engine, Forgotten, Log, Removed, Store, Workflows } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
+import type { Answer, InboundRequest, Route } from '../route.ts';
+
+export interface DataContext {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly workflows: Workflows;
+  readonly log: Log;
+}
+
+/** Taking out what was recorded, for whoever runs the server. It is off the disk before it is acknowledged. */
+export function adminDataRoutes(context: DataContext): Route[] {
+  return [
+    {
+      method: 'DELETE',
+      path: '/admin/v1/agents/:agent_id/data',
+      access: 'admin',
+      counts: false,
+      summary:
+        'Forget what is recorded in the name of an agent: requests, sessions, threads, executions, stored data, memories, callbacks. What is under way stays, and is counted.',
+      handle: (request) => forgetAgent(request, context),
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/v1/requests/:request_id',
+      access: 'admin',
+      counts: false,
+      summary:
+        'Forget a request with its answer, or an execution with its events and result. ?agent_id= where several agents use the id.',
+      handle: (request) => forgetRequest(request, context),
+    },
+  ];
+}
+
+async function forgetAgent(request: InboundRequest, context: DataContext): Promise<Answer | Failure> {
+  const { engine, store, workflows, log } = context;
+  const agentId = request.params['agent_id'] ?? '';
+  const { files, underWay, ...forgotten } = await store.forgetting.caller(agentId);
+  await workflows.eraseFiles(files);
+  workflows.forget(agentId);
+  const isUnknown = engine.callers.find(agentId) === undefined && !engine.router.ids().includes(agentId);
+  if (isUnknown && underWay === 0 && Object.values(forgotten).every((count) => count === 0)) {
+    return failure('not_found', {}, 'There is no such agent.');
+  }
+  const told = { agent_id: agentId, forgotten: forgottenJson(forgotten), under_way: underWay };
+  log.info({ ...told, by: callerOf(request).keyId }, 'what was recorded of an agent was forgotten');
+  return { status: 200, json: told };
+}
+
+async function forgetRequest(request: InboundRequest, context: DataContext): Promise<Answer | Failure> {
+  const { store, workflows, log } = context;
+  const id = request.params['request_id'] ?? '';
+  const wanted = request.query.get('agent_id') ?? undefined;
+  const rows = [...(await store.requests.named(id)), ...(await store.executions.named(id))];
+  const owners = [...new Set(rows.map(({ owner }) => owner))].filter((owner) => (wanted ?? owner) === owner);
+  const [owner] = owners;
+  if (owner === undefined) return NO_REQUEST;
+  if (owners.length > 1) {
+    const suggestions = owners.slice(0, 6).map((name) => `add ?agent_id=${encodeURIComponent(name)}`);
+    return failure('conflict', { suggestions }, 'Several agents have used this id; say whose is meant.');
+  }
+  const removed: Removed[] = [
+    await store.forgetting.request({ owner, requestId: id }),
+    await workflows.executions.remove({ owner, executionId: id }),
+  ];
+  if (removed.includes('under_way')) return UNDER_WAY;
+  if (!removed.includes('removed')) return NO_REQUEST;
+  log.info(
+    { request_id: id, agent_id: owner, by: callerOf(request).keyId },
+    'what was recorded of a request was forgotten',
+  );
+  return { status: 200, json: { request_id: id, agent_id: owner, removed: true } };
+}
+
+function forgottenJson(forgotten: Omit<Forgotten, 'files' | 'underWay'>) {
+  const { requests, sessions, executions, storedKeys, threadMessages, callbacks, memories } = forgotten;
+  return {
+    ...{ requests, sessions, executions, callbacks, memories },
+    stored_keys: storedKeys,
+    thread_messages: threadMessages,
+  };
+}
+
+const NO_REQUEST = failure('not_found', {}, 'There is no such request.');
+const UNDER_WAY = failure(
+  'conflict',
+  { suggestions: ['cancel it, or wait for its end'] },
+  'It is under way, and was left as it is.',
+);
