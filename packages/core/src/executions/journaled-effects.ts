@@ -59,8 +59,8 @@ export class JournaledEffects implements Effects {
     } finally {
       this.#waiting--;
     }
-    const { status, contentType, lineage, bytes } = answer;
-    const note = JSON.stringify({ digest, status, contentType, lineage });
+    const { bytes, ...told } = answer;
+    const note = JSON.stringify({ digest, ...told });
     journal.add({ kind: 'call', key, note, bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
@@ -127,7 +127,7 @@ export class JournaledEffects implements Effects {
 }
 
 function answerOf({ note, bytes }: EffectRow): ApiAnswer {
-  const { failure, status, contentType, lineage } = JSON.parse(note);
+  const { failure, digest: _, ...told } = JSON.parse(note);
   if (failure !== undefined) throw new Refused(failure);
-  return { status, contentType, bytes: bytes ?? new Uint8Array(0), ...(lineage !== undefined && { lineage }) };
+  return { ...told, bytes: bytes ?? new Uint8Array(0) };
 }

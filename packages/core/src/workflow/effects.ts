@@ -41,6 +41,8 @@ export interface ApiAnswer {
   readonly bytes: Uint8Array;
   /** Names this answer: the same wherever a cached one is used again, else new. Without it the bytes are hashed. */
   readonly lineage?: string;
+  /** An earlier call got it, and this one was not made. */
+  readonly cached?: true;
 }
 
 export interface StoreWrite {
@@ -62,4 +64,6 @@ export type Progress =
       readonly key: string;
       readonly status: 'success' | 'error' | 'skipped';
       readonly milliseconds: number;
+      /** What it gave was kept from before: nothing was called or computed for it. */
+      readonly cached?: true;
     };

@@ -49,6 +49,7 @@ export class StepRun implements StepContext {
   #origin: Origin | undefined;
   #credentials: readonly string[] = [];
   #written: string | undefined;
+  #isCached = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -63,6 +64,11 @@ export class StepRun implements StepContext {
     const lookups = this.#lookups();
     if (lookups !== undefined) return lookups.then(() => this.#work());
     return this.#work();
+  }
+
+  /** Whether what it gave was kept from before. */
+  get isCached(): boolean {
+    return this.#isCached;
   }
 
   get operationId(): string {
@@ -104,10 +110,12 @@ export class StepRun implements StepContext {
     this.#credentials = ids;
   }
 
-  call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
+  async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
     const timeoutMs = Math.min(request.timeoutMs, this.#run.remaining());
     const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#inputs().credentials };
-    return this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    this.#isCached = answer.cached === true;
+    return answer;
   }
 
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {
@@ -210,6 +218,7 @@ export class StepRun implements StepContext {
     if (cache !== undefined && cacheFor !== undefined) {
       const lineage = this.#lineageOfResult();
       const found = lineage === '' ? undefined : cache.get(lineage);
+      this.#isCached = found !== undefined;
       if (found !== undefined) return this.#finish(found);
     }
     const value = this.#step.work(this);
