@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { builtProgram } from '../../test-support/built-program.ts';
 import { CHECKPOINT, COMMIT, HOLD, INSERT, REACHED, SELECT } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -11,6 +13,7 @@ import type { StoreError } from './store-error.ts';
 const root = mkdtempSync(join(tmpdir(), 'dragoman-faults-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+const FAULTY_ENGINE = pathToFileURL(builtProgram(new URL('./fixtures/faulty-engine.mjs', import.meta.url))).href;
 const UNAVAILABLE = { name: 'StoreError', code: 'store_unavailable' };
 
 describe('with a driver that fails', () => {
@@ -38,7 +41,7 @@ describe('with a driver that fails', () => {
       ballastBytes: BALLAST,
       onFatal: (error) => fatal.push(error),
       log: { debug: write, info: write, warn: write, error: write },
-      engine: { url: new URL('./fixtures/faulty-engine.mjs', import.meta.url).href, data: control },
+      engine: { url: FAULTY_ENGINE, data: control },
     });
   }
 
