@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,9 +42,7 @@ function build(entryPoints: Readonly<Record<string, string>>): URL {
     platform: 'node',
     target: 'node20',
     conditions: ['dragoman:source'],
-    // It reads its weights from beside its own files.
-    external: ['@energetic-ai/*'],
-    banner: { js: REQUIRE },
+    external: dependencies(),
     logLevel: 'silent',
   });
   const files = outputFiles.map(({ path, contents }) => ({
@@ -47,6 +54,16 @@ function build(entryPoints: Readonly<Record<string, string>>): URL {
   const place = new URL(`${digest.digest('hex').slice(0, 24)}/`, BUILT);
   if (!existsSync(place)) putInPlace(place, files);
   return new URL('dist/', place);
+}
+
+/** What is not ours stays where it is. */
+function dependencies(): string[] {
+  const names = readdirSync(PACKAGES).flatMap((name) => {
+    const path = new URL(`${name}/package.json`, PACKAGES);
+    const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(path, 'utf8'));
+    return Object.keys({ ...dependencies, ...optionalDependencies });
+  });
+  return names.filter((name) => !name.startsWith('@dragoman/')).flatMap((name) => [name, `${name}/*`]);
 }
 
 /** As when it is installed: the code in `dist`, its version above it. There at once, or not at all. */
@@ -65,7 +82,6 @@ function putInPlace(place: URL, files: readonly { name: string; contents: Uint8A
   }
 }
 
+const PACKAGES = new URL('../../../', import.meta.url);
 /** Below the folder where packages are found, as they are from the source. */
 const BUILT = new URL('../../../../node_modules/.cache/dragoman-from-source/', import.meta.url);
-// Some dependencies are CommonJS inside, and ask for Node's own modules their way.
-const REQUIRE = `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`;
