@@ -18,7 +18,6 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
-import { type MessagesService, openMessages } from './a2a-messages.ts';
 import type { Config } from './config-schema.ts';
 import { openDiscovery } from './discovery.ts';
 import { edgeLimits } from './door-limits.ts';
@@ -28,6 +27,7 @@ import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
+import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
