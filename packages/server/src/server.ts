@@ -19,12 +19,12 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
-import { openDiscovery } from './discovery.ts';
 import { edgeLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
+import { openKnowledge } from './knowledge-service.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
 import { type MessagesService, openMessages } from './messages-service.ts';
@@ -140,8 +140,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
-    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault, operations: own });
-    endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
+    const finding = await openKnowledge({ config, store, clock, log, gate, credentials: vault, operations: own });
+    endings.add(() => finding.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({
       config,
       folder,
@@ -149,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       gate,
       vault,
-      apis: discovery.apis,
+      apis: finding.apis,
       clock,
       ids,
       log,
@@ -185,7 +185,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       }),
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,
-      ...discovery.routes,
+      ...finding.routes,
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),
