@@ -13,10 +13,10 @@ export default defineConfig({
     // Two even where there are only two cores: most of the slow ones wait for other processes.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
+      // No module keeps anything of its own, so files may share what one of them has loaded: half the work.
       ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
-        project(name, [`packages/${name}/src/**/*.test.ts`]),
+        project(name, [`packages/${name}/src/**/*.test.ts`], { isolate: false }),
       ),
-      // They only read, so they may share what they have loaded: half the time.
       project('repository', ['test/*.test.ts'], { pool: 'threads', isolate: false }),
       // What a reader or a user of the packages does, with the packages as they get them.
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {

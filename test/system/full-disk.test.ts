@@ -1,12 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { smallDisk } from '../../packages/core/test-support/small-disk.ts';
 import { allFrames, call } from './call.ts';
 import { read } from './caller.ts';
 import { agentModule, System } from './system.ts';
 
-// A disk that is really full: a file system in memory, of the size we want. Only who may mount one can have it.
 const system = await System.create({
   config: {
     default_agent: 'echo',
@@ -16,15 +15,12 @@ const system = await System.create({
     },
   },
 });
-mkdirSync(system.data);
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48m,mode=700', 'none', system.data], {
-  encoding: 'utf8',
-});
-const why = mounted.status === 0 ? '' : ` (not here: ${(mounted.stderr ?? String(mounted.error)).trim()})`;
+const disk = smallDisk(system.data, { megabytes: 48 });
+const { why } = disk;
 
 afterAll(async () => {
   await system.kill();
-  if (why === '') spawnSync('umount', [system.data]);
+  disk[Symbol.dispose]();
   await system[Symbol.asyncDispose]();
 });
 

@@ -19,6 +19,7 @@ test('without a server the tour starts one of its own, holds, and leaves nothing
   expect(stderr).toContain('so the tour starts a server of its own (npx dragoman dev starts one that stays)');
   expect(stdout).toMatch(/\nAll 20 steps hold\.\n$/);
   expect(stdout).not.toContain('✗');
+  expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
   expect(code).toBe(0);
   const [, url = ''] = /goes through (\S+)\.\n/.exec(stderr) ?? [];
   await expect(fetch(url)).rejects.toThrow();

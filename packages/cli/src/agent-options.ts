@@ -4,7 +4,7 @@ import { isObject, parseJsonBytes } from '@dragoman/protocols';
 import type { Command } from 'commander';
 import { each, integer, PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
-import { readInput } from './input.ts';
+import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
 /** What `agents add` takes to say who an agent is and how it is reached. */
@@ -19,6 +19,8 @@ export interface AgentOptions {
   readonly skill?: readonly string[];
   readonly maxParallel?: number;
   readonly idempotent?: boolean;
+  /** `false`: it is to have none, though it had one. */
+  readonly publicKey?: string | false;
   readonly file?: string;
 }
 
@@ -34,6 +36,8 @@ export function withAgentOptions(command: Command): Command {
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
+    .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
+    .option('--no-public-key', 'take away the public key it had')
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
 }
 
@@ -43,7 +47,7 @@ export async function agentDefinition(
   options: AgentOptions,
   context: Context,
 ): Promise<AgentDefinition> {
-  const { file, mayCall = [], name, description, skill, maxParallel, idempotent } = options;
+  const { file, mayCall = [], name, description, skill, maxParallel, idempotent, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
   if (agentId === undefined) {
     fail({
@@ -62,6 +66,7 @@ export async function agentDefinition(
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
     ...(idempotent === true && { idempotent }),
+    ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),
   };
 }
 

@@ -113,12 +113,18 @@ function sourceOf(devData: string, folder: string): string {
 }
 
 /** Does something with a server; what goes wrong is told in words that help. */
-export async function talking<T>(connection: Connection, role: Role, action: () => Promise<T>): Promise<T> {
+export async function talking<T>(
+  connection: Connection,
+  role: Role,
+  action: () => Promise<T>,
+  hints: (error: DragomanError) => readonly string[] = () => [],
+): Promise<T> {
   try {
     return await action();
   } catch (error) {
-    if (error instanceof DragomanError) fail(serverTrouble(error, connection, role));
-    throw error;
+    if (!(error instanceof DragomanError)) throw error;
+    const { fixes = [], ...trouble } = serverTrouble(error, connection, role);
+    fail({ ...trouble, fixes: [...fixes, ...hints(error)] });
   }
 }
 

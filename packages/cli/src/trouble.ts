@@ -45,13 +45,20 @@ export function tellTrouble(
     return;
   }
   const { red, dim } = paint(terminal.colour.note);
+  const told = new Set<string>();
+  /** Servers tell an only issue as the message too, and its way out beside it; a person is told once. */
+  const once = (text: string, line: string) => {
+    if (message.includes(text) || told.has(text)) return [];
+    told.add(text);
+    return [line];
+  };
   const lines = [
     `${red('error:')} ${printable(message)}`,
-    ...issues.flatMap((issue) => [
-      `  ${printable(issue.message)}`,
-      ...(issue.suggestion === undefined ? [] : [`    ${dim('→')} ${printable(issue.suggestion)}`]),
+    ...issues.flatMap(({ message: what, suggestion }) => [
+      ...once(what, `  ${printable(what)}`),
+      ...(suggestion === undefined ? [] : once(suggestion, `    ${dim('→')} ${printable(suggestion)}`)),
     ]),
-    ...fixes.map((fix) => `  ${dim('→')} ${printable(fix)}`),
+    ...fixes.flatMap((fix) => once(fix, `  ${dim('→')} ${printable(fix)}`)),
   ];
   terminal.note(`${lines.join('\n')}\n`);
 }

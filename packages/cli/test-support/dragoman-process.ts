@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { builtProgram } from '../../core/test-support/built-program.ts';
 
-const entry = fileURLToPath(new URL('../src/main-entry.ts', import.meta.url));
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+/** The file of the `dragoman` command as its source is now, with the modules of its demo. */
+export function dragomanFile(): string {
+  const demo = new URL('../src/demo/', import.meta.url);
+  const modules = readdirSync(demo).filter((name) => name.endsWith('.mjs'));
+  return builtProgram(new URL('../src/main-entry.ts', import.meta.url), {
+    beside: modules.map((name) => new URL(name, demo)),
+  });
+}
 
-/** The `dragoman` command as a process of its own, from source: no build is needed. */
+/** The `dragoman` command as a process of its own, from source: nobody has to build anything before. */
 export class DragomanProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
@@ -14,7 +20,7 @@ export class DragomanProcess implements AsyncDisposable {
 
   constructor(args: readonly string[], { folder, environment = {}, stdin }: ProcessOptions) {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('DRAGOMAN_'));
-    this.#child = spawn(process.execPath, ['--import', loader, '--conditions=dragoman:source', entry, ...args], {
+    this.#child = spawn(process.execPath, [dragomanFile(), ...args], {
       cwd: folder,
       env: { ...Object.fromEntries(inherited), ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
-import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
-import { DragomanError } from './dragoman-error.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { errorOfResponse } from './problem.ts';
 
@@ -123,13 +123,16 @@ export class AgentMessages {
       const answer = JSON.parse(await attempt.wait(response.text())) as { payload: JsonObject };
       const { error } = answer.payload;
       if (error === undefined) return answer.payload;
-      const { code, message: text, details, retry_after } = error as JsonObject;
+      const { code, message: text, details: told, retry_after } = error as JsonObject;
+      const details = isObject(told) ? told : {};
       throw new DragomanError({
         code: String(code),
         message: String(text),
         status: response.status,
         requestId: messageId,
-        details: (details as JsonObject) ?? {},
+        issues: issuesIn(details['issues']),
+        suggestions: textsIn(details['suggestions']),
+        details,
         ...(typeof retry_after === 'number' && { retryAfter: retry_after }),
       });
     } finally {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { builtProgram } from '../../core/test-support/built-program.ts';
 import type { Server } from '../../server/src/index.ts';
 import { type Client, type ClientOptions, createClient } from '../src/client.ts';
 import { ADMIN_KEY, type StartOptions, start } from './start.ts';
@@ -36,9 +36,8 @@ export async function startAt(folder: string, options: StartOptions = {}): Promi
 
 /** The same in a process of its own, which can be killed. */
 export async function spawnAt(folder: string): Promise<{ url: string; kill(): Promise<void> }> {
-  const script = fileURLToPath(new URL('serve.ts', import.meta.url));
-  const options = ['--import', 'tsx', '--conditions=dragoman:source', script, folder];
-  const child: ChildProcess = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const script = builtProgram(new URL('serve.ts', import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const kill = async () => {
     child.kill('SIGKILL');

@@ -19,16 +19,16 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
-import { type MessagesService, openMessages } from './a2a-messages.ts';
 import type { Config } from './config-schema.ts';
-import { openDiscovery } from './discovery.ts';
 import { edgeLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
+import { openKnowledge } from './knowledge-service.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
+import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
 import type { Route } from './route.ts';
@@ -144,8 +144,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
-    const discovery = await openDiscovery({ config, store, clock, log, gate, credentials: vault, operations: own });
-    endings.add(() => discovery.knowledge[Symbol.asyncDispose]());
+    const finding = await openKnowledge({ config, store, clock, log, gate, credentials: vault, operations: own });
+    endings.add(() => finding.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({
       config,
       folder,
@@ -153,7 +153,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       store,
       gate,
       vault,
-      apis: discovery.apis,
+      apis: finding.apis,
       clock,
       ids,
       log,
@@ -189,7 +189,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       }),
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,
-      ...discovery.routes,
+      ...finding.routes,
       ...workflows.routes,
       ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
       ...adminToolRoutes(wire),

@@ -16,11 +16,16 @@ let key = '';
 beforeAll(async () => {
   const module = join(folder, 'echo.mjs');
   writeFileSync(module, 'export default async function* (envelope) { return { said: envelope.params }; }');
+  const broken = join(folder, 'broken.mjs');
+  writeFileSync(broken, 'export default async function* () { throw new Error("no"); }');
   server = await startServer({
     config: {
       port: 0,
       store: 'memory',
-      agents: { echo: { driver: 'module', module, name: 'Echo', skills: ['echo_text'] } },
+      agents: {
+        echo: { driver: 'module', module, name: 'Echo', skills: ['echo_text'] },
+        broken: { driver: 'module', module: broken, name: 'Broken' },
+      },
     },
     folder,
     adminKey: ADMIN_KEY,
@@ -115,8 +120,10 @@ describe('agents call', () => {
   });
 
   test.each([
-    [['nobody-here', 'say', '--as', 'desk-agent'], 1, 'No agent answers to'],
-    [['echo', 'say', '--as', 'other-agent'], 1, 'may not do this'],
+    [['ecko', 'say', '--as', 'desk-agent'], 1, 'No agent answers to "ecko".\n  → did you mean echo?\n'],
+    [['nobody-here', 'say', '--as', 'desk-agent'], 1, '  → see who can be asked: npx dragoman agents discover\n'],
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": say so in sender_id\n'],
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'there is no such file'],
@@ -124,6 +131,65 @@ describe('agents call', () => {
   ])('%j is told what is wrong', async (args, code, told) => {
     const called = await keyed(['agents', 'call', ...args]);
     expect([called.code, called.notes]).toEqual([code, expect.stringContaining(told)]);
+  });
+
+  test('who may not ask is told what the administrator would do', async () => {
+    const key = await caller('clerk-agent', undefined, []);
+    const { code, notes } = await run([
+      ...['agents', 'call', 'echo', 'say', '--as', 'clerk-agent', '--key', key, '--url', server.url],
+    ]);
+    expect(code).toBe(1);
+    expect(notes).toContain('permissions.agents to include "echo"');
+    expect(notes).toContain('npx dragoman agents add clerk-agent --may-call echo');
+  });
+
+  test('a signature nobody knows is told how it becomes known', async () => {
+    await run(['agents', 'keygen', '--out', 'unknown.pem']);
+    const { code, notes } = await run([
+      ...['agents', 'call', 'echo', 'say', '--as', 'desk-agent', '--sign', 'unknown.pem', '--url', server.url],
+    ]);
+    expect(code).toBe(1);
+    expect(notes).toContain('Who is calling is not proven.');
+    expect(notes).toContain('npx dragoman agents add desk-agent --may-call echo --public-key FILE');
+  });
+
+  test('an agent that failed is told where to look', async () => {
+    const { code, notes } = await keyed(['agents', 'call', 'broken', 'say', '--as', 'desk-agent']);
+    expect([code, notes]).toEqual([
+      1,
+      expect.stringMatching(/→ see what became of it: npx dragoman explain [0-9a-f-]{36}\n$/),
+    ]);
+  });
+});
+
+describe('agents add of an agent that exists', () => {
+  const add = (...args: readonly string[]) =>
+    run(['agents', 'add', 'signing-agent', ...args, '--url', server.url, '--admin-key', ADMIN_KEY]);
+  const publicKeyNow = async () =>
+    (await createClient({ url: server.url, key: ADMIN_KEY }).admin.agents.get('signing-agent')).public_key;
+
+  test('keeps its public key unless told, and says what it kept and changed', async () => {
+    const { out: pem } = await run(['agents', 'keygen', '--out', 'signing.pem']);
+    writeFileSync(join(folder, 'signing.pub'), pem);
+    await add('--may-call', 'echo', '--name', 'Signer', '--public-key', 'signing.pub');
+    const again = await add('--may-call', 'echo', '--may-call', 'broken', '--description', 'signs');
+    expect([again.code, again.out]).toEqual([0, '']);
+    expect(again.notes).toContain('replaced signing-agent; its API keys stay as they are\n');
+    expect(again.notes).toContain('  changed  permissions.agents: echo, broken, was echo\n');
+    expect(again.notes).toContain('  removed  name, which was Signer\n');
+    expect(again.notes).toContain('  added    description: signs\n');
+    expect(again.notes).toContain('  kept     public_key\n');
+    expect(await publicKeyNow()).toContain('BEGIN PUBLIC KEY');
+    const same = await add('--may-call', 'echo', '--may-call', 'broken', '--description', 'signs', '--no-public-key');
+    expect(same.notes).toMatch(/^ {2}removed {2}public_key, which was …/m);
+    expect(await publicKeyNow()).toBeUndefined();
+  });
+
+  test('one that is no longer said to answer does not', async () => {
+    await add('--module', 'echo.mjs');
+    expect((await keyed(['agents', 'call', 'signing-agent', 'say', '--as', 'desk-agent'])).code).toBe(0);
+    expect((await add()).notes).toContain('  removed  driver, which was module\n');
+    expect((await keyed(['agents', 'call', 'signing-agent', 'say', '--as', 'desk-agent'])).code).toBe(1);
   });
 });
 
@@ -133,11 +199,11 @@ function card(agent_id: string, capabilities: readonly string[]) {
 }
 
 /** A new caller's key. */
-async function caller(agentId: string, publicKey?: string): Promise<string> {
+async function caller(agentId: string, publicKey?: string, mayCall = ['*']): Promise<string> {
   const { admin } = createClient({ url: server.url, key: ADMIN_KEY });
   const made = await admin.agents.put({
     agent_id: agentId,
-    permissions: { agents: ['*'] },
+    permissions: { agents: mayCall },
     ...(publicKey !== undefined && { public_key: publicKey }),
   });
   return made.api_key ?? '';

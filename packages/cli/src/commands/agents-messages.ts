@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type AgentIdentity, createClient } from '@dragoman/client';
 import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { type Command, Option } from 'commander';
+import { callHints } from '../call-hints.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, findServer, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -34,7 +35,7 @@ export function keygenCommand(context: Context): Command {
     }
     if (json) context.terminal.out(`${JSON.stringify({ private_key: out, public_key: pem })}\n`);
     else {
-      context.terminal.note(`the private key is in ${out}; the public one, for public_key of the agent:\n`);
+      context.terminal.note(`the private key is in ${out}; the public one, for agents add --public-key:\n`);
       context.terminal.out(pem);
     }
     return 0;
@@ -115,7 +116,12 @@ export function callCommand(context: Context): Command {
     const identity: AgentIdentity = { agentId: options.as, ...(sign !== undefined && { sign }) };
     const connection = sign === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
     const agent = connection.client.agent(identity);
-    const data = await talking(connection, 'agent', () => agent.request(agentId, method, parameters));
+    const data = await talking(
+      connection,
+      'agent',
+      () => agent.request(agentId, method, parameters),
+      (error) => callHints(error, { as: options.as, agentId, sign: options.sign }),
+    );
     context.terminal.out(`${JSON.stringify(data, null, options.json ? 0 : 2)}\n`);
     return 0;
   });

@@ -1,6 +1,7 @@
 import type { AgentDefinition, AgentList } from '@dragoman/client';
 import type { Command } from 'commander';
 import { type AgentOptions, agentDefinition, withAgentOptions } from '../agent-options.ts';
+import { replacementLines, replacing } from '../agent-replacement.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -69,15 +70,23 @@ function addCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions & AgentOptions>(command, context, async (options, [agentId]) => {
     const { terminal } = context;
-    const definition = await agentDefinition(agentId, options, context);
+    const given = await agentDefinition(agentId, options, context);
     const connection = await connect(options, context, 'admin');
-    const agent = await talking(connection, 'admin', () => connection.client.admin.agents.put(definition));
+    const { agents } = connection.client.admin;
+    const { before, agent } = await talking(connection, 'admin', async () => {
+      const before = (await agents.list()).agents.find(({ agent_id }) => agent_id === given.agent_id);
+      const definition = replacing(before, given, { dropPublicKey: options.publicKey === false });
+      return { before, agent: await agents.put(definition) };
+    });
     if (options.json) terminal.out(`${JSON.stringify(agent)}\n`);
-    else if (agent.api_key === undefined)
-      terminal.note(
-        `replaced ${agent.agent_id} by what was given; its API keys stay as they are\n  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}\n`,
-      );
-    else {
+    else if (agent.api_key === undefined) {
+      const lines = [
+        `replaced ${agent.agent_id}; its API keys stay as they are`,
+        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${printable(line)}`),
+        `  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}`,
+      ];
+      terminal.note(`${lines.join('\n')}\n`);
+    } else {
       // The key alone on stdout, for $(…).
       terminal.note(`added ${agent.agent_id}; its key, shown this once:\n`);
       terminal.out(`${agent.api_key}\n`);

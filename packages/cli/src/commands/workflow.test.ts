@@ -48,6 +48,23 @@ describe('without a server', () => {
     expect(surroundings.out).toContain('success');
   });
 
+  test('what came from the cache is marked as such', async () => {
+    const call = (id: string) =>
+      JSON.stringify({
+        type: 'operationUpdate',
+        operationId: id,
+        operation: { ApiCall: { method: 'GET', url: `${api.url}/users`, outputPath: `/workflow/${id}` } },
+      });
+    const order = { type: 'beginExecution', executionId: 'twice', operationOrder: ['first', 'again'] };
+    const stdin = `${call('first')}\n${call('again')}\n${JSON.stringify(order)}\n`;
+    for (const isTTY of [false, true]) {
+      const { out } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin, isTTY });
+      const ended = out.split('\n').filter((line) => line.includes('✓'));
+      expect(ended).toEqual([expect.stringContaining('first'), expect.stringContaining('again')]);
+      expect(ended.map((line) => line.includes(' ms, cached'))).toEqual([false, true]);
+    }
+  });
+
   test('on a screen the running operation is shown until it ends', async () => {
     const { out } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin: ACTIVE, isTTY: true });
     expect(out).toContain('  … fetch-users\r');

@@ -53,6 +53,22 @@ test('a taken port is found, with who holds it and the command that mends it', a
   expect(find('port').message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
 });
 
+test('without being told a folder it looks at that of dev, too, and says which is which', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, '.dragoman', 'dev');
+  mkdirSync(data, { recursive: true });
+  await using _ = await openSqliteStore({ folder: data, ballastBytes: 0, onFatal: () => {} });
+  const args = ['--port', String(await freePort())];
+  const both = await examine(args, { folder });
+  expect(both.find('data')).toMatchObject({ ok: true, message: expect.stringContaining('.dragoman has no store yet') });
+  expect(both.find('data of dev')).toMatchObject({
+    ok: false,
+    message: `${data} is in use by process ${process.pid}`,
+  });
+  const told = await examine([...args, '--data', '.dragoman/dev'], { folder });
+  expect([told.find('data').ok, told.find('data of dev')]).toEqual([false, undefined]);
+});
+
 test('a server that should run and does not is found', async () => {
   const { code, find } = await examine(['--url', `http://127.0.0.1:${await freePort()}`]);
   expect(code).toBe(1);

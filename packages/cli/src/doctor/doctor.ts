@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs';
 import { createClient, DragomanError } from '@dragoman/client';
 import { PROGRAM } from '../command.ts';
 import { type ConnectionOptions, findKey, findServer, isLoopback } from '../connection.ts';
 import type { Context } from '../context.ts';
+import { devDataIn } from '../dev-keys.ts';
 import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';
-import { readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
+import { configTold, readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
 import { checkAgents, checkDefaultAgent, checkTools } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
@@ -35,7 +37,7 @@ export async function examine(options: DoctorOptions, context: Context): Promise
     })),
     ...checkTools(settings.config.tools),
     ...checkDefaultAgent(settings.config.default_agent, Object.keys(configured)),
-    await checkDataFolder(settings.data, { serverRuns }),
+    ...(await checkDataFolders({ options, surroundings, data: settings.data, serverRuns })),
     await checkServer(place, health),
     ...(serverRuns
       ? [
@@ -50,8 +52,7 @@ export async function examine(options: DoctorOptions, context: Context): Promise
 function readConfiguration(options: DoctorOptions, { environment, folder }: Context) {
   try {
     const settings = readSettings(options, { environment, folder });
-    const file = settings.configPath === undefined ? 'none; everything has its usual value' : settings.configPath;
-    return { settings, environment, findings: [sound('config', file)] };
+    return { settings, environment, findings: [sound('config', configTold(settings, folder))] };
   } catch (error) {
     const trouble = troubleOf(error);
     if (trouble === undefined) throw error;
@@ -64,6 +65,19 @@ function readConfiguration(options: DoctorOptions, { environment, folder }: Cont
         : issues.map((issue) => broken('config', issue.message, issue.suggestion ?? 'correct the line'));
     return { settings, environment: usable, findings };
   }
+}
+
+/** The folder that was told; else that of `serve` and, where there is one, that of `dev` beside it. */
+async function checkDataFolders({
+  options,
+  surroundings,
+  data,
+  serverRuns,
+}: Pick<RunningServer, 'options' | 'surroundings'> & { data: string; serverRuns: boolean }): Promise<Finding[]> {
+  const findings = [await checkDataFolder(data, { serverRuns })];
+  const ofDev = devDataIn(options, surroundings);
+  if (ofDev === data || !existsSync(ofDev)) return findings;
+  return [...findings, await checkDataFolder(ofDev, { check: 'data of dev', serverRuns })];
 }
 
 /** Where to look: as told, else where `dragoman dev` said it listens, else where `serve` would. */

@@ -11,7 +11,7 @@ import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { VERSION } from '../version.ts';
 import { runServer } from './run-server.ts';
-import { readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 
 export interface DevOptions extends ServeOptions {
   /** Whether to show, once it is ready, what it does. */
@@ -80,14 +80,18 @@ interface Told {
   readonly context: Context;
 }
 
-function greeting({ keys, settings: { config, data }, context: { folder, terminal } }: Told): string {
+function greeting({ keys, settings, context: { folder, terminal } }: Told): string {
+  const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
     `Dragoman ${VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
+    `  config   ${configTold(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,
     `  key      ${keys.key}`,
-    `  API      ${config.apis?.['demo']?.base_url} (users, orders, slow, flaky); workflows for it in ${shortPath(folder, join(data, WORKFLOWS))}`,
-    `  data     ${shortPath(folder, data)}; the demo and the admin key are in ${shortPath(folder, devKeysPath(data))} (mode 600)`,
+    `  API      ${config.apis?.['demo']?.base_url} (users, orders, slow, flaky)`,
+    `           workflows for it are in ${shortPath(folder, join(data, WORKFLOWS))}`,
+    `  data     ${shortPath(folder, data)}`,
+    `           the demo and the admin key are in ${shortPath(folder, devKeysPath(data))} (mode 600)`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -106,8 +110,10 @@ function whatToTry({ keys, settings: { data }, context: { folder } }: Told): str
     `  ${PROGRAM} watch${where} ${requestId} --after 1`,
     `  ${PROGRAM} explain${where} ${requestId}`,
     `  ${PROGRAM} workflow run${where} --url ${keys.url} ${shortPath(folder, join(data, WORKFLOWS, 'active-users.jsonl'))}`,
-    `  curl -N -H 'Authorization: Bearer ${keys.key}' -H 'Content-Type: application/json' -H 'Accept: text/event-stream' \\`,
-    `    -d '{"method":"chat.send","params":{"content":"hello from curl"},"is_stream":true}' ${keys.url}/e2a/agents/echo`,
+    `  curl -N ${keys.url}/e2a/agents/echo -H 'Content-Type: application/json' \\`,
+    `    -H 'Authorization: Bearer ${keys.key}' \\`,
+    "    -H 'Accept: text/event-stream' \\",
+    `    -d '{"method":"chat.send","params":{"content":"hello from curl"},"is_stream":true}'`,
     '',
     'Stop it with Ctrl-C.',
   ];

@@ -49,33 +49,52 @@ function jsonIn(text: string): Record<string, unknown> {
   }
 }
 
+/** The ports a process listens on. Linux tells, of the processes we may look at; elsewhere there are none. */
+export function portsOf(pid: number): number[] {
+  try {
+    const links = new Set(linksOf(pid));
+    return listeningSockets()
+      .filter(({ link }) => links.has(link))
+      .map(({ port }) => port);
+  } catch {
+    return [];
+  }
+}
+
 /** Linux tells, of the processes we may look at; elsewhere nobody is named. */
 function listeningProcess(port: number): { pid: string; name: string } | undefined {
   try {
-    const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningInodes(table, port)));
+    const sockets = new Set(
+      listeningSockets()
+        .filter((socket) => socket.port === port)
+        .map(({ link }) => link),
+    );
     if (sockets.size === 0) return undefined;
-    const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && holdsOne(name, sockets));
+    const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && linksOf(name).some((at) => sockets.has(at)));
     return pid === undefined ? undefined : { pid, name: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() };
   } catch {
     return undefined;
   }
 }
 
-function listeningInodes(table: string, port: number): string[] {
-  const hex = port.toString(16).toUpperCase().padStart(4, '0');
-  return readFileSync(table, 'utf8')
-    .split('\n')
+/** Every TCP socket that listens, and what stands for it among the files of its process. */
+function listeningSockets(): { readonly port: number; readonly link: string }[] {
+  return ['/proc/net/tcp', '/proc/net/tcp6']
+    .flatMap((table) => readFileSync(table, 'utf8').split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, local = '', , state]) => local.endsWith(`:${hex}`) && state === LISTENS)
-    .map((fields) => `socket:[${fields[9]}]`);
+    .filter(([, , , state]) => state === LISTENS)
+    .map(([, local = '', ...fields]) => ({
+      port: Number.parseInt(local.slice(local.lastIndexOf(':') + 1), 16),
+      link: `socket:[${fields[7]}]`,
+    }));
 }
 
-function holdsOne(pid: string, sockets: ReadonlySet<string>): boolean {
+function linksOf(pid: number | string): string[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => sockets.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
   } catch {
     // Somebody else's process, or one that has just ended.
-    return false;
+    return [];
   }
 }
 

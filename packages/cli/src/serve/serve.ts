@@ -5,7 +5,7 @@ import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
 import { runServer } from './run-server.ts';
-import { readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 
 /** The `serve` command. */
 export function serve(options: ServeOptions & { json: boolean }, context: Context): Promise<ExitCode> {
@@ -27,13 +27,14 @@ export function serve(options: ServeOptions & { json: boolean }, context: Contex
   });
 }
 
-function greeting(server: Server, { config, configPath, data }: Settings, { folder, terminal }: Context): string {
+function greeting(server: Server, settings: Settings, { folder, terminal }: Context): string {
+  const { config, data } = settings;
   const { bold } = paint(terminal.colour.out);
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${VERSION} listens at ${bold(server.url)}`,
     `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
-    `  config   ${configPath === undefined ? 'none' : shortPath(folder, configPath)}`,
+    `  config   ${configTold(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,
     'Stop it with Ctrl-C.',
   ];

@@ -4,6 +4,7 @@ import { nearest } from '@dragoman/protocols';
 import { type Config, ConfigShape, readConfig } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn } from '../environment.ts';
+import { shortPath } from '../short-path.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { fail } from '../trouble.ts';
 
@@ -56,6 +57,11 @@ export function settingsFrom(
   };
 }
 
+/** Which file was read, for people. */
+export function configTold({ configPath }: Pick<Settings, 'configPath'>, folder: string): string {
+  return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
+}
+
 interface ConfigFile {
   /** `undefined`: there is none. */
   readonly path: string | undefined;
@@ -90,3 +96,5 @@ function storeIn(environment: Place['environment']): Config['store'] | undefined
     fixes: [close === undefined ? 'unset DRAGOMAN_STORE' : `did you mean ${close}?`],
   });
 }
+
+const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; everything has its usual value`;

@@ -1,6 +1,11 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { writeDevKeys } from '../dev-keys.ts';
 import type { Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
@@ -43,6 +48,35 @@ test('so is a unix socket', async () => {
   const trouble = await startTrouble(error, { settings: settings(), command: 'serve' });
   expect(trouble.message).toBe('the socket /data/wire.sock is taken by another server');
   expect(trouble.fixes?.[0]).toContain('wire.socket in /etc/dragoman.yaml');
+});
+
+test('a data folder that is in use: by which process, where it listens, and the ways out', async () => {
+  const other = http.createServer((_, response) => response.end('{"status":"healthy","service":"a2e-server"}'));
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const data = temporaryFolder();
+  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const owner = (host: string) =>
+    writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid: process.pid, host }));
+  const told = (command: 'serve' | 'dev') =>
+    startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
+  try {
+    owner(hostname());
+    if (process.platform === 'linux') expect((await told('serve')).message).toContain(` already: ${url}, `);
+    writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
+    const { message, fixes } = await told('dev');
+    expect(message).toContain(
+      `a server runs on the data folder ${data} already: ${url}, process ${process.pid}, since 2`,
+    );
+    expect(fixes).toEqual([
+      `use that one: npx dragoman tour --data ${data}`,
+      `end it: kill ${process.pid}`,
+      'start another one beside it: npx dragoman dev --data OTHER_FOLDER --port 0',
+    ]);
+    owner('another-machine');
+    expect((await told('serve')).fixes?.[0]).toBe(`end it: kill ${process.pid} on another-machine`);
+  } finally {
+    other.close();
+  }
 });
 
 test.each([

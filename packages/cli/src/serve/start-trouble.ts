@@ -1,5 +1,6 @@
 import { PROGRAM } from '../command.ts';
 import type { Trouble } from '../trouble.ts';
+import { folderHolder } from './folder-holder.ts';
 import { portHolder } from './port-holder.ts';
 import type { Settings } from './settings.ts';
 
@@ -33,7 +34,7 @@ export async function startTrouble(
         ],
       };
     case 'store_locked':
-      return { code, message, fixes: [`${again} --data OTHER_FOLDER --port 0`] };
+      return folderTaken(message, { settings, command });
     case 'store_damaged':
     case 'store_foreign':
     case 'store_newer':
@@ -61,6 +62,29 @@ export async function startTrouble(
     default:
       return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor`] };
   }
+}
+
+/** Who has the data folder, where it is reached, and the three ways out. */
+async function folderTaken(
+  message: string,
+  { settings: { data }, command }: { settings: Settings; command: string },
+): Promise<Trouble> {
+  const code = 'store_locked';
+  const beside = `start another one beside it: ${PROGRAM} ${command} --data OTHER_FOLDER --port 0`;
+  const holder = await folderHolder(data);
+  if (holder === undefined) return { code, message, fixes: [beside] };
+  const { pid, host, since, url } = holder;
+  const who = `process ${pid}${host === undefined ? '' : ` on ${host}`}, since ${since.toISOString()}`;
+  const use = command === 'dev' ? `${PROGRAM} tour --data ${data}` : `${PROGRAM} doctor --url ${url}`;
+  return {
+    code,
+    message: `a server runs on the data folder ${data} already: ${url === undefined ? '' : `${url}, `}${who}`,
+    fixes: [
+      ...(url === undefined ? [] : [`use that one: ${use}`]),
+      `end it: kill ${pid}${host === undefined ? '' : ` on ${host}`}`,
+      beside,
+    ],
+  };
 }
 
 /** What the operating system says of a port it does not give. */

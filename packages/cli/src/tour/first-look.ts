@@ -85,5 +85,6 @@ async function callback({ client, callbacks, signal }: Stage): Promise<string> {
   const metadata = { messageId: `look_${randomUUID()}` };
   await client.mailbox.send({ from, to: { name: 'echo' }, message: 'call me back', metadata }, { signal });
   const { answer } = await callbacks.answering(metadata.messageId, signal);
-  return `the answer to a mailbox message came to ${callbacks.url}, signature good: ${JSON.stringify(answer.message.content)}`;
+  const { content } = answer.message;
+  return `the signed answer came to ${callbacks.url}: ${JSON.stringify(valueAt(content, '/text') ?? content)}`;
 }

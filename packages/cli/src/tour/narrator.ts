@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import { paint, printable } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
+import { wrap } from '../wrap.ts';
 
 /** Tells a story that checks itself: what was sent, how it was translated, what came back, and whether that is right. */
 export class Narrator {
@@ -36,10 +37,7 @@ export class Narrator {
       return;
     }
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const lines = printable(text)
-      .trimEnd()
-      .split('\n')
-      .join(`\n${' '.repeat(INDENT)}`);
+    const lines = wrap(printable(text).trimEnd(), COLUMNS - INDENT).join(`\n${' '.repeat(INDENT)}`);
     this.#terminal.out(`   ${paint(this.#terminal.colour.out).dim(what.padEnd(INDENT - 4))} ${lines}\n`);
   }
 
@@ -70,3 +68,5 @@ export class Narrator {
 }
 
 const INDENT = 12;
+/** What a terminal shows in one line without folding it. */
+const COLUMNS = 100;

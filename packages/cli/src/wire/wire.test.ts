@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { DragomanProcess, dragoman } from '../../test-support/dragoman-process.ts';
+import { DragomanProcess, dragoman, dragomanFile } from '../../test-support/dragoman-process.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 
 const TOOLS = `
@@ -131,13 +130,10 @@ test('a host that is killed takes its MCP servers with it, or the next one does'
     join(folder, 'dragoman.yaml'),
     JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
   );
-  const entry = fileURLToPath(new URL('../main-entry.ts', import.meta.url));
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  const host = spawn(
-    process.execPath,
-    ['--import', loader, '--conditions=dragoman:source', entry, 'wire', '--data', 'data'],
-    { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] },
-  );
+  const host = spawn(process.execPath, [dragomanFile(), 'wire', '--data', 'data'], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const lines = createInterface({ input: host.stdout });
   host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
   for await (const text of lines) if (text.includes('stubborn__noop')) break;

@@ -10,6 +10,8 @@ export type ExecutionProgress =
       readonly key?: string;
       readonly status: string;
       readonly duration_ms: number;
+      /** What it gave was kept from before. */
+      readonly cached?: boolean;
     }
   | { readonly event: 'execution-finished'; readonly status: string; readonly result: ExecutionResult };
 

@@ -27,7 +27,8 @@ export class ProgressPrinter {
     }
     this.#clear();
     const mark = progress.status === 'success' ? green('✓') : red('✗');
-    this.#terminal.out(`  ${mark} ${name}  ${dim(`${Math.round(progress.duration_ms)} ms`)}\n`);
+    const cached = progress.cached === true ? ', cached' : '';
+    this.#terminal.out(`  ${mark} ${name}  ${dim(`${Math.round(progress.duration_ms)} ms${cached}`)}\n`);
   }
 
   /** How it ended, and what the last operation gave. */

@@ -75,7 +75,10 @@ export class SenderProof {
   /** `known`: who the API key says. */
   async of(message: A2AMessage, known?: Principal): Promise<Proof | Failure> {
     // The key is the identity; only an operator speaks for others.
-    if (known?.role === 'agent' && known.id !== message.sender_id) return failure('forbidden');
+    if (known?.role === 'agent' && known.id !== message.sender_id) {
+      const suggestions = [`the key is for ${JSON.stringify(known.id)}: say so in sender_id`];
+      return failure('forbidden', { sender_id: known.id, suggestions });
+    }
     if (message.auth !== undefined) return this.#signed(message, message.auth);
     if (this.#requireSignatures || known === undefined) return failure('unauthenticated');
     return freshOr(message, this.#clock.now()) ?? { principal: known };

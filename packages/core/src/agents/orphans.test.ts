@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { builtProgram } from '../../test-support/built-program.ts';
 import { isAlive } from '../../test-support/is-alive.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { eventually } from './call.contract.ts';
@@ -94,8 +95,8 @@ test('a folder that is not there holds no orphans', () => {
 /** A server in a process of its own, with an agent that is running. */
 async function doomed(...args: string[]) {
   const agent = fixture('family-agent.mjs');
-  const options = ['--conditions=dragoman:source', '--import', import.meta.resolve('tsx')];
-  const server = spawn(process.execPath, [...options, fixture('doomed-server.mjs'), folder, agent, ...args], {
+  const program = builtProgram(new URL('fixtures/doomed-server.mjs', import.meta.url));
+  const server = spawn(process.execPath, [program, folder, agent, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });

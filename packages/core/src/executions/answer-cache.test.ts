@@ -23,7 +23,7 @@ test('an answer stands for five minutes and not longer', () => {
   const { cache, clock } = made();
   cache.keep('ann', get(), answer, undefined);
   clock.pass(299_999);
-  expect(cache.find('ann', get())?.bytes).toEqual(answer.bytes);
+  expect(cache.find('ann', get())).toMatchObject({ bytes: answer.bytes, cached: true });
   clock.pass(1);
   expect(cache.find('ann', get())).toBeUndefined();
 });

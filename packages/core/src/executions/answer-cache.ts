@@ -31,7 +31,7 @@ export class AnswerCache {
     const key = this.#keyOf(owner, request);
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (this.#clock.elapsed() < entry.expiresAt) return entry.answer;
+    if (this.#clock.elapsed() < entry.expiresAt) return { ...entry.answer, cached: true };
     this.#entries.delete(key);
     return undefined;
   }

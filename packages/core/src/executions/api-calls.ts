@@ -7,13 +7,14 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
+import { retryAfterMs } from '../retry-after.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
-import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient, retryAfterMs } from './retry.ts';
+import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient } from './retry.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
@@ -124,7 +125,7 @@ export class ApiCalls {
       return {
         ok: true,
         answer: cache.keep(principal.id, request, answer, header(inbound, 'cache-control')),
-        retryAfterMs: retryAfterMs(header(inbound, 'retry-after'), clock.now()),
+        retryAfterMs: retryAfterMs(header(inbound, 'retry-after'), clock.now()) ?? 0,
       };
     } catch (error) {
       if (signal.aborted) throw signal.reason;

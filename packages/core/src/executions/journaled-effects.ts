@@ -60,8 +60,8 @@ export class JournaledEffects implements Effects {
     } finally {
       this.#waiting--;
     }
-    const { status, contentType, lineage, labels, bytes } = answer;
-    const note = JSON.stringify({ digest, status, contentType, lineage, labels });
+    const { bytes, ...told } = answer;
+    const note = JSON.stringify({ digest, ...told });
     journal.add({ kind: 'call', key, note, bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
@@ -137,13 +137,7 @@ export class JournaledEffects implements Effects {
 
 /** The labels are those of its time, for the credential may be bound to other hosts by now. */
 function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | undefined): ApiAnswer {
-  const { failure, status, contentType, lineage, labels = labelsNow } = JSON.parse(note);
+  const { failure, digest: _, ...told } = JSON.parse(note);
   if (failure !== undefined) throw new Refused(failure);
-  return {
-    status,
-    contentType,
-    bytes: bytes ?? new Uint8Array(0),
-    ...(lineage !== undefined && { lineage }),
-    ...(labels !== undefined && { labels }),
-  };
+  return { ...(labelsNow !== undefined && { labels: labelsNow }), ...told, bytes: bytes ?? new Uint8Array(0) };
 }

@@ -144,7 +144,8 @@ function dataOf(sequence: number, executionId: string, progress: Progress): stri
   const head = `{"sequence":${sequence},"event":"${event}","execution_id":"${executionId}","operationId":"${operationId}"${place}`;
   if (progress.event === 'operation-started') return `${head}}`;
   const duration = Math.round(progress.milliseconds * 1000) / 1000;
-  return `${head},"status":"${progress.status}","duration_ms":${duration}}`;
+  const cached = progress.cached === true ? ',"cached":true' : '';
+  return `${head},"status":"${progress.status}","duration_ms":${duration}${cached}}`;
 }
 
 function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEvent {

@@ -1,7 +1,7 @@
 import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import type { ApiRequest } from '../workflow/effects.ts';
-import { delayBefore, hadLeft, isIdempotent, isTransient, retryAfterMs } from './retry.ts';
+import { delayBefore, hadLeft, isIdempotent, isTransient } from './retry.ts';
 
 test('the wait doubles from one second, with up to a tenth more, and never passes a minute', () => {
   const plain = [1, 2, 3, 4, 5, 6, 7].map((failures) => delayBefore(failures, { random: 0 }));
@@ -13,14 +13,6 @@ test('the wait doubles from one second, with up to a tenth more, and never passe
 test('what the peer asked for is waited for in full', () => {
   expect(delayBefore(1, { random: 0, retryAfterMs: 90_000 })).toBe(90_000);
   expect(delayBefore(3, { random: 0, retryAfterMs: 10 })).toBe(4000);
-});
-
-test('Retry-After is seconds or a date; anything else is nothing', () => {
-  const now = new Date('2026-03-28T12:00:00Z');
-  expect(retryAfterMs('15', now)).toBe(15_000);
-  expect(retryAfterMs('Sat, 28 Mar 2026 12:00:30 GMT', now)).toBe(30_000);
-  expect(retryAfterMs('Sat, 28 Mar 2026 11:00:00 GMT', now)).toBe(0);
-  for (const odd of [undefined, '', 'soon', '-5', '1e9']) expect(retryAfterMs(odd, now)).toBe(0);
 });
 
 test.each([

@@ -39,11 +39,3 @@ export function isTransient(status: number): boolean {
 export function hadLeft({ details }: Failure): boolean {
   return details['sent'] !== false;
 }
-
-/** `Retry-After` in milliseconds: seconds, or a date (RFC 9110 §10.2.3); 0 for anything else. */
-export function retryAfterMs(value: string | undefined, now: Date): number {
-  if (value === undefined) return 0;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now.getTime());
-}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pauseBefore, retryAfterMs } from './retry-policy.ts';
+import { pauseBefore } from './retry-policy.ts';
 
 const POLICY = { retries: 3, backoffMs: 1000, longestMs: 3_600_000 };
 
@@ -16,22 +16,5 @@ describe('the pause before the next try', () => {
     expect(pauseBefore(POLICY, { failed: 3, random: 1, retryAfterMs: 5000 })).toBe(16_000);
     expect(pauseBefore(POLICY, { failed: 1, random: 1, retryAfterMs: 1e12 })).toBe(3_600_000);
     expect(pauseBefore(POLICY, { failed: 4, random: 1, retryAfterMs: 1000 })).toBeUndefined();
-  });
-});
-
-describe('Retry-After', () => {
-  const now = new Date('2026-03-28T12:00:00.000Z');
-
-  test.each([
-    ['120', 120_000],
-    ['0', 0],
-    ['Sat, 28 Mar 2026 12:01:00 GMT', 60_000],
-    ['Sat, 28 Mar 2026 11:00:00 GMT', 0],
-    ['soon', undefined],
-    ['-5x', undefined],
-    [undefined, undefined],
-    [['1', '2'], undefined],
-  ])('%j is %j milliseconds', (header, milliseconds) => {
-    expect(retryAfterMs(header, now)).toBe(milliseconds);
   });
 });

@@ -24,11 +24,3 @@ export function pauseBefore(
   const longest = policy.backoffMs * 4 ** (failed - 1);
   return Math.round(Math.min(policy.longestMs, Math.max(longest * random, retryAfterMs)));
 }
-
-/** RFC 9110 §10.2.3: seconds, or a date. In milliseconds from now. */
-export function retryAfterMs(header: unknown, now: Date): number | undefined {
-  if (typeof header !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
-}

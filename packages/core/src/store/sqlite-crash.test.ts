@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { builtProgram } from '../../test-support/built-program.ts';
 import { ALL } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 
@@ -122,8 +122,7 @@ async function writeAndKill(folder: string, prefix: string, count: number): Prom
 }
 
 function writerArguments(folder: string, prefix: string): string[] {
-  const writer = fileURLToPath(new URL('./fixtures/writer.mjs', import.meta.url));
-  return ['--conditions=dragoman:source', '--import', import.meta.resolve('tsx'), writer, folder, prefix];
+  return [builtProgram(new URL('./fixtures/writer.mjs', import.meta.url)), folder, prefix];
 }
 
 /** Empty when it does, else why not. */

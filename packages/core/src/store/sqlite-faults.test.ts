@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { builtProgram } from '../../test-support/built-program.ts';
+import { smallDisk } from '../../test-support/small-disk.ts';
 import { CHECKPOINT, COMMIT, HOLD, INSERT, REACHED, SELECT } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -11,6 +13,7 @@ import type { StoreError } from './store-error.ts';
 const root = mkdtempSync(join(tmpdir(), 'dragoman-faults-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+const FAULTY_ENGINE = pathToFileURL(builtProgram(new URL('./fixtures/faulty-engine.mjs', import.meta.url))).href;
 const UNAVAILABLE = { name: 'StoreError', code: 'store_unavailable' };
 
 describe('with a driver that fails', () => {
@@ -38,7 +41,7 @@ describe('with a driver that fails', () => {
       ballastBytes: BALLAST,
       onFatal: (error) => fatal.push(error),
       log: { debug: write, info: write, warn: write, error: write },
-      engine: { url: new URL('./fixtures/faulty-engine.mjs', import.meta.url).href, data: control },
+      engine: { url: FAULTY_ENGINE, data: control },
     });
   }
 
@@ -158,17 +161,19 @@ describe('with a driver that fails', () => {
   });
 });
 
-const tmpfs = mountTmpfs();
-afterAll(() => tmpfs.unmount());
+// Several times what the log and the ballast take.
+const diskPath = join(root, 'small-disk');
+const disk = smallDisk(diskPath, { megabytes: 64 });
+afterAll(() => disk[Symbol.dispose]());
 
-describe.runIf(tmpfs.why === '')(`on a small disk${tmpfs.why}`, () => {
+describe.runIf(disk.why === '')(`on a small disk${disk.why}`, () => {
   let store: SqliteStore;
   let folder: string;
   let folders = 0;
 
   beforeEach(async () => {
     folders += 1;
-    folder = join(tmpfs.path, String(folders));
+    folder = join(diskPath, String(folders));
     store = await openSqliteStore({ folder, ballastBytes: BALLAST, onFatal });
   });
 
@@ -188,9 +193,9 @@ describe.runIf(tmpfs.why === '')(`on a small disk${tmpfs.why}`, () => {
   });
 
   test('full by somebody else: writing goes on when they clean up', async () => {
-    const other = join(tmpfs.path, 'other');
+    const other = join(diskPath, 'other');
     await store.requests.accept(requestRow({ requestId: 'before' }));
-    const { bavail, bsize } = statfsSync(tmpfs.path);
+    const { bavail, bsize } = statfsSync(diskPath);
     writeFileSync(other, Buffer.alloc(bavail * bsize));
     const refused = await fillUp(store);
     await expect(store.requests.accept(large('more'))).rejects.toMatchObject(UNAVAILABLE);
@@ -210,7 +215,7 @@ describe.runIf(tmpfs.why === '')(`on a small disk${tmpfs.why}`, () => {
   });
 });
 
-if (tmpfs.why !== '') test.skip(`on a small disk${tmpfs.why}`, () => {});
+if (disk.why !== '') test.skip(`on a small disk${disk.why}`, () => {});
 
 /** Finished requests until there is no room; the ids of those acknowledged. */
 async function fillUp(store: SqliteStore): Promise<string[]> {
@@ -234,18 +239,6 @@ function large(requestId: string) {
 
 async function inTurn(writes: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const write of writes) await write();
-}
-
-/** A disk of 64 MiB, several times what the log and the ballast take; needs the right to mount one. `why` says what is missing. */
-function mountTmpfs(): { path: string; why: string; unmount(): void } {
-  const path = join(root, 'small-disk');
-  mkdirSync(path);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path], { stdio: 'pipe' });
-  } catch (error) {
-    return { path, why: ` (not here: ${error instanceof Error ? error.message.split('\n')[0] : error})`, unmount() {} };
-  }
-  return { path, why: '', unmount: () => void execFileSync('umount', [path]) };
 }
 
 function onFatal(error: Error): void {

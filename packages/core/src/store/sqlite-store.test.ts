@@ -12,7 +12,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { builtProgram } from '../../test-support/built-program.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
@@ -262,7 +264,7 @@ async function using(folder: string, use: (store: SqliteStore) => Promise<void>)
 /** A store whose first commit waits: `hold` resolves when the thread stands in it. */
 async function openHeld() {
   const control = new Int32Array(new SharedArrayBuffer(64));
-  const url = new URL('./fixtures/faulty-engine.mjs', import.meta.url).href;
+  const url = pathToFileURL(builtProgram(new URL('./fixtures/faulty-engine.mjs', import.meta.url))).href;
   const store = await openSqliteStore({
     folder: newFolder(),
     ballastBytes: 0,

@@ -1,13 +1,14 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { builtFromSource } from './built-from-source.ts';
 
 /**
  * Starts a thread from a file beside the caller: `startThread(import.meta.url, './sqlite-thread', …)`. Built, it is a file
- * like any other. From source, where Node does not read TypeScript by itself, it has to bring the loader along: a loader of
- * the main thread does not reach into others.
+ * like any other. From source it is built first: a loader of the main thread does not reach into others, and to bring one
+ * along costs each thread more than its work.
  */
 export function startThread(from: string, file: string, options: WorkerOptions): Worker {
-  if (!from.endsWith('.ts')) return new Worker(new URL(`${file}.js`, from), { execArgv: [], ...options });
-  const source = new URL(`${file}.ts`, from);
-  const code = `import { register } from '${import.meta.resolve('tsx/esm/api')}'; register(); await import('${source}');`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { execArgv: [], ...options });
+  const place = from.endsWith('.ts')
+    ? new URL('thread.js', builtFromSource({ thread: new URL(`${file}.ts`, from) }))
+    : new URL(`${file}.js`, from);
+  return new Worker(place, { execArgv: [], ...options });
 }

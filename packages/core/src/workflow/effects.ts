@@ -44,6 +44,8 @@ export interface ApiAnswer {
   readonly lineage?: string;
   /** Where it came from, when a credential fetched it. */
   readonly labels?: readonly Label[];
+  /** An earlier call got it, and this one was not made. */
+  readonly cached?: true;
 }
 
 export interface StoreWrite {
@@ -71,4 +73,6 @@ export type Progress =
       readonly key: string;
       readonly status: 'success' | 'error' | 'skipped';
       readonly milliseconds: number;
+      /** What it gave was kept from before: nothing was called or computed for it. */
+      readonly cached?: true;
     };

@@ -375,7 +375,7 @@ describe('where data comes from', () => {
 
   test('an operation on the same answer is found in the cache; on another it is not', async () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 1_000_000 });
-    const found: string[] = [];
+    const [found, told]: [string[], string[]] = [[], []];
     const own = cache.of('ada');
     const watched = {
       get: (lineage: string) => {
@@ -396,12 +396,21 @@ describe('where data comes from', () => {
     const run = (lineage: string, id: number) =>
       runWorkflow(
         { sort },
-        { data: { in: [] }, effects: new RecordedEffects(() => ({ ...answered([{ id }]), lineage })), cache: watched },
+        {
+          data: { in: [] },
+          effects: new RecordedEffects(() => ({ ...answered([{ id }]), lineage })),
+          cache: watched,
+          onProgress: (progress) => {
+            if (progress.operationId === 'sort' && 'cached' in progress) told.push(lineage);
+          },
+        },
       );
     await run('first', 1);
+    expect(told).toEqual([]);
     expect((await run('first', 1)).results.get('sort')).toEqual([{ id: 1 }]);
     expect((await run('second', 2)).results.get('sort')).toEqual([{ id: 2 }]);
     expect(found).toEqual(['made', 'found', 'made']);
+    expect(told).toEqual(['first']);
     expect(cache.of('bob').get('first')).toBeUndefined();
   });
 });

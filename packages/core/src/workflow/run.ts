@@ -138,6 +138,7 @@ export class Run {
     this.#started.add(step.id);
     const key = this.#keyOf(step.id + frame.suffix);
     const from = onProgress === undefined ? 0 : clock.elapsed();
+    const stepRun = new StepRun({ run: this, step, frame, key });
     const finished = (status: 'success' | 'error') =>
       onProgress?.({
         event: 'operation-finished',
@@ -145,6 +146,7 @@ export class Run {
         key,
         status,
         milliseconds: clock.elapsed() - from,
+        ...(stepRun.isCached && { cached: true }),
       });
     onProgress?.({ event: 'operation-started', operationId: step.id, key });
     const succeed = (produced: Produced): Produced => {
@@ -156,7 +158,7 @@ export class Run {
       return this.#failed(error, step, frame);
     };
     try {
-      const produced = new StepRun({ run: this, step, frame, key }).produce();
+      const produced = stepRun.produce();
       return produced instanceof Promise ? produced.then(succeed, fail) : succeed(produced);
     } catch (error) {
       return fail(error);

@@ -52,6 +52,7 @@ export class StepRun implements StepContext {
   /** Of what it read, was answered and ran, beside its declared inputs. */
   #labels: readonly Label[] = UNLABELLED;
   #written: string | undefined;
+  #isCached = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -66,6 +67,11 @@ export class StepRun implements StepContext {
     const lookups = this.#lookups();
     if (lookups !== undefined) return lookups.then(() => this.#work());
     return this.#work();
+  }
+
+  /** Whether what it gave was kept from before. */
+  get isCached(): boolean {
+    return this.#isCached;
   }
 
   get operationId(): string {
@@ -110,6 +116,7 @@ export class StepRun implements StepContext {
     const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#allLabels() };
     const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
     if (answer.labels !== undefined) this.#label(answer.labels);
+    this.#isCached = answer.cached === true;
     return answer;
   }
 
@@ -230,6 +237,7 @@ export class StepRun implements StepContext {
     if (cache !== undefined && cacheFor !== undefined) {
       const lineage = this.#lineageOfResult();
       const found = lineage === '' ? undefined : cache.get(lineage);
+      this.#isCached = found !== undefined;
       if (found !== undefined) return this.#finish(found);
     }
     const value = this.#step.work(this);

@@ -96,13 +96,15 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   const outcome = decodeAgentDefinition(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const definition = outcome.value;
-  const known = engine.callers.find(definition.agent_id) !== undefined;
+  const before = engine.callers.find(definition.agent_id);
   if (definition.driver !== undefined) {
     const failed = await openAgent(definition);
     if (failed !== undefined) return failed;
   }
   await engine.callers.put(definition);
-  if (known) return { status: 200, json: agentJson(definition) };
+  // One that answers no longer must not go on answering until the next start.
+  if (definition.driver === undefined && before?.driver !== undefined) await engine.router.remove(definition.agent_id);
+  if (before !== undefined) return { status: 200, json: agentJson(definition) };
   const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
   const secret = await callbackSecrets?.shownSecretOf(definition.agent_id);
   const shownOnce = { ...newKeyJson(key), ...(secret !== undefined && { webhook_secret: secret }) };

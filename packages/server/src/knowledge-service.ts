@@ -25,7 +25,7 @@ import { adminKnowledgeRoutes } from './routes/admin-knowledge.ts';
 import { capabilitiesRoute } from './routes/capabilities.ts';
 import { knowledgeRoutes } from './routes/knowledge.ts';
 
-export interface DiscoveryOptions {
+export interface KnowledgeServiceOptions {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
@@ -39,14 +39,14 @@ export interface DiscoveryOptions {
 }
 
 /** How agents learn what there is for them: APIs, capabilities, knowledge. */
-export interface Discovery {
+export interface KnowledgeService {
   readonly apis: Apis;
   readonly knowledge: Knowledge;
   readonly routes: readonly Route[];
 }
 
 /** Reads what is stored and configured. The search itself is loaded when somebody searches. */
-export async function openDiscovery(options: DiscoveryOptions): Promise<Discovery> {
+export async function openKnowledge(options: KnowledgeServiceOptions): Promise<KnowledgeService> {
   const { config, store, clock, log, gate, credentials, operations = {}, sources = [] } = options;
   const apis = new Apis({ store: store.apis, clock, log, ...(gate !== undefined && { gate }) });
   const bases = new KnowledgeBases({ store: store.knowledge, clock });
@@ -74,7 +74,7 @@ export async function openDiscovery(options: DiscoveryOptions): Promise<Discover
   return { apis, knowledge, routes };
 }
 
-function embedderOf({ config, clock, log, gate }: DiscoveryOptions): Embedder {
+function embedderOf({ config, clock, log, gate }: KnowledgeServiceOptions): Embedder {
   const endpoint = config.knowledge?.embeddings;
   if (endpoint === undefined) return new ThreadEmbedder({ clock, log });
   if (gate === undefined) throw new Error('knowledge.embeddings needs the gate, and there is none');

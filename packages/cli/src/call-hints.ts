@@ -1,0 +1,33 @@
+import type { DragomanError } from '@dragoman/client';
+import { FAILURES, type FailureCode } from '@dragoman/protocols';
+import { PROGRAM } from './command.ts';
+
+/** One A2A request, as it was asked for on the command line. */
+export interface AskedCall {
+  readonly as: string;
+  readonly agentId: string;
+  /** The file with the private key, where it was signed. */
+  readonly sign: string | undefined;
+}
+
+/** What to do about a refused A2A request, beside what the server itself suggests. */
+export function callHints({ code, details, requestId }: DragomanError, { as, agentId, sign }: AskedCall): string[] {
+  const isA = (failure: FailureCode) => code === FAILURES[failure].a2a;
+  if (isA('no_route')) return [`see who can be asked: ${PROGRAM} agents discover`];
+  if (isA('unauthenticated')) {
+    if (sign === undefined) return [`this server takes signed messages only: --sign FILE (${PROGRAM} agents keygen)`];
+    return [
+      `${as} has to be known by the public half of ${sign}: ${PROGRAM} agents add ${as} --may-call ${agentId} --public-key FILE`,
+      'or leave out --sign and ask with its API key: --key KEY',
+    ];
+  }
+  if (isA('forbidden')) {
+    const keyOf = details['sender_id'];
+    if (typeof keyOf === 'string') return [`ask as ${keyOf}: --as ${keyOf}`, `or give the key of ${as}: --key KEY`];
+    return [
+      `the administrator does that, naming all it may call: ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …`,
+    ];
+  }
+  const isOurs = Object.values(FAILURES).some(({ a2a, fault }) => a2a === code && fault === 'sender');
+  return isOurs || requestId === undefined ? [] : [`see what became of it: ${PROGRAM} explain ${requestId}`];
+}

@@ -1,0 +1,42 @@
+import { readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { isObject, parseJson } from '@dragoman/protocols';
+import { readDevKeys } from '../dev-keys.ts';
+import { DEFAULT_HOST } from '../environment.ts';
+import { healthAt, portsOf, urlOf } from './port-holder.ts';
+
+/** The server that has a data folder, as far as can be seen from here. */
+export interface FolderHolder {
+  readonly pid: number;
+  /** `undefined` when it is this machine. */
+  readonly host: string | undefined;
+  readonly since: Date;
+  /** Where it listens, if it answers there. */
+  readonly url: string | undefined;
+}
+
+/** Who signed the data folder when it was opened; `undefined` when nobody did. */
+export async function folderHolder(data: string): Promise<FolderHolder | undefined> {
+  const path = join(data, 'dragoman.owner');
+  try {
+    const parsed = parseJson(readFileSync(path, 'utf8'));
+    if (!parsed.ok || !isObject(parsed.value)) return undefined;
+    const { pid, host } = parsed.value;
+    if (typeof pid !== 'number') return undefined;
+    const since = statSync(path).mtime;
+    if (host !== hostname()) return { pid, host: String(host), since, url: undefined };
+    return { pid, host: undefined, since, url: await addressOf(pid, data) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of `dev` it is written down; any other is asked on each port it has. */
+async function addressOf(pid: number, data: string): Promise<string | undefined> {
+  const candidates = [readDevKeys(data)?.url, ...portsOf(pid).map((port) => urlOf({ host: DEFAULT_HOST, port }))];
+  for (const url of candidates) {
+    if (url !== undefined && (await healthAt(url))?.isDragoman === true) return url;
+  }
+  return undefined;
+}

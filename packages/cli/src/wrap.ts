@@ -1,0 +1,23 @@
+/**
+ * Text in lines of at most `width`: broken after a space, or after a comma as JSON has them, if there is one in the second
+ * half of the line; else in the middle of a word.
+ */
+export function wrap(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => {
+    const lines: string[] = [];
+    let rest = line;
+    while (rest.length > width) {
+      const at = breakIn(rest.slice(0, width));
+      lines.push(rest.slice(0, at).trimEnd());
+      rest = rest.slice(at);
+    }
+    return [...lines, rest];
+  });
+}
+
+function breakIn(line: string): number {
+  const at = Math.max(line.lastIndexOf(' '), line.lastIndexOf(',')) + 1;
+  if (at > line.length / 2) return at;
+  // Half of a character that takes two would be none.
+  return /[\uD800-\uDBFF]$/.test(line) ? line.length - 1 : line.length;
+}

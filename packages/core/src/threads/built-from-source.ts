@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Modules of ours, by the names they are to have, with all of ours that they use: JavaScript that needs no loader, for those
+ * who run from source. Returns the folder they are in, `<name>.js` each, or just `<name>` where it ends in `.mjs`. The folder
+ * is named for what is in it, so who builds the same finds it there.
+ */
+export function builtFromSource(modules: Readonly<Record<string, URL>>): URL {
+  const entries = Object.entries(modules).map(([name, source]) => [name, fileURLToPath(source)] as const);
+  const key = JSON.stringify(entries);
+  const folder = built.get(key) ?? build(Object.fromEntries(entries));
+  built.set(key, folder);
+  return folder;
+}
+
+/** What this process has built. */
+const built = new Map<string, URL>();
+
+function build(entryPoints: Readonly<Record<string, string>>): URL {
+  const { outputFiles }: { outputFiles: readonly { path: string; contents: Uint8Array }[] } = createRequire(
+    import.meta.url,
+  )('esbuild').buildSync({
+    entryPoints,
+    outdir: '/',
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    conditions: ['dragoman:source'],
+    external: dependencies(),
+    logLevel: 'silent',
+  });
+  const files = outputFiles.map(({ path, contents }) => ({
+    name: basename(path).replace(/\.mjs\.js$/, '.mjs'),
+    contents,
+  }));
+  const digest = createHash('sha256');
+  for (const { name, contents } of files) digest.update(`${name}\0`).update(contents);
+  const place = new URL(`${digest.digest('hex').slice(0, 24)}/`, BUILT);
+  if (!existsSync(place)) putInPlace(place, files);
+  return new URL('dist/', place);
+}
+
+/** What is not ours stays where it is. */
+function dependencies(): string[] {
+  const names = readdirSync(PACKAGES).flatMap((name) => {
+    const path = new URL(`${name}/package.json`, PACKAGES);
+    const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(path, 'utf8'));
+    return Object.keys({ ...dependencies, ...optionalDependencies });
+  });
+  return names.filter((name) => !name.startsWith('@dragoman/')).flatMap((name) => [name, `${name}/*`]);
+}
+
+/** As when it is installed: the code in `dist`, its version above it. There at once, or not at all. */
+function putInPlace(place: URL, files: readonly { name: string; contents: Uint8Array }[]): void {
+  const half = new URL(`${place.href.slice(0, -1)}.${process.pid}/`);
+  const dist = new URL('dist/', half);
+  mkdirSync(dist, { recursive: true });
+  for (const { name, contents } of files) writeFileSync(new URL(name, dist), contents);
+  copyFileSync(new URL('../../package.json', import.meta.url), new URL('package.json', half));
+  try {
+    renameSync(half, place);
+  } catch (error) {
+    rmSync(half, { recursive: true, force: true });
+    // Another process was faster.
+    if (!existsSync(place)) throw error;
+  }
+}
+
+const PACKAGES = new URL('../../../', import.meta.url);
+/** Below the folder where packages are found, as they are from the source. */
+const BUILT = new URL('../../../../node_modules/.cache/dragoman-from-source/', import.meta.url);

@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+
+/** A disk that can really be full: a file system in memory, of the size we want. Only who may mount one can have it. */
+export interface SmallDisk extends Disposable {
+  /** Empty, or ` (not here: …)` for the name of a test that is left out. */
+  readonly why: string;
+}
+
+export function smallDisk(path: string, { megabytes }: { megabytes: number }): SmallDisk {
+  mkdirSync(path, { recursive: true });
+  const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', path];
+  const { status, stderr, error } = spawnSync('mount', options, { encoding: 'utf8' });
+  const why = status === 0 ? '' : ` (not here: ${(stderr ?? String(error)).trim()})`;
+  return {
+    why,
+    [Symbol.dispose]() {
+      if (why === '') spawnSync('umount', [path]);
+    },
+  };
+}
