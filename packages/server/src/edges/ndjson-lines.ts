@@ -103,8 +103,11 @@ export function serveLines(
     };
     const take = (chunk: Uint8Array) => {
       isTaking = true;
-      for (const line of splitter.push(chunk)) connection?.receiveLine(line);
-      isTaking = false;
+      try {
+        for (const line of splitter.push(chunk)) connection?.receiveLine(line);
+      } finally {
+        isTaking = false;
+      }
       // What could be answered at once has been.
       flush();
       const { bytesSinceNewline } = splitter;
