@@ -14,26 +14,25 @@ export class InFlight<Value, Id = string> {
   }
 
   get(id: Id): Value | undefined {
-    return this.#size === 0 ? undefined : this.#entries.get(id);
+    return this.#entries.get(id);
   }
 
   has(id: Id): boolean {
-    return this.get(id) !== undefined;
+    return this.#entries.get(id) !== undefined;
   }
 
   /** The id must not be under way already. */
   add(id: Id, value: Value): void {
     if (this.#entries.size >= FEW && this.#entries.size >= 2 * this.#size) this.#startAfresh();
-    const before = this.#entries.size;
+    // An id that was used before would keep its old place.
+    else if (this.#entries.has(id)) this.#entries.delete(id);
     this.#entries.set(id, value);
-    // An id that was used before has its old place still.
-    if (this.#entries.size === before) this.#moveToEnd(id, value);
     this.#size += 1;
   }
 
   /** What it was; `undefined` when nothing of this id is under way. */
   remove(id: Id): Value | undefined {
-    const value = this.get(id);
+    const value = this.#entries.get(id);
     if (value === undefined) return undefined;
     this.#entries.set(id, undefined);
     this.#size -= 1;
@@ -70,11 +69,6 @@ export class InFlight<Value, Id = string> {
     this.#entries = new Map();
     this.#oldest = this.#entries.entries();
     this.#size = 0;
-  }
-
-  #moveToEnd(id: Id, value: Value): void {
-    this.#entries.delete(id);
-    this.#entries.set(id, value);
   }
 
   #startAfresh(): void {

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
 import pino from 'pino';
@@ -18,21 +18,20 @@ export const systemClock: Clock = {
 
 export const systemIds: Ids = {
   hex: () => {
-    // Randomness costs by the request, not by the byte, and so does writing it: one of them lasts for 64 ids. No digit is used
-    // twice.
-    if (used === digits.length) {
-      digits = randomBytes(64 * ID_BYTES).toString('hex');
+    // Randomness costs by the request, not by the byte: one of them lasts for 256 ids. No byte is used twice.
+    if (used + ID_BYTES > pool.length) {
+      randomFillSync(pool);
       used = 0;
     }
-    used += 2 * ID_BYTES;
-    return digits.slice(used - 2 * ID_BYTES, used);
+    used += ID_BYTES;
+    return pool.toString('hex', used - ID_BYTES, used);
   },
   uuid: () => randomUUID(),
 };
 
 const ID_BYTES = 16;
-let digits = '';
-let used = 0;
+const pool = Buffer.alloc(256 * ID_BYTES);
+let used = pool.length;
 
 /** JSON lines on stderr. Fields that could hold a secret are replaced before they are written. */
 export function jsonLog(level: string): Log {

@@ -228,7 +228,7 @@ export class WireClient implements AsyncDisposable {
     const json = objectIn(text);
     // What is no message has no id to tell anybody of.
     if (json === undefined) return;
-    const decoded = decodeWire(json, new Date(), LENIENT);
+    const decoded = decodeWire(json, new Date(), { lenient: true });
     if (!decoded.ok) {
       this.#unreadable(json);
       return;
@@ -306,7 +306,6 @@ function resultOf(message: WireMessage): ToolResult {
   return message['data'] as unknown as ToolResult;
 }
 
-const LENIENT = { lenient: true } as const;
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;

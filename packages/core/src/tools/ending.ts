@@ -5,8 +5,8 @@ import type { Cancel } from '../ports.ts';
  * one is made only for those who ask for it.
  */
 export class Ending {
-  /** Most are never listened to, and those that are by one or two. */
-  #listeners: (() => void)[] | undefined;
+  /** Most are never listened to. */
+  #listeners: Set<() => void> | undefined;
   #controller: AbortController | undefined;
   #isOver = false;
   #reason: unknown;
@@ -36,9 +36,11 @@ export class Ending {
   /** Calls back when it ends, or at once when it has. */
   onEnd(listener: () => void): Cancel {
     if (this.#isOver) listener();
-    else if (this.#listeners === undefined) this.#listeners = [listener];
-    else this.#listeners.push(listener);
-    return () => this.#forget(listener);
+    else {
+      this.#listeners ??= new Set();
+      this.#listeners.add(listener);
+    }
+    return () => this.#listeners?.delete(listener);
   }
 
   /** The first reason is the one that counts. */
@@ -47,13 +49,7 @@ export class Ending {
     this.#isOver = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    const listeners = this.#listeners;
+    for (const listener of this.#listeners ?? []) listener();
     this.#listeners = undefined;
-    for (const listener of listeners ?? []) listener();
-  }
-
-  #forget(listener: () => void): void {
-    const place = this.#listeners?.indexOf(listener) ?? -1;
-    if (place !== -1) this.#listeners?.splice(place, 1);
   }
 }

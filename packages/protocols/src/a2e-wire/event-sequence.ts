@@ -12,6 +12,6 @@ export class EventSequence {
 
   /** The request has ended: its id may be used again. */
   forget(reqId: string): void {
-    if (this.#next.size > 0) this.#next.delete(reqId);
+    this.#next.delete(reqId);
   }
 }

@@ -4,7 +4,6 @@ import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 /** Which plugin takes which message. */
 export class PluginTable {
   readonly #byType = new Map<string, readonly WirePlugin[]>();
-  readonly #answers = new Map<string, string>();
   readonly capabilities: readonly AcceptedCapability[];
 
   constructor(plugins: readonly WirePlugin[]) {
@@ -14,10 +13,6 @@ export class PluginTable {
         const before = this.#byType.get(type) ?? [];
         if (before.at(-1)?.exclusive !== true) this.#byType.set(type, [...before, plugin]);
       }
-    }
-    // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
-    for (const type of this.#byType.keys()) {
-      this.#answers.set(type, lookup(type)?.answer ?? `${type.replace(/\/req$/, '')}/resp`);
     }
     this.capabilities = capabilitiesOf(ordered);
   }
@@ -29,14 +24,16 @@ export class PluginTable {
 
   /** The type that answers this one; `undefined` when nobody here takes it. */
   answerTo(type: string): string | undefined {
-    return this.#answers.get(type);
+    if (!this.#byType.has(type)) return undefined;
+    // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
+    return lookup(type)?.answer ?? `${type.replace(/\/req$/, '')}/resp`;
   }
 
   /** Asks one after the other until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
-    const plugins = this.#byType.get(message.type) ?? NONE;
-    const answered = plugins[0]?.handle(message, call);
-    return plugins.length <= 1 ? answered : firstAnswer(answered, plugins.slice(1), message, call);
+    const [first, ...others] = this.#byType.get(message.type) ?? [];
+    const answered = first?.handle(message, call);
+    return others.length === 0 ? answered : firstAnswer(answered, others, message, call);
   }
 }
 
@@ -60,5 +57,3 @@ function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   }
   return [...rows.values()];
 }
-
-const NONE: readonly WirePlugin[] = [];

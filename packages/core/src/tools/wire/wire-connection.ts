@@ -158,13 +158,11 @@ export class WireConnection {
     const session = this.#contextOf();
     const bytes = this.#bytesOf(message);
     const request = new WireRequest({ session, message, log, startedAt: clock.elapsed(), bytes, tell: this.#tell });
+    this.#running.add(request.requestId, request);
     try {
       count(session.principal);
       const answered = plugins.handle(message, request);
       if (answered instanceof Promise) {
-        // What is answered at once is over before anybody could ask for its end.
-        this.#running.add(request.requestId, request);
-        if (this.isClosed) this.#leave();
         answered.then(
           (fields) => this.#succeed(request, fields),
           (error: unknown) => this.#fail(request, error),
@@ -292,21 +290,16 @@ export class WireConnection {
     this.#cancelTick?.();
     this.#idle.stop();
     this.#closed.abort();
-    this.#leave();
+    const running = this.#running.entries();
+    this.#running.clear();
+    for (const [, request] of running) {
+      request.isAnswered = true;
+      request.ending.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
+    }
     this.#next.length = 0;
     this.#waitingBytes.clear();
     this.#parts.sink.close();
     this.#parts.onClosed(this);
-  }
-
-  /** What runs is told to stop; there is nobody to answer. */
-  #leave(): void {
-    const running = this.#running.values();
-    this.#running.clear();
-    for (const request of running) {
-      request.isAnswered = true;
-      request.ending.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
-    }
   }
 
   #stamp() {
