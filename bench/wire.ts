@@ -1,6 +1,6 @@
 // A trivial tool over stdin and stdout, in one run: the A2E wire host against a bare NDJSON echo and against the official
-// MCP SDK, and an MCP server's tool through the host against the same tool with the SDK alone. The bounds beside them are what
-// no host could pass on this machine: a bare echo instead of the tool call, a relay of bytes instead of the bridge.
+// MCP SDK, and an MCP server's tool through the host against the same tool with the SDK alone. Beside them, to compare:
+// what does next to nothing instead, a bare echo for the tool call and a relay of bytes for the bridge.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,15 +67,15 @@ function judge(rates: Rates): string[] {
       if (!met) shortfalls.push(`${what}: ${value.toFixed(2)} ×, ${kind} ${bound} wanted`);
     }
   };
-  const bound = (what: string, a: string, b: string) => {
+  const compare = (what: string, a: string, b: string) => {
     const values = (['one', 'many'] as const).map((how) => rate(a)[how] / rate(b)[how]);
-    lines.push([`  ${what}`, ...values.map((value) => `${value.toFixed(2)} ×`), 'the bound']);
+    lines.push([`  ${what}`, ...values.map((value) => `${value.toFixed(2)} ×`), 'to compare']);
   };
   want('calls per second, of the MCP SDK', 'wire, our client', 'MCP SDK', 3, 'at least');
-  bound('a bare echo, that calls nothing', 'bare NDJSON echo', 'MCP SDK');
+  compare('a bare echo, that calls nothing', 'bare NDJSON echo', 'MCP SDK');
   want('time of a call, of a bare echo', 'bare NDJSON echo', 'wire, bare client', 1.6, 'at most');
   want('time through the wire, of the MCP SDK alone', 'MCP SDK', 'MCP server through the wire', 1.6, 'at most');
-  bound('a bare client and a relay of bytes', 'MCP SDK', 'MCP server, bare relay');
+  compare('a bare client and a relay of bytes', 'MCP SDK', 'MCP server, bare relay');
   console.log(`\n${table(lines)}`);
   return shortfalls;
 }
