@@ -1,14 +1,13 @@
 // A trivial tool over stdin and stdout, in one run: the A2E wire host against a bare NDJSON echo and against the official
-// MCP SDK, and an MCP server's tool through the host against the same tool with the SDK alone.
-import { type ChildProcess, spawn } from 'node:child_process';
+// MCP SDK, and an MCP server's tool through the host against the same tool with the SDK alone. Beside them, to compare:
+// what does next to nothing instead, a bare echo for the tool call and a relay of bytes for the bridge.
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { endAll, forkPart, nextMessage } from './child.ts';
 import { table } from './measure.ts';
-import { cpuOfTree } from './wire/cpu-of-tree.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
@@ -16,39 +15,27 @@ export async function run(): Promise<readonly string[]> {
   const mcp = { command: process.execPath, args: [fileOf('mcp-server.mjs')] };
   writeFileSync(config, JSON.stringify({ tools: [fileOf('tools.mjs')], mcp_servers: { sdk: mcp } }));
   const children: ChildProcess[] = [];
-  const start = (args: readonly string[]) => {
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    children.push(child);
-    return child;
-  };
-  const host = () => start([DRAGOMAN, 'wire', '--config', config]);
-  const sdk = new Client({ name: 'bench', version: '1.0.0' });
-  // As it is published, like the SDK: what compiles the sources on the way wraps every function that is made.
-  const { connectWire, streamWire }: typeof import('../packages/client/src/wire/index.ts') = await import(OUR_CLIENT);
+  const contenders: Record<string, Contender> = {};
   try {
-    const bare = new RawPeer(start([fileOf('echo.mjs')]));
-    const raw = new RawPeer(host());
-    await raw.ask({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1 });
-    const { stdout, stdin } = host();
-    const wire = await connectWire({ transport: streamWire({ input: stdout, output: stdin }) });
-    await wire.tools();
-    await sdk.connect(new StdioClientTransport({ ...mcp, stderr: 'inherit' }));
-    const rates = await measure({
-      'bare NDJSON echo': () => bare.ask(request()),
-      'wire, bare client': () => raw.ask(request()),
-      'wire, our client': () => wire.call('echo', { message: TEXT }),
-      'MCP SDK': () => sdk.callTool({ name: 'echo', arguments: { message: TEXT } }),
-      'MCP server through the wire': () => wire.call('sdk__echo', { message: TEXT }),
-    });
-    return judge(rates);
+    for (const name of NAMES) {
+      const child = forkPart(new URL('./wire/contender.mjs', import.meta.url), [name, config]);
+      children.push(child);
+      await nextMessage(child);
+      contenders[name] = (parallel, milliseconds) => {
+        const told = nextMessage<Slice>(child);
+        child.send({ parallel, milliseconds });
+        return told;
+      };
+    }
+    return judge(await measure(contenders));
   } finally {
-    await sdk.close();
-    const over = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-    for (const child of children) child.stdin?.end();
-    await Promise.all(over);
+    await endAll(children);
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Makes this many calls at once, for so long. */
+type Contender = (parallel: number, milliseconds: number) => Promise<Slice>;
 
 interface Rate {
   readonly one: number;
@@ -80,25 +67,34 @@ function judge(rates: Rates): string[] {
       if (!met) shortfalls.push(`${what}: ${value.toFixed(2)} ×, ${kind} ${bound} wanted`);
     }
   };
+  const compare = (what: string, a: string, b: string) => {
+    const values = (['one', 'many'] as const).map((how) => rate(a)[how] / rate(b)[how]);
+    lines.push([`  ${what}`, ...values.map((value) => `${value.toFixed(2)} ×`), 'to compare']);
+  };
   want('calls per second, of the MCP SDK', 'wire, our client', 'MCP SDK', 3, 'at least');
+  compare('a bare echo, that calls nothing', 'bare NDJSON echo', 'MCP SDK');
   want('time of a call, of a bare echo', 'bare NDJSON echo', 'wire, bare client', 1.6, 'at most');
   want('time through the wire, of the MCP SDK alone', 'MCP SDK', 'MCP server through the wire', 1.6, 'at most');
+  compare('a bare client and a relay of bytes', 'MCP SDK', 'MCP server, bare relay');
   console.log(`\n${table(lines)}`);
   return shortfalls;
 }
 
-/** Calls per second, in turns: each round gives every contender a short slice, and the best slice counts. */
-async function measure(contenders: Readonly<Record<string, () => Promise<unknown>>>): Promise<Rates> {
+/**
+ * Calls per second, in turns: each round gives every contender a short slice, and the best slice counts. Many and short: what
+ * else runs on the machine leaves each of them some.
+ */
+async function measure(contenders: Readonly<Record<string, Contender>>): Promise<Rates> {
   // Long enough for the optimising compilers at both ends to have had their say.
-  for (const call of Object.values(contenders)) {
-    await slice(call, PARALLEL, WARM_UP_MS);
-    await slice(call, 1, WARM_UP_MS);
+  for (const slice of Object.values(contenders)) {
+    await slice(PARALLEL, WARM_UP_MS);
+    await slice(1, WARM_UP_MS);
   }
   const slices = new Map(Object.keys(contenders).map((name) => [name, { one: [] as Slice[], many: [] as Slice[] }]));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, call] of Object.entries(contenders)) {
-      slices.get(name)?.one.push(await slice(call, 1, SLICE_MS));
-      slices.get(name)?.many.push(await slice(call, PARALLEL, SLICE_MS));
+    for (const [name, slice] of Object.entries(contenders)) {
+      slices.get(name)?.one.push(await slice(1, SLICE_MS));
+      slices.get(name)?.many.push(await slice(PARALLEL, SLICE_MS));
     }
   }
   return Object.fromEntries(
@@ -115,20 +111,6 @@ interface Slice {
   readonly cpuMicroseconds: number;
 }
 
-async function slice(call: () => Promise<unknown>, parallel: number, milliseconds: number): Promise<Slice> {
-  const start = performance.now();
-  const cpu = cpuOfTree();
-  let calls = 0;
-  const work = async () => {
-    while (performance.now() - start < milliseconds) {
-      await call();
-      calls += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: parallel }, work));
-  return { calls, milliseconds: performance.now() - start, cpuMicroseconds: cpuOfTree() - cpu };
-}
-
 function bestRate(slices: readonly Slice[]): number {
   return Math.max(...slices.map(({ calls, milliseconds }) => (1000 * calls) / milliseconds));
 }
@@ -138,49 +120,21 @@ function cpuPerCall(slices: readonly Slice[]): number {
   return sum(({ cpuMicroseconds }) => cpuMicroseconds) / sum(({ calls }) => calls);
 }
 
-/** Sends a line and waits for the line with its id; nothing else. */
-class RawPeer {
-  readonly #stdin: NodeJS.WritableStream;
-  readonly #waiting = new Map<string, (line: string) => void>();
-
-  constructor({ stdin, stdout }: ChildProcess) {
-    if (stdin === null || stdout === null) throw new Error('a child without pipes');
-    this.#stdin = stdin;
-    let begun = '';
-    stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      const lines = (begun + chunk).split('\n');
-      begun = lines.pop() ?? '';
-      for (const line of lines) {
-        const { id, req_id = id } = JSON.parse(line) as { id: string; req_id?: string };
-        this.#waiting.get(req_id)?.(line);
-        this.#waiting.delete(req_id);
-      }
-    });
-  }
-
-  ask(message: { readonly id: string; readonly [field: string]: unknown }): Promise<string> {
-    return new Promise((resolve) => {
-      this.#waiting.set(message.id, resolve);
-      this.#stdin.write(`${JSON.stringify(message)}\n`);
-    });
-  }
-}
-
-let requests = 0;
-function request() {
-  const id = `r${++requests}`;
-  return { a2e: '1.0', type: 'tool/call/req', id, ts: 1, tool_name: 'echo', arguments: { message: TEXT } };
-}
-
 function fileOf(name: string): string {
   return fileURLToPath(new URL(`./wire/${name}`, import.meta.url));
 }
 
-const OUR_CLIENT = new URL('../packages/client/dist/wire/index.js', import.meta.url).href;
-const DRAGOMAN = fileURLToPath(new URL('../packages/cli/bin/dragoman.js', import.meta.url));
-const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(4);
+/** Each a line of `contender.mjs`. */
+const NAMES = [
+  'bare NDJSON echo',
+  'wire, bare client',
+  'wire, our client',
+  'MCP SDK',
+  'MCP server through the wire',
+  'MCP server, bare relay',
+];
 const NOTHING: Rate = { one: Number.NaN, many: Number.NaN, cpuOne: Number.NaN, cpuMany: Number.NaN };
 const PARALLEL = 16;
 const WARM_UP_MS = 3_000;
-const ROUNDS = 8;
-const SLICE_MS = 400;
+const ROUNDS = 24;
+const SLICE_MS = 150;

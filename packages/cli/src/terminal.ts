@@ -1,3 +1,5 @@
+import { isatty } from 'node:tty';
+
 /** Where a command writes and reads, and what it may assume of whoever is at the other end. */
 export interface Terminal {
   /** To stdout: what was asked for. */
@@ -15,7 +17,7 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal({ environment }: { environment: NodeJS.ProcessEnv }): Terminal {
-  const { stdout, stderr, stdin } = process;
+  const { stdout, stderr } = process;
   // Whoever reads us may leave at any time, as `head` does. There is nobody left to tell.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,10 +32,11 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     note: (text) => void stderr.write(text),
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
-    ...(stdin.isTTY && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt) }),
+    // Not by way of `process.stdin`: it is opened by whoever reads it.
+    ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt) }),
     async readStdin() {
       const chunks: Buffer[] = [];
-      for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
       return Buffer.concat(chunks);
     },
   };

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
+import { ownStdin } from './own-stdin.ts';
 import { ownStdout } from './own-stdout.ts';
 
 export interface WireOptions {
@@ -23,6 +25,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   const { config, adminKey } = settings;
   const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
   let server: Server | undefined;
+  let input: Readable | undefined;
   let forget = () => {};
   try {
     server = await startServer({
@@ -42,15 +45,13 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
     });
     const { host } = server.wire;
     const maxLineBytes = config.wire?.max_message_bytes;
-    await Promise.race([
-      serveStdio({ input: process.stdin, output }, { host, clock: systemClock, maxLineBytes }),
-      told,
-    ]);
+    input = ownStdin();
+    await Promise.race([serveStdio({ input, output }, { host, clock: systemClock, maxLineBytes }), told]);
     return 0;
   } finally {
     forget();
     await server?.stop({ drainMs: 1000 });
-    process.stdin.destroy();
+    input?.destroy();
     giveBack();
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   }

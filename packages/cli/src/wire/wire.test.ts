@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { DragomanProcess, dragoman, dragomanFile } from '../../test-support/dragoman-process.ts';
@@ -47,6 +48,41 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
   expect(stderr).toContain('and prints again\n');
   expect(code).toBe(0);
   expect(existsSync(join(folder, '.dragoman'))).toBe(false);
+});
+
+test('a line whose end comes later is read whole, though others were read meanwhile', async () => {
+  const host = startHost([], folderWith('tools: [./tools.mjs]\n'));
+  const heard = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse(String((await heard.next()).value));
+  const call = (id: string, text: string) => line('tool/call/req', id, { tool_name: 'shout', arguments: { text } });
+  const cut = call('cut', 'whole');
+  // An answer says that everything up to it has been read, the beginning of the next line too.
+  host.stdin.write(`${HELLO}${cut.slice(0, 40)}`);
+  expect(await next()).toMatchObject({ type: 'handshake/resp' });
+  host.stdin.write(`${cut.slice(40)}${call('after', 'x'.repeat(100_000))}${call('last', 'y').slice(0, -1)}`);
+  expect(await next()).toMatchObject({ req_id: 'cut', data: { data: { loud: 'WHOLE' } } });
+  expect(await next()).toMatchObject({ req_id: 'after', data: { data: { loud: 'X'.repeat(100_000) } } });
+  host.stdin.end('\n');
+  expect(await next()).toMatchObject({ req_id: 'last', data: { data: { loud: 'Y' } } });
+  expect(await once(host, 'exit')).toEqual([0, null]);
+});
+
+test('a file is read as a pipe is', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const asked = join(folder, 'asked.ndjson');
+  writeFileSync(asked, `${HELLO}${line('ping', 'there')}`);
+  const host = startHost([], folder, openSync(asked, 'r'));
+  let stdout = '';
+  host.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  await once(host, 'close');
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text).type),
+  ).toEqual(['handshake/resp', 'pong']);
 });
 
 test('with --data it remembers, and leaves a line for each request', async () => {
@@ -130,10 +166,7 @@ test('a host that is killed takes its MCP servers with it, or the next one does'
     join(folder, 'dragoman.yaml'),
     JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
   );
-  const host = spawn(process.execPath, [dragomanFile(), 'wire', '--data', 'data'], {
-    cwd: folder,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const host = startHost(['--data', 'data'], folder);
   const lines = createInterface({ input: host.stdout });
   host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
   for await (const text of lines) if (text.includes('stubborn__noop')) break;
@@ -150,6 +183,15 @@ test('a host that is killed takes its MCP servers with it, or the next one does'
   expect(isAlive(pid)).toBe(false);
   expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
 }, 120_000);
+
+/** A host that is talked to while it runs. */
+function startHost(args: readonly string[], folder: string, stdin: 'pipe' | number = 'pipe') {
+  const host = spawn(process.execPath, [dragomanFile(), 'wire', ...args], {
+    cwd: folder,
+    stdio: [stdin, 'pipe', 'ignore'],
+  });
+  return host as ChildProcessByStdio<Writable, Readable, null>;
+}
 
 function isAlive(pid: number): boolean {
   try {

@@ -71,6 +71,7 @@ export function serveLines(
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
     let isOver = false;
+    let isTaking = false;
 
     const flush = () => {
       if (pending === '') return;
@@ -101,7 +102,14 @@ export function serveLines(
       resolve();
     };
     const take = (chunk: Uint8Array) => {
-      for (const line of splitter.push(chunk)) connection?.receiveLine(line);
+      isTaking = true;
+      try {
+        for (const line of splitter.push(chunk)) connection?.receiveLine(line);
+      } finally {
+        isTaking = false;
+      }
+      // What could be answered at once has been.
+      flush();
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
       if (bytesSinceNewline === 0) {
@@ -119,7 +127,7 @@ export function serveLines(
       {
         send: (text) => {
           // Everything that is said in one turn goes in one write.
-          if (pending === '') process.nextTick(flush);
+          if (pending === '' && !isTaking) process.nextTick(flush);
           pending += `${text}\n`;
         },
         close: () => {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Microseconds of CPU that this process and everything it started have used; `NaN` where the system does not tell. */
-export function cpuOfTree(): number {
-  const all = new Map<number, { parent: number; used: number }>();
+export function cpuOfTree() {
+  const all = new Map();
   for (const name of names()) {
     const row = /^\d+$/.test(name) ? statOf(name) : undefined;
     if (row !== undefined) all.set(Number(name), row);
@@ -12,13 +12,13 @@ export function cpuOfTree(): number {
   return total;
 }
 
-function descends(pid: number, all: ReadonlyMap<number, { parent: number }>): boolean {
-  let at: number | undefined = pid;
+function descends(pid, all) {
+  let at = pid;
   while (at !== undefined && at !== process.pid) at = all.get(at)?.parent;
   return at === process.pid;
 }
 
-function names(): string[] {
+function names() {
   try {
     return readdirSync('/proc');
   } catch {
@@ -27,7 +27,7 @@ function names(): string[] {
 }
 
 /** proc(5): after the name, which may hold anything, `state ppid …`, and the times at 14 and 15. */
-function statOf(pid: string): { parent: number; used: number } | undefined {
+function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
