@@ -128,10 +128,12 @@ describe('health', () => {
     const { registry, clock, find } = open();
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     clock.time += STALE_MS;
-    expect(find(['read']).ids).toEqual(['one-agent']);
+    expect(find(['read'])).toEqual({ ids: ['one-agent'], total: 1 });
+    expect([find([]).total, find([], 'unhealthy').total]).toEqual([1, 0]);
     clock.time += 1;
-    expect(find(['read']).ids).toEqual([]);
-    expect(find(['read'], 'unhealthy').ids).toEqual(['one-agent']);
+    expect(find(['read'])).toEqual({ ids: [], total: 0 });
+    expect(find(['read'], 'unhealthy')).toEqual({ ids: ['one-agent'], total: 1 });
+    expect([find([]).total, find([], 'unhealthy').total]).toEqual([0, 1]);
     expect(await registry.beat('ada', 'one-agent')).toBe(clock.time);
     expect(find(['read']).ids).toEqual(['one-agent']);
     expect(find(['read'], 'unhealthy').ids).toEqual([]);

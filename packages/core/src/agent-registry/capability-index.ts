@@ -26,6 +26,8 @@ export class CapabilityIndex<Agent extends Indexed> {
   readonly #rows = new Map<string, Uint32Array>();
   readonly #few = new Map<string, readonly number[]>();
   readonly #healthyRows = new Map<string, Uint32Array>();
+  /** How many bits two rows have in common: to count them takes longer than to find the first. */
+  #totals = new WeakMap<Uint32Array, WeakMap<Uint32Array, number>>();
   readonly #places = new Map<string, number>();
   #ordered: string[] = [];
   #healthy = new Uint32Array(0);
@@ -74,7 +76,21 @@ export class CapabilityIndex<Agent extends Indexed> {
     one ??= status === 'healthy' ? this.#healthy : this.#everybody;
     other ??= this.#everybody;
     if (status === 'unhealthy') one = both(one, this.#unhealthy);
-    return { agents: this.#first(limit, one, other), total: countCommon(one, other) };
+    return { agents: this.#first(limit, one, other), total: this.#total(one, other) };
+  }
+
+  #total(one: Uint32Array, other: Uint32Array): number {
+    let totals = this.#totals.get(one);
+    if (totals === undefined) {
+      totals = new WeakMap();
+      this.#totals.set(one, totals);
+    }
+    let total = totals.get(other);
+    if (total === undefined) {
+      total = countCommon(one, other);
+      totals.set(other, total);
+    }
+    return total;
   }
 
   /** The healthy ones of a row. Nearly everybody asks for them, so they are kept until somebody's health changes. */
@@ -106,7 +122,10 @@ export class CapabilityIndex<Agent extends Indexed> {
   }
 
   #setHealth(place: number, isHealthy: boolean): void {
-    if (isSet(this.#healthy, place) !== isHealthy) this.#healthyRows.clear();
+    if (isSet(this.#healthy, place) !== isHealthy) {
+      this.#healthyRows.clear();
+      this.#totals = new WeakMap();
+    }
     setBit(this.#healthy, place, isHealthy);
     setBit(this.#unhealthy, place, !isHealthy);
   }
@@ -139,6 +158,7 @@ export class CapabilityIndex<Agent extends Indexed> {
     }
     this.#rows.clear();
     this.#healthyRows.clear();
+    this.#totals = new WeakMap();
     this.#few.clear();
     for (const [capability, those] of places) {
       this.#few.set(capability, those);
