@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import { moduleAgent } from '../agents/module-agent.ts';
+import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
 import { Engine } from '../engine.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
@@ -42,13 +42,40 @@ test('a letter that cannot be written before its request is recorded is told to 
   await engine.stop({ drainMs: 0 });
 });
 
-function mailboxOn(store: Store) {
+test('a message whose answer takes its time is acknowledged, but never before it is recorded', async () => {
+  const store = new MemoryStore();
+  const { accept } = store.requests;
+  let land = () => {};
+  const landed = new Promise<void>((resolve) => {
+    land = resolve;
+  });
+  Object.assign(store.requests, {
+    accept: async (...request: Parameters<typeof accept>) => {
+      await landed;
+      return accept(...request);
+    },
+  });
+  const { mailbox, engine } = mailboxOn(store, async function* () {
+    await new Promise(() => {});
+    return null;
+  });
+  let told: unknown;
+  const receiving = mailbox.receive(message('hello'), { principal: ANN }).then((response) => {
+    told = response;
+  });
+  clock.pass(5000);
+  await new Promise(setImmediate);
+  expect(told).toBeUndefined();
+  land();
+  await receiving;
+  expect(told).toMatchObject({ metadata: { status: 'received' } });
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+function mailboxOn(store: Store, agent: ModuleAgentFunction = echo) {
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
-  engine.addAgent(
-    moduleAgent('echo', async function* ({ params }) {
-      return { content: params['content'] ?? null };
-    }),
-  );
+  engine.addAgent(moduleAgent('echo', agent));
   const gate = openGate({ clock, log });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
@@ -61,8 +88,16 @@ function mailboxOn(store: Store) {
   return { mailbox, engine };
 }
 
-function inThread(message: string): MailboxMessage {
-  const json = { version: '0.3.0', from: { name: 'Ann' }, message, metadata: { threadId: 'th_1' } };
+const echo: ModuleAgentFunction = async function* ({ params }) {
+  return { content: params['content'] ?? null };
+};
+
+function inThread(text: string): MailboxMessage {
+  return message(text, { threadId: 'th_1' });
+}
+
+function message(text: string, metadata = {}): MailboxMessage {
+  const json = { version: '0.3.0', from: { name: 'Ann' }, message: text, metadata };
   const decoded = mailboxDialect.decode(json, clock.now());
   if (!decoded.ok || !isMailboxMessage(decoded.value)) throw new Error('not a message');
   return decoded.value;

@@ -8,7 +8,6 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
-import { frameFrom } from '../runs/frame-text.ts';
 import type { Reading } from '../runs/reading.ts';
 import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage, ThreadPage } from '../store/store.ts';
 import { anonymousPrefix, isAnonymous } from './anonymous.ts';
@@ -105,21 +104,20 @@ export class Mailbox {
     const addressed = directory.find(message, principal);
     const envelope = envelopeOf(message, { ...addressed, source: isAnonymous(principal.id) ? null : principal.id });
 
-    const accepting = deferredRow();
+    const key = { owner: principal.id, requestId: message.messageId ?? '' };
     const call: Call = {
       principal,
       signal: this.#stopped.signal,
       log: this.#options.log,
       counted: true,
-      onAccepted: accepting.resolve,
       ...(text !== undefined && { received: { dialect: 'a2a-mailbox', text } }),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
+    if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { key, envelope, call });
+    const accepting = deferredRow();
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
-    const reading = this.#options.engine.open(envelope, call);
-    const key = { owner: principal.id, requestId: message.messageId ?? '' };
-    const needsLetter = hasThread || callbackUrl !== null;
-    const opening = needsLetter ? this.#open(key, message, { hasThread, envelope }) : Promise.resolve(false);
+    const reading = this.#options.engine.open(envelope, { ...call, onAccepted: accepting.resolve });
+    const opening = this.#open(key, message, { hasThread, envelope });
     // It is waited for once the request is accepted; until then a full disk must not count as nobody's error.
     opening.catch(() => {});
     // In the same breath as the letter, so that both are in one commit.
@@ -130,6 +128,36 @@ export class Mailbox {
     await opening;
     const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
     return callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
+  }
+
+  /** One that owes its answer to nobody but who waits for it, or asks for it later. */
+  #receivePlain(
+    message: MailboxMessage,
+    { key, envelope, call }: { key: RequestKey; envelope: Asked['envelope']; call: Call },
+  ): Promise<MailboxResponse> {
+    const { clock, engine, settings } = this.#options;
+    return new Promise((resolve, reject) => {
+      let asked: Asked | undefined;
+      let isLate = false;
+      const acknowledge = () => {
+        isLate = true;
+        // Not before it is recorded.
+        if (asked !== undefined) resolve(acknowledgementOf(asked, message));
+      };
+      const onAccepted = (row: RequestRow) => {
+        asked = askedBy(row, key, envelope);
+        if (isLate) acknowledge();
+      };
+      const reading = engine.open(envelope, { ...call, onAccepted });
+      const cancel = clock.after(settings.answerWithinMs, acknowledge);
+      finalOf(reading)
+        .then((final) => resolve(answerOf(asked ?? never(), final)))
+        .catch((error: unknown) => {
+          if (isLate) this.#tellUnlessRefused(error);
+          reject(error);
+        })
+        .finally(cancel);
+    });
   }
 
   /** The answer to a message sent before, or its acknowledgement while there is none. */
@@ -299,14 +327,15 @@ export class Mailbox {
   /** Work that goes on when nobody waits for it any more. */
   #follow<Result>(work: Promise<Result>): Promise<Result> {
     const followed = work
-      .catch((error: unknown) => {
-        if (!(error instanceof Refused)) {
-          this.#options.log.error({ error: String(error) }, 'the answer to a message could not be recorded');
-        }
-      })
+      .catch((error: unknown) => this.#tellUnlessRefused(error))
       .finally(() => this.#following.delete(followed));
     this.#following.add(followed);
     return work;
+  }
+
+  #tellUnlessRefused(error: unknown): void {
+    if (error instanceof Refused) return;
+    this.#options.log.error({ error: String(error) }, 'the answer to a message could not be recorded');
   }
 
   async #keepHouse(): Promise<void> {
@@ -329,9 +358,11 @@ interface Answering {
 }
 
 async function finalOf(reading: Reading): Promise<E2AResponse> {
-  const final = await reading.final();
-  if (final === undefined) throw new Error('an answer ended without its final frame');
-  return frameFrom(final.text);
+  return (await reading.finalFrame()) ?? noEnd();
+}
+
+function noEnd(): never {
+  throw new Error('an answer ended without its final frame');
 }
 
 function deferredRow() {

@@ -6,6 +6,8 @@ import { frameFrom } from './frame-text.ts';
 export interface FrameSource {
   /** Some of the frames after this one, as soon as there are any; none when the answer is over. */
   after(sequence: number): Promise<readonly FrameRow[]>;
+  /** The final frame, where it is at hand: nobody has to read it back from its text. */
+  readonly final?: E2AResponse | undefined;
 }
 
 /**
@@ -42,10 +44,20 @@ export class Reading implements AsyncIterable<E2AResponse> {
     }
   }
 
+  /** The same as it was before it became text. */
+  async finalFrame(): Promise<E2AResponse | undefined> {
+    const row = await this.final();
+    return row === undefined ? undefined : this.#frameOf(row);
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
-      for (const row of rows) yield frameFrom(row.text);
+      for (const row of rows) yield this.#frameOf(row);
     }
+  }
+
+  #frameOf({ isFinal, text }: FrameRow): E2AResponse {
+    return (isFinal ? this.#source?.final : undefined) ?? frameFrom(text);
   }
 }
 

@@ -55,6 +55,10 @@ export class Run implements FrameSource {
     return this.#given;
   }
 
+  get final(): E2AResponse | undefined {
+    return this.#final;
+  }
+
   /** Whether the final frame has been given. */
   get answered(): boolean {
     return this.#final !== undefined;
