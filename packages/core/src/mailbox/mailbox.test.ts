@@ -45,18 +45,15 @@ test('a letter that cannot be written before its request is recorded is told to 
 test('a message whose answer takes its time is acknowledged, but never before it is recorded', async () => {
   const store = new MemoryStore();
   const { accept } = store.requests;
-  let land = () => {};
-  const landed = new Promise<void>((resolve) => {
-    land = resolve;
-  });
+  const [landed, finished] = [deferred(), deferred()];
   Object.assign(store.requests, {
     accept: async (...request: Parameters<typeof accept>) => {
-      await landed;
+      await landed.promise;
       return accept(...request);
     },
   });
   const { mailbox, engine } = mailboxOn(store, async function* () {
-    await new Promise(() => {});
+    await finished.promise;
     return null;
   });
   let told: unknown;
@@ -66,9 +63,10 @@ test('a message whose answer takes its time is acknowledged, but never before it
   clock.pass(5000);
   await new Promise(setImmediate);
   expect(told).toBeUndefined();
-  land();
+  landed.resolve();
   await receiving;
   expect(told).toMatchObject({ metadata: { status: 'received' } });
+  finished.resolve();
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -91,6 +89,14 @@ function mailboxOn(store: Store, agent: ModuleAgentFunction = echo) {
 const echo: ModuleAgentFunction = async function* ({ params }) {
   return { content: params['content'] ?? null };
 };
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  return { promise, resolve };
+}
 
 function inThread(text: string): MailboxMessage {
   return message(text, { threadId: 'th_1' });
