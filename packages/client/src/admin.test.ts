@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import type { ApiDefinition } from '../../core/src/apis/definition.ts';
 import type { AgentDefinition as ServersDefinition } from '../../core/src/registry/definition.ts';
 import { impatient, realServer } from '../test-support/real-server.ts';
 import type { AgentDefinition } from './admin.ts';
+import type { ApiInput } from './api-admin.ts';
 
 // The client may not use the server's types, so that they are the same is checked here, by the compiler.
 const sameShape = (ours: Required<AgentDefinition>): Required<ServersDefinition> => ours;
 const sameShapeBack = (theirs: Required<ServersDefinition>): Required<AgentDefinition> => theirs;
+const sameMember = (theirs: keyof ApiDefinition): keyof ApiInput => theirs;
 
 test('an agent is made, replaced, read, listed and removed', async () => {
   const { admin } = await realServer();
@@ -60,8 +63,42 @@ test("administration is refused to an agent's key", async () => {
   await expect(client.admin.keys.list()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
 });
 
-test('the client knows an agent as the server does', () => {
+test('the client knows an agent and an API as the server does', () => {
   expect(sameShape).not.toBe(sameShapeBack);
+  expect(sameMember('accepts_data_from')).toBe('accepts_data_from');
+});
+
+test('an API is made, read, listed and removed', async () => {
+  const { apis } = (await realServer()).admin.admin;
+  const api: ApiInput = { base_url: 'https://crm.example', accepts_data_from: ['shop.example'] };
+  const kept = { id: 'crm', ...api, description: null, endpoints: [], from: 'admin' };
+  expect(await apis.put('crm', api)).toEqual(kept);
+  expect(await apis.get('crm')).toEqual(kept);
+  expect(await apis.list()).toEqual([kept]);
+  expect(await apis.remove('crm')).toEqual({ id: 'crm', removed: true });
+  await expect(apis.get('crm')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('what is recorded of one request, or of an agent, is forgotten; what is under way stays', async () => {
+  const { admin, client } = await realServer();
+  const { agents, requests } = admin.admin;
+  const [first, second] = [client.send('forget me'), client.send('and me')];
+  await Promise.all([first.final(), second.final()]);
+  const gone = { request_id: first.requestId, agent_id: 'caller', removed: true };
+  expect(await requests.forget(first.requestId, { agentId: 'caller' })).toEqual(gone);
+  await expect(requests.explain(first.requestId)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(requests.forget(first.requestId)).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  const running = client.send('go', { agent: 'forever' });
+  for await (const _ of running) break;
+  await expect(requests.forget(running.requestId)).rejects.toMatchObject({ code: 'conflict', status: 409 });
+  expect(await agents.forget('caller')).toMatchObject({
+    agent_id: 'caller',
+    forgotten: { requests: 1, executions: 0, stored_keys: 0 },
+    under_way: 1,
+  });
+  await expect(requests.explain(second.requestId)).rejects.toMatchObject({ code: 'not_found' });
+  expect((await agents.get('caller')).agent_id).toBe('caller');
+  await expect(agents.forget('nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
 test('a request is explained, and one that is not on record is not found', async () => {

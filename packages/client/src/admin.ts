@@ -94,6 +94,21 @@ export interface AgentList {
   readonly targets: readonly string[];
 }
 
+/** What was taken out of the record in the name of an agent, counted, and how much was left because it is under way. */
+export interface Forgotten {
+  readonly agent_id: string;
+  readonly forgotten: {
+    readonly requests: number;
+    readonly sessions: number;
+    readonly executions: number;
+    readonly callbacks: number;
+    readonly memories: number;
+    readonly stored_keys: number;
+    readonly thread_messages: number;
+  };
+  readonly under_way: number;
+}
+
 /** Every tool, and the names of those that have changed and are held until they are accepted. */
 export interface ToolList {
   readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
@@ -142,6 +157,11 @@ class AgentAdmin {
   /** Its keys end with it. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}` });
+  }
+
+  /** Takes what is recorded in its name off the record for good; the agent and its keys stay. */
+  forget(agentId: string): Promise<Forgotten> {
+    return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}/data` });
   }
 }
 

@@ -10,6 +10,8 @@ export interface ApiInput {
     readonly path: string;
     readonly description?: string;
   }[];
+  /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any, none unless told. */
+  readonly accepts_data_from?: readonly string[];
   /** An OpenAPI 3 or Swagger 2 document. */
   readonly openapi?: { readonly [member: string]: unknown };
 }
@@ -24,6 +26,7 @@ export interface KeptApi {
     readonly path: string;
     readonly description: string | null;
   }[];
+  readonly accepts_data_from?: readonly string[];
   /** One of the configuration file can be changed there only. */
   readonly from: 'config' | 'admin';
 }

@@ -6,6 +6,7 @@ export type {
   AgentList,
   Credential,
   CredentialDefinition,
+  Forgotten,
   Key,
   KeyRequest,
   Limits,

@@ -1,7 +1,7 @@
 import type { Explanation } from '@dragoman/protocols';
 import type { Http } from './http.ts';
 
-/** What happened to requests. */
+/** What happened to requests, and taking it off the record. */
 export class RequestAdmin {
   readonly #http: Http;
 
@@ -11,7 +11,22 @@ export class RequestAdmin {
 
   /** Of several agents' requests of this id the newest, or that of `agentId`. */
   explain(requestId: string, { agentId }: { agentId?: string | undefined } = {}): Promise<Explanation> {
-    const query = agentId === undefined ? '' : `?agent_id=${encodeURIComponent(agentId)}`;
-    return this.#http.json({ path: `admin/v1/requests/${encodeURIComponent(requestId)}${query}` });
+    return this.#http.json({ path: pathOf(requestId, agentId) });
   }
+
+  /**
+   * Takes a request with its answer, or an execution with its events and result, off the record for good. `agentId` says whose
+   * is meant where several agents have used the id. One that is under way is refused as a conflict.
+   */
+  forget(
+    requestId: string,
+    { agentId }: { agentId?: string | undefined } = {},
+  ): Promise<{ request_id: string; agent_id: string; removed: true }> {
+    return this.#http.json({ method: 'DELETE', path: pathOf(requestId, agentId) });
+  }
+}
+
+function pathOf(requestId: string, agentId: string | undefined): string {
+  const query = agentId === undefined ? '' : `?agent_id=${encodeURIComponent(agentId)}`;
+  return `admin/v1/requests/${encodeURIComponent(requestId)}${query}`;
 }

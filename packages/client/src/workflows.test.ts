@@ -40,6 +40,16 @@ test('one that takes long is started, followed and cancelled', async () => {
   expect(await client.workflows.cancel(id)).toBe(false);
 });
 
+test('one that has ended is forgotten, one that runs is not', async () => {
+  const { client } = await realServer();
+  await client.workflows.execute(lines('sdk-5', { time }));
+  expect(await client.workflows.forget('sdk-5')).toEqual({ execution_id: 'sdk-5', removed: true });
+  await expect(client.workflows.forget('sdk-5')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+  const id = await client.workflows.start(lines('sdk-6', { wait: { Wait: { duration: 20_000 } } }));
+  await expect(client.workflows.forget(id)).rejects.toMatchObject({ code: 'conflict', status: 409 });
+  await client.workflows.cancel(id);
+});
+
 test('what cannot begin is thrown, with the issues and what to do', async () => {
   const { client } = await realServer();
   const unknown = client.workflows.execute(lines('sdk-3', { a: { Wiat: {} } }));

@@ -106,6 +106,14 @@ export class Workflows {
     return (await this.#insist<{ cancelled: boolean }>(request)).cancelled;
   }
 
+  /**
+   * Takes an execution that has ended off the record, with its events and result. Tried once: a second try would not find
+   * what the first took out.
+   */
+  forget(executionId: string, options: Waiting = {}): Promise<{ execution_id: string; removed: true }> {
+    return this.#http.json({ method: 'DELETE', path: executionPath(executionId), signal: options.signal });
+  }
+
   #post<T>(
     what: 'validate' | 'plan' | 'execute',
     workflow: WorkflowInput,

@@ -92,7 +92,7 @@ function addCommand(context: Context): Command {
 /** A document is read here: what the server needs of it is a small part. */
 async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiInput; warnings: readonly string[] }> {
   const { baseUrl, description, endpoint, openapi, acceptsDataFrom } = options;
-  const told: ApiInput & { readonly accepts_data_from?: readonly string[] } = {
+  const told: ApiInput = {
     ...(baseUrl !== undefined && { base_url: baseUrl }),
     ...(description !== undefined && { description }),
     ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
