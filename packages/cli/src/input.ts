@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import type { Context } from './context.ts';
 import { fail } from './trouble.ts';
 
@@ -24,4 +25,17 @@ export async function readText(file: string, context: Context): Promise<string> 
   } catch {
     fail({ code: 'not_utf8', message: `${file === '-' ? 'stdin' : file} is not UTF-8 text` });
   }
+}
+
+/** The JSON object an option gives: itself, or on stdin for `-`; an empty one where the option was left out. */
+export async function objectOption(option: string, given: string | undefined, context: Context): Promise<JsonObject> {
+  return objectIn(given === '-' ? await readText('-', context) : (given ?? '{}'), option);
+}
+
+/** The JSON object in the text of an option. */
+export function objectIn(text: string, option: string): JsonObject {
+  const json = parseJson(text);
+  if (json.ok && isObject(json.value)) return json.value;
+  const issues = json.ok ? [] : json.issues;
+  fail({ code: 'usage', message: `${option} must be a JSON object, such as {"a":1}`, issues, exitCode: 2 });
 }

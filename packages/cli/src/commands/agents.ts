@@ -8,8 +8,11 @@ import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { callCommand } from './agents-call.ts';
+import { discoverCommand } from './agents-discover.ts';
 import { forgetCommand } from './agents-forget.ts';
-import { callCommand, discoverCommand, keygenCommand, registerCommand } from './agents-messages.ts';
+import { keygenCommand } from './agents-keygen.ts';
+import { registerCommand } from './agents-register.ts';
 
 export function agentsCommand(context: Context): Command {
   return newCommand(context, {

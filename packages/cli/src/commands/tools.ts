@@ -1,12 +1,12 @@
 import { DragomanError } from '@dragoman/client';
 import type { WireClient } from '@dragoman/client/wire';
-import { isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import { isObject } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Command } from 'commander';
 import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { readText } from '../input.ts';
+import { objectOption } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { printable } from '../paint.ts';
 import { table } from '../table.ts';
@@ -56,7 +56,7 @@ function callCommand(context: Context): Command {
   withToolsOptions(command);
   return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
     const { terminal, onSignal } = context;
-    const args = argumentsIn(options.args === '-' ? await readText('-', context) : (options.args ?? '{}'));
+    const args = await objectOption('--args', options.args, context);
     const stop = new AbortController();
     const forget = onSignal(() => stop.abort(new DragomanError({ code: 'cancelled', message: 'cancelled' })));
     try {
@@ -130,13 +130,6 @@ function told(error: unknown): never {
   if (!(error instanceof DragomanError)) throw error;
   const { code, message, issues, suggestions } = error;
   fail({ code, message, issues, fixes: suggestions });
-}
-
-function argumentsIn(text: string): JsonObject {
-  const json = parseJson(text);
-  if (json.ok && isObject(json.value)) return json.value;
-  const message = json.ok ? 'they must be an object, such as {"a":1}' : (json.issues[0]?.message ?? '');
-  fail({ code: 'usage', message: `--args: ${message}`, exitCode: 2 });
 }
 
 function toolTable(tools: readonly ToolDefinition[]): string {

@@ -1,0 +1,59 @@
+import { type AgentIdentity, createClient } from '@dragoman/client';
+import type { Command } from 'commander';
+import { callHints } from '../call-hints.ts';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, findServer, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { objectOption, readText } from '../input.ts';
+import { fail } from '../trouble.ts';
+
+export function callCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents call',
+    summary: 'ask an agent by an A2A request, with a key or signed',
+    examples: [
+      `${PROGRAM} agents call echo say --as desk --params '{"content":"hello"}'`,
+      `${PROGRAM} agents call echo say --as desk --sign desk.pem`,
+    ],
+  })
+    .argument('<agent_id>', 'whom to ask')
+    .argument('<method>', 'what to do')
+    .requiredOption('--as <agent_id>', 'who asks: the agent the key is for')
+    .option('--params <json>', 'what the method needs, a JSON object; - reads it from stdin ({})')
+    .option('--sign <file>', 'the private key to sign with, in place of an API key');
+  withConnectionOptions(command, 'agent');
+  type Options = ConnectionOptions & { as: string; params?: string; sign?: string };
+  return runs<Options>(command, context, async (options, [agentId = '', method = '']) => {
+    const parameters = await objectOption('--params', options.params, context);
+    const sign =
+      options.sign === undefined ? undefined : await signingWith(await readText(options.sign, context), options.sign);
+    const identity: AgentIdentity = { agentId: options.as, ...(sign !== undefined && { sign }) };
+    const connection = sign === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
+    const agent = connection.client.agent(identity);
+    const data = await talking(
+      connection,
+      'agent',
+      () => agent.request(agentId, method, parameters),
+      (error) => callHints(error, { as: options.as, agentId, sign: options.sign }),
+    );
+    context.terminal.out(`${JSON.stringify(data, null, options.json ? 0 : 2)}\n`);
+    return 0;
+  });
+}
+
+function unkeyed(options: ConnectionOptions, context: Context) {
+  const { url } = findServer(options, context);
+  return { client: createClient({ url }), url, key: '', keySource: '--sign' };
+}
+
+async function signingWith(pem: string, file: string): Promise<NonNullable<AgentIdentity['sign']>> {
+  // Only who signs pays for loading it.
+  const { privateKeyIn, signedBy } = await import('@dragoman/core');
+  const key = privateKeyIn(pem);
+  if (key !== undefined) return (bytes) => signedBy(key, bytes);
+  fail({
+    code: 'no_key',
+    message: `${file} is no private key in PEM, of Ed25519, ECDSA P-256 or RSA`,
+    fixes: [`make one with: ${PROGRAM} agents keygen`],
+  });
+}

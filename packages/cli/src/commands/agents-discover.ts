@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { printable } from '../paint.ts';
+import { table } from '../table.ts';
+
+export function discoverCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents discover',
+    summary: 'healthy agents by what they can do',
+    examples: [`${PROGRAM} agents discover --capability data_read`],
+  })
+    .option('--capability <name>', 'what it must be able to do')
+    .option('--name <part>', 'a part of its name')
+    .option('--limit <number>', 'how many at most (10)', Number);
+  withConnectionOptions(command, 'agent');
+  type Options = ConnectionOptions & { capability?: string; name?: string; limit?: number };
+  return runs<Options>(command, context, async ({ capability, name, limit, ...options }) => {
+    const connection = await connect(options, context, 'agent');
+    const messages = connection.client.agent({ agentId: '' });
+    const agents = await talking(connection, 'agent', () => messages.registered({ capability, name, limit }));
+    const rows = agents.map(({ agent_card: card, endpoint, source }) => [
+      printable(String(card['agent_id'])),
+      printable(String(card['name'])),
+      printable((card['capabilities'] as string[]).join(', ')),
+      source === 'configured' ? 'this server' : printable(endpoint),
+    ]);
+    const text = options.json
+      ? `${JSON.stringify({ agents })}\n`
+      : table(['AGENT', 'NAME', 'CAPABILITIES', 'LISTENS AT'], rows);
+    context.terminal.out(text);
+    return 0;
+  });
+}

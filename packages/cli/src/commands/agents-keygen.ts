@@ -1,0 +1,42 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import type { Context } from '../context.ts';
+import { fail } from '../trouble.ts';
+
+/** Makes the key an agent signs with. */
+export function keygenCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents keygen',
+    summary: 'a new key to sign A2A messages with; its public half is for the operator',
+    examples: [`${PROGRAM} agents keygen --out desk.pem`],
+  })
+    .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')
+    .addOption(new Option('--kind <kind>', 'of the key').choices(Object.keys(KINDS)).default('ed25519'));
+  return runs<{ out: string; kind: keyof typeof KINDS }>(command, context, async ({ out, kind, json }) => {
+    const { privateKey, publicKey } = KINDS[kind]();
+    const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+    try {
+      const text = privateKey.export({ format: 'pem', type: 'pkcs8' });
+      writeFileSync(resolve(context.folder, out), text, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+      const message = `${out}: ${isThere ? 'there is a file of this name' : 'it cannot be written'}`;
+      fail({ code: 'unwritable', message, fixes: ['name another file with --out'] });
+    }
+    if (json) context.terminal.out(`${JSON.stringify({ private_key: out, public_key: pem })}\n`);
+    else {
+      context.terminal.note(`the private key is in ${out}; the public one, for agents add --public-key:\n`);
+      context.terminal.out(pem);
+    }
+    return 0;
+  });
+}
+
+const KINDS = {
+  ed25519: () => generateKeyPairSync('ed25519'),
+  p256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  rsa: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
+};
