@@ -1,6 +1,6 @@
-import type { Answer } from '@dragoman/client';
 import type { Command } from 'commander';
 import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
+import { cancelOnSignal } from '../cancel-on-signal.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
@@ -44,7 +44,7 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
       onReconnect: ({ waitMs }) => terminal.note(reconnecting(waitMs)),
     });
     if (!json) terminal.note(`request ${answer.requestId}, key from ${connection.keySource}\n`);
-    const forget = cancelOnSignal(answer, context);
+    const forget = cancelOnSignal(() => answer.cancel(), context);
     try {
       for await (const frame of answer) printer.frame(frame);
       return exitCodeOf(await answer.final());
@@ -52,19 +52,5 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
       forget();
       printer.endLine();
     }
-  });
-}
-
-/** The first Ctrl-C ends the work and lets its last frame arrive; the second leaves at once. */
-function cancelOnSignal(answer: Answer, { onSignal, exit, terminal }: Context): () => void {
-  let asked = false;
-  return onSignal(() => {
-    if (asked) return exit(1);
-    asked = true;
-    terminal.note('\ncancelling; once more to leave at once\n');
-    answer.cancel().catch((error: unknown) => {
-      terminal.note(`it could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);
-      exit(1);
-    });
   });
 }

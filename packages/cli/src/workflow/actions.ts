@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ExecutionResult, ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import { cancelOnSignal } from '../cancel-on-signal.ts';
 import type { WorkflowOptions } from '../commands/workflow.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint, printable } from '../paint.ts';
@@ -58,7 +59,7 @@ export async function runWorkflow(text: string, { server, options, context }: Ho
     accept: 'text/event-stream',
   });
   const location = answer.headers.get('location') ?? '';
-  const forget = cancelOnSignal(server, location, context);
+  const forget = cancelOnSignal(() => askServer(server, `${location}/cancel`), context);
   const printer = new ProgressPrinter({ terminal, json: options.json });
   let result: ExecutionResult | undefined;
   try {
@@ -100,17 +101,6 @@ function bodyOf(workflow: string, { level, onError, timeout }: WorkflowOptions):
     ...(onError !== undefined && { onError }),
     ...(timeout !== undefined && { timeout_ms: timeout }),
   };
-}
-
-/** The first Ctrl-C ends the execution and lets its end arrive; the second leaves at once. */
-function cancelOnSignal(server: WorkflowServer, location: string, { onSignal, exit, terminal }: Context): () => void {
-  let asked = false;
-  return onSignal(() => {
-    if (asked) return exit(1);
-    asked = true;
-    terminal.note('\ncancelling; once more to leave at once\n');
-    askServer(server, `${location}/cancel`).catch(() => exit(1));
-  });
 }
 
 function findingText(
