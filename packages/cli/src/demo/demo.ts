@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@dragoman/client';
 import type { Engine } from '@dragoman/core';
 import { type Config, type Server, systemIds } from '@dragoman/server';
 import { type DevKeys, readDevKeys, writeDevKeys } from '../dev-keys.ts';
@@ -58,14 +59,12 @@ export class Demo implements AsyncDisposable {
 
   /** The key of the demo's API, in the vault: a new one at each start, as is the port it is for. */
   async #putCredential(url: string, adminKey: string): Promise<void> {
-    const hosts = [this.#api.host];
-    const body = { type: 'api-key', value: this.#apiKey, hosts, description: 'Opens the orders of the demo API.' };
-    const answer = await fetch(new URL(`/admin/v1/credentials/${DEMO_CREDENTIAL}`, url), {
-      method: 'PUT',
-      headers: { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
+    await createClient({ url, key: adminKey }).admin.credentials.put(DEMO_CREDENTIAL, {
+      type: 'api-key',
+      value: this.#apiKey,
+      hosts: [this.#api.host],
+      description: 'Opens the orders of the demo API.',
     });
-    if (!answer.ok) throw new Error(`the demo's credential was not taken: ${await answer.text()}`);
   }
 }
 
