@@ -2,6 +2,7 @@ import { canonicalJson, isObject, type Json, type JsonObject } from '@dragoman/p
 import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { errorOfResponse } from './problem.ts';
+import { randomHex } from './random-hex.ts';
 
 /** Who speaks to other agents. */
 export interface AgentIdentity {
@@ -144,7 +145,7 @@ export class AgentMessages {
   async #signed(message: JsonObject): Promise<JsonObject> {
     const { agentId, sign } = this.#identity;
     if (sign === undefined) return message;
-    const auth = { agent_id: agentId, timestamp: new Date().toISOString(), nonce: newHex() };
+    const auth = { agent_id: agentId, timestamp: new Date().toISOString(), nonce: randomHex(16) };
     const signature = await sign(new TextEncoder().encode(canonicalJson({ ...message, auth })));
     return { ...message, auth: { ...auth, signature: btoa(String.fromCharCode(...signature)) } };
   }
@@ -163,12 +164,6 @@ interface Saying extends MessageOptions {
 }
 
 function newMessageId(): string {
-  const hex = newHex();
+  const hex = randomHex(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
-}
-
-// Not `randomUUID`: a page that was not loaded over TLS does not have it.
-function newHex(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -19,7 +19,7 @@ import { Workflows } from './workflows.ts';
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:7420`. A path is kept, for a server behind a proxy. */
   readonly url: string;
-  /** The API key. Only `health()` works without one. */
+  /** The API key. Without one there are `health()`, a mailbox that hears anybody, and `agent()` with a signature. */
   readonly key?: string;
   /** Instead of the runtime's own. */
   readonly fetch?: typeof fetch;

@@ -1,7 +1,7 @@
 import type { MailboxInput, MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 import type { Http, HttpRequest } from './http.ts';
 import { insist } from './insist.ts';
-import { newRequestId } from './request-id.ts';
+import { randomHex } from './random-hex.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
 export interface MailboxOptions {
@@ -86,5 +86,5 @@ export class Mailbox {
 
 /** `msg_{timestamp}_{random}`, as the spec has it. */
 function newMessageId(): string {
-  return `msg_${Date.now()}_${newRequestId().slice(4, 20)}`;
+  return `msg_${Date.now()}_${randomHex(8)}`;
 }

@@ -1,3 +1,5 @@
+import { randomHex } from '../random-hex.ts';
+
 /** An id unique in this process and, by its beginning, among all: cheaper than random throughout. */
 export function stamp(): { readonly id: string; readonly now: Date } {
   count += 1;
@@ -5,6 +7,4 @@ export function stamp(): { readonly id: string; readonly now: Date } {
 }
 
 let count = 0;
-const PREFIX = Array.from(crypto.getRandomValues(new Uint8Array(10)), (byte) =>
-  byte.toString(16).padStart(2, '0'),
-).join('');
+const PREFIX = randomHex(10);

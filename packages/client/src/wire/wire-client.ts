@@ -35,7 +35,7 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool call is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer; 300,000 unless told. */
+  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. */
   readonly timeoutMs?: number | undefined;
 }
 
