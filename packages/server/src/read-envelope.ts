@@ -9,11 +9,11 @@ import {
   isResponse,
   type Json,
   type JsonLimits,
-  type Outcome,
   parseJson,
   parseJsonBytes,
   show,
 } from '@dragoman/protocols';
+import { unreadable } from './unreadable.ts';
 
 /** What an E2A door makes of the bytes it got: an envelope whose sender is who the key says, or why not. */
 export function readEnvelope(
@@ -21,7 +21,7 @@ export function readEnvelope(
   { principal, now, limits }: { principal: Principal; now: Date; limits?: JsonLimits | undefined },
 ): ReadEnvelope | Failure {
   const json = typeof body === 'string' ? parseJson(body, limits) : parseJsonBytes(body, limits);
-  if (!json.ok) return unreadable(json);
+  if (!json.ok) return unreadable(json.issues);
   const outcome = e2aDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   if (isResponse(outcome.value)) {
@@ -73,11 +73,6 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
     if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
   }
   return issues;
-}
-
-function unreadable(outcome: Extract<Outcome<Json>, { ok: false }>): Failure {
-  const code = outcome.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json';
-  return failure(code, { issues: outcome.issues });
 }
 
 function invalid(pointer: string, message: string): Failure {

@@ -1,5 +1,6 @@
 import { type AgentRegistry, type Clock, decodeRegistration, type RegisteredAgent } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -60,9 +61,9 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       owned: true,
       counts: false,
       summary: 'The agent is alive; without a beat for 90 seconds it counts as unhealthy.',
-      handle: async ({ params, principal }) => {
-        const agentId = params['agent_id'] ?? '';
-        const at = await registry.beat(principal?.id ?? '', agentId);
+      handle: async (request) => {
+        const agentId = request.params['agent_id'] ?? '';
+        const at = await registry.beat(callerOf(request).id, agentId);
         if (at === undefined) return NOT_YOURS;
         return {
           status: 200,
@@ -77,9 +78,9 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       owned: true,
       counts: true,
       summary: 'Take an agent out of the registry.',
-      handle: async ({ params, principal }) => {
-        const agentId = params['agent_id'] ?? '';
-        if (!(await registry.remove(principal?.id ?? '', agentId))) return NOT_YOURS;
+      handle: async (request) => {
+        const agentId = request.params['agent_id'] ?? '';
+        if (!(await registry.remove(callerOf(request).id, agentId))) return NOT_YOURS;
         return { status: 200, json: { status: 'unregistered', agent_id: agentId } };
       },
     },
@@ -112,13 +113,11 @@ function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number]
 }
 
 async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {
-  const { body, principal } = request;
-  if (principal === undefined) throw new Error('an agent route was reached without a caller');
-  const json = parseJsonBytes(body);
+  const json = parseJsonBytes(request.body);
   if (!json.ok) return failure('not_json', { issues: json.issues });
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
-  const { agent, isNew } = await registry.register(principal.id, decoded.value.card, decoded.value.endpoint);
+  const { agent, isNew } = await registry.register(callerOf(request).id, decoded.value.card, decoded.value.endpoint);
   return {
     status: isNew ? 201 : 200,
     json: {

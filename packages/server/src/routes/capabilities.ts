@@ -1,5 +1,6 @@
 import { type CapabilitiesOptions, capabilitiesOf } from '@dragoman/core';
-import { failure, type JsonObject } from '@dragoman/protocols';
+import type { JsonObject } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
 import type { Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 
@@ -12,9 +13,6 @@ export function capabilitiesRoute(options: CapabilitiesOptions): Route {
     counts: true,
     summary: 'What the caller may use: APIs, credentials by name, operations, knowledge bases.',
     wordFailure: workflowFailure,
-    handle: ({ principal }) =>
-      principal === undefined
-        ? failure('unauthenticated')
-        : { status: 200, json: capabilitiesOf(principal, options) as JsonObject },
+    handle: (request) => ({ status: 200, json: capabilitiesOf(callerOf(request), options) as JsonObject }),
   };
 }

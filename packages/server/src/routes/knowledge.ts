@@ -1,5 +1,6 @@
 import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 
@@ -28,9 +29,8 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
       counts: true,
       summary: 'The knowledge bases the caller may search.',
       wordFailure: workflowFailure,
-      handle: ({ principal }) => {
-        if (principal === undefined) return failure('unauthenticated');
-        const listed = bases.listFor(principal).map(({ id, description = null, documents }) => {
+      handle: (request) => {
+        const listed = bases.listFor(callerOf(request)).map(({ id, description = null, documents }) => {
           return { id, description, documents: documents.length };
         });
         return { status: 200, json: { knowledge_bases: listed, count: listed.length } };
@@ -39,11 +39,10 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
   ];
 }
 
-async function search({ body, principal }: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
-  if (principal === undefined) return failure('unauthenticated');
-  const json = parseJsonBytes(body);
+async function search(request: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
+  const json = parseJsonBytes(request.body);
   if (!json.ok) return failure('not_json', { issues: json.issues });
-  const request = decodeSearchRequest(json.value);
-  if (!request.ok) return failure('invalid_message', { issues: request.issues });
-  return { status: 200, json: { ...(await knowledge.search(principal, request.value)) } as JsonObject };
+  const asked = decodeSearchRequest(json.value);
+  if (!asked.ok) return failure('invalid_message', { issues: asked.issues });
+  return { status: 200, json: { ...(await knowledge.search(callerOf(request), asked.value)) } as JsonObject };
 }

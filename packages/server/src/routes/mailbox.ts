@@ -16,11 +16,12 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { addressGroup } from '../edges/address.ts';
-import { idempotencyKeyOf } from '../inbound-fields.ts';
+import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { unreadable } from '../unreadable.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;
@@ -102,9 +103,7 @@ async function receive(request: InboundRequest, context: MailboxContext): Promis
 
 function messageIn(body: Uint8Array, now: Date): MailboxMessage | Failure {
   const json = parseJsonBytes(body);
-  if (!json.ok) {
-    return failure(json.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json', { issues: json.issues });
-  }
+  if (!json.ok) return unreadable(json.issues);
   const outcome = mailboxDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   if (isMailboxMessage(outcome.value)) return outcome.value;
@@ -113,14 +112,14 @@ function messageIn(body: Uint8Array, now: Date): MailboxMessage | Failure {
 }
 
 async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
-  const { params, query, principal } = request;
-  if (principal === undefined) throw new Error('an agent route was reached without a caller');
+  const { params, query } = request;
   const after = integerIn(query, 'after', { from: 0, to: Number.MAX_SAFE_INTEGER, otherwise: 0 });
   const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
   if (isFailure(after)) return after;
   if (isFailure(limit)) return limit;
   const threadId = params['thread_id'] ?? '';
-  const { rows, more, isOwner } = await mailbox.thread(threadId, principal, { after: after.value, limit: limit.value });
+  const page = { after: after.value, limit: limit.value };
+  const { rows, more, isOwner } = await mailbox.thread(threadId, callerOf(request), page);
   const messages = rows.map(({ sequence, text }) => ({ sequence, ...shown(JSON.parse(text) as JsonObject, isOwner) }));
   return { status: 200, json: { threadId, messages, next: more ? (rows.at(-1)?.sequence ?? null) : null } };
 }

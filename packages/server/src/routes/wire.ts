@@ -2,6 +2,7 @@ import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/
 import { type Failure, failure } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { sseAnswer } from '../edges/sse.ts';
+import { callerOf } from '../inbound-fields.ts';
 import type { InboundRequest, Route, SocketRoute } from '../route.ts';
 
 export interface WireContext {
@@ -67,8 +68,8 @@ export function wireRoutes(context: WireContext): Route[] {
       counts: true,
       summary: 'Opens a session of the A2E wire; the handshake is its first message.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
-      handle: ({ principal }) => {
-        const session = sessions.open(ids.hex(), principal);
+      handle: (request) => {
+        const session = sessions.open(ids.hex(), callerOf(request));
         if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
         return { status: 200, json: { session_id: session.id } };
       },
@@ -133,8 +134,7 @@ class HttpSessions {
     this.#clock = clock;
   }
 
-  open(id: string, principal: Principal | undefined): HttpSession | undefined {
-    if (principal === undefined) throw new Error('an agent route was called without a caller');
+  open(id: string, principal: Principal): HttpSession | undefined {
     const own = [...this.#sessions.values()].filter(({ owner }) => owner === principal.id);
     if (own.length >= MOST_SESSIONS) return undefined;
     const session = new HttpSession(id, principal.id);

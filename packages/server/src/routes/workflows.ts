@@ -5,6 +5,7 @@ import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { unreadable } from '../unreadable.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 import { eventRecords } from './executions.ts';
 
@@ -93,7 +94,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
 function readAsked({ headers, body, query }: InboundRequest, { reader }: Workflows): AskedOutcome {
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
     const json = parseJsonBytes(body);
-    if (!json.ok) return { ok: false, failure: failure(unreadable(json.issues[0]?.code), { issues: json.issues }) };
+    if (!json.ok) return { ok: false, failure: unreadable(json.issues) };
     return reader.read(json.value);
   }
   let workflow: string;
@@ -107,10 +108,6 @@ function readAsked({ headers, body, query }: InboundRequest, { reader }: Workflo
   const timeout = query.get('timeout_ms');
   if (timeout !== null) told['timeout_ms'] = /^\d{1,9}$/.test(timeout) ? Number(timeout) : timeout;
   return reader.read(told);
-}
-
-function unreadable(code: string | undefined): 'not_utf8' | 'not_json' {
-  return code === 'not_utf8' ? 'not_utf8' : 'not_json';
 }
 
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;
