@@ -13,7 +13,6 @@ import {
   KnowledgeBases,
   type Log,
   operationSource,
-  type Source,
   type Store,
   ThreadEmbedder,
 } from '@dragoman/core';
@@ -30,12 +29,10 @@ export interface KnowledgeServiceOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly gate?: Gate;
-  readonly credentials?: CredentialCatalogue;
+  readonly gate: Gate;
+  readonly credentials: CredentialCatalogue;
   /** Operations there are beside the built-in ones. */
-  readonly operations?: OwnOperations;
-  /** More to find: tools, workflows. */
-  readonly sources?: readonly Source[];
+  readonly operations: OwnOperations;
 }
 
 /** How agents learn what there is for them: APIs, capabilities, knowledge. */
@@ -47,12 +44,12 @@ export interface KnowledgeService {
 
 /** Reads what is stored and configured. The search itself is loaded when somebody searches. */
 export async function openKnowledge(options: KnowledgeServiceOptions): Promise<KnowledgeService> {
-  const { config, store, clock, log, gate, credentials, operations = {}, sources = [] } = options;
-  const apis = new Apis({ store: store.apis, clock, log, ...(gate !== undefined && { gate }) });
+  const { config, store, clock, log, gate, credentials, operations } = options;
+  const apis = new Apis({ store: store.apis, clock, log, gate });
   const bases = new KnowledgeBases({ store: store.knowledge, clock });
   await Promise.all([apis.load(config.apis), bases.load()]);
   const knowledge = new Knowledge({
-    sources: [operationSource(operations), apiSource(apis), endpointSource(apis), documentSource(bases), ...sources],
+    sources: [operationSource(operations), apiSource(apis), endpointSource(apis), documentSource(bases)],
     bases,
     clock,
     log,
@@ -65,7 +62,7 @@ export async function openKnowledge(options: KnowledgeServiceOptions): Promise<K
       bases,
       operations: [...OPERATION_NAMES, ...Object.keys(operations)],
       limits: { executionTime: limits.timeout_ms, operations: limits.max_operations },
-      ...(credentials !== undefined && { credentials }),
+      credentials,
     }),
     ...knowledgeRoutes({ knowledge, bases }),
     ...adminApiRoutes(apis),
@@ -77,6 +74,5 @@ export async function openKnowledge(options: KnowledgeServiceOptions): Promise<K
 function embedderOf({ config, clock, log, gate }: KnowledgeServiceOptions): Embedder {
   const endpoint = config.knowledge?.embeddings;
   if (endpoint === undefined) return new ThreadEmbedder({ clock, log });
-  if (gate === undefined) throw new Error('knowledge.embeddings needs the gate, and there is none');
   return new EndpointEmbedder({ gate, clock, log, ...endpoint });
 }

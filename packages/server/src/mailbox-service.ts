@@ -34,7 +34,7 @@ export interface MailboxServiceOptions {
   readonly ids: Ids;
   readonly log: Log;
   /** What else its card tells of. */
-  readonly extensions?: () => readonly CardExtension[];
+  readonly extensions: () => readonly CardExtension[];
 }
 
 /** The mailbox and everything that belongs to it. */
@@ -103,7 +103,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         version: VERSION,
         callbackKey: keys.publicKey,
         addressees,
-        extensions: options.extensions ?? (() => []),
+        extensions: options.extensions,
         stranger: strangerOf(mailboxConfig, anonymousOwner('', '')),
       }),
       ...adminOutboxRoutes(outbox),

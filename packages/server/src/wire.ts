@@ -43,8 +43,8 @@ export interface WireOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly gate?: Gate;
-  readonly workflows?: Workflows;
+  readonly gate: Gate;
+  readonly workflows: Workflows;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */

@@ -7,7 +7,7 @@ export interface AdminContext {
   /** Opens the driver of an agent and puts it in place of the one it replaces. */
   readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
   /** What an agent's callbacks are signed with, beside our own key. */
-  readonly callbackSecrets?: CallbackSecrets;
+  readonly callbackSecrets: CallbackSecrets;
 }
 
 interface CallbackSecrets {
@@ -106,8 +106,8 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   if (definition.driver === undefined && before?.driver !== undefined) await engine.router.remove(definition.agent_id);
   if (before !== undefined) return { status: 200, json: agentJson(definition) };
   const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
-  const secret = await callbackSecrets?.shownSecretOf(definition.agent_id);
-  const shownOnce = { ...newKeyJson(key), ...(secret !== undefined && { webhook_secret: secret }) };
+  const secret = await callbackSecrets.shownSecretOf(definition.agent_id);
+  const shownOnce = { ...newKeyJson(key), webhook_secret: secret };
   return { status: 201, json: { ...agentJson(definition), ...shownOnce } };
 }
 
@@ -118,7 +118,7 @@ async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminCo
   for (const key of await engine.keys.list()) {
     if (key.agentId === agentId && key.revokedAt === null) await engine.keys.revoke(key.keyId);
   }
-  await callbackSecrets?.forget(agentId);
+  await callbackSecrets.forget(agentId);
   return { status: 200, json: { agent_id: agentId, removed: true } };
 }
 

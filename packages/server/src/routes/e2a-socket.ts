@@ -69,7 +69,7 @@ class E2ASocket {
 
   async #answer(text: string): Promise<void> {
     const principal = this.#principal;
-    const { clock, limits = {} } = this.#context;
+    const { clock, limits } = this.#context;
     const read = readEnvelope(text, { principal, now: clock.now(), limits: jsonLimits(limits) });
     if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
     const envelope = withRequestId(read.envelope, this.#context.ids, undefined);

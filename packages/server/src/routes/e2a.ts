@@ -29,13 +29,13 @@ export interface E2AContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly limits?: DoorLimits;
+  readonly limits: DoorLimits;
 }
 
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
 export function e2aRoutes(context: E2AContext): Route[] {
-  const json = jsonLimits(context.limits ?? {});
-  const body = { contentTypes: ['application/json'], maxBytes: context.limits?.body_bytes ?? 1 << 20 };
+  const json = jsonLimits(context.limits);
+  const body = { contentTypes: ['application/json'], maxBytes: context.limits.body_bytes ?? 1 << 20 };
   return [
     {
       method: 'POST',
