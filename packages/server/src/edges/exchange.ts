@@ -23,7 +23,6 @@ export interface ExchangeContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly accessLog: boolean;
   /** Told of every request when it is over. */
   readonly observe: ((seen: SeenRequest) => void) | undefined;
 }
@@ -269,14 +268,13 @@ export class Exchange implements InboundRequest {
   #close(): void {
     if (!this.#isDelivered) this.abort();
     if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
-    const { accessLog, observe, log, clock } = this.#context;
+    const { observe, clock } = this.#context;
     const { method } = this;
     // The pattern, not the path: ids and queries may hold what is nobody's business.
     const route = this.route?.path;
     const status = this.response.headersSent ? this.response.statusCode : undefined;
     const milliseconds = clock.elapsed() - this.#startedAt;
     observe?.({ method, route, status, milliseconds });
-    if (accessLog) log.info({ method, route, status, ms: Math.round(milliseconds) }, 'request');
   }
 }
 

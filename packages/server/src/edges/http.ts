@@ -21,8 +21,6 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly log: Log;
   /** Counts the calls of routes that count. */
   readonly count?: Count;
-  /** A line in the log for each request: method, route, status, milliseconds. */
-  readonly accessLog?: boolean;
   /** Told of every request when it is over. */
   readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
@@ -43,10 +41,10 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, accessLog = false } = options;
+    const { count, observe } = options;
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, count, observe, limits, clock, ids, log, accessLog };
+    this.#context = { router, door, places, count, observe, limits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,

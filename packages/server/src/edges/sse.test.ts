@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import { ndjsonAnswer } from './ndjson-stream.ts';
+import { ndjsonLine, ndjsonStream } from './ndjson-stream.ts';
 import { type StreamRecord, sseAnswer, sseEvent } from './sse.ts';
 
 async function* from<Item>(items: readonly Item[]): AsyncGenerator<Item> {
@@ -62,12 +62,14 @@ describe('SSE', () => {
 });
 
 test('NDJSON is one line a record, and an empty line where it is silent', async () => {
-  expect(await collect(ndjsonAnswer(from(records([{ a: 1 }, 'b\n'])))?.stream)).toBe('{"a":1}\n"b\\n"\n');
   const clock = new TestClock();
-  const answer = ndjsonAnswer(
+  const lines = records([{ a: 1 }, 'b\n']).map(({ data }) => ndjsonLine(data));
+  expect(await collect(ndjsonStream(from(lines), { clock, everyMs: 1000 }).stream)).toBe('{"a":1}\n"b\\n"\n');
+  expect(() => ndjsonLine('{}\n{}')).toThrow();
+  const answer = ndjsonStream(
     (async function* () {
       await clock.wait(1500);
-      yield { id: 0, data: '{}' };
+      yield ndjsonLine('{}');
     })(),
     { clock, everyMs: 1000 },
   );
