@@ -75,7 +75,14 @@ export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Princip
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { decodeAgentDefinition } from './registry/callers.ts';
-export { AgentDefinition, DRIVERS, type DriverDefinition, DriverShape, LimitsShape } from './registry/definition.ts';
+export {
+  AgentDefinition,
+  AgentIdShape,
+  DRIVERS,
+  type DriverDefinition,
+  DriverShape,
+  LimitsShape,
+} from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { Reading } from './runs/reading.ts';

@@ -1,3 +1,5 @@
+import { AgentIdShape } from '@dragoman/core';
+
 /** `messages:` of the configuration. */
 export const MessagesShape = {
   type: 'object',
@@ -13,18 +15,9 @@ export const MessagesShape = {
       maximum: 65_535,
       description: 'A TCP port for the same messages, one a line; 0 for any free one, none unless told.',
     },
-    agent_id: {
-      type: 'string',
-      minLength: 3,
-      maxLength: 128,
-      pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
-      description: 'The name this server goes by among agents; dragoman unless told.',
-    },
+    agent_id: { ...AgentIdShape, description: 'The name this server goes by among agents; dragoman unless told.' },
     tools_agent: {
-      type: 'string',
-      minLength: 3,
-      maxLength: 128,
-      pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
+      ...AgentIdShape,
       description:
         'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
     },
