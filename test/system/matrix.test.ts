@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.ts';
+import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.contract.ts';
 import type { Access, Route } from '../../packages/server/src/route.ts';
 import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
 import { wireSocketRoute } from '../../packages/server/src/routes/wire.ts';

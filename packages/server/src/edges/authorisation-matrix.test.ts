@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authorisationMatrix } from './authorisation-matrix.ts';
+import { authorisationMatrix } from './authorisation-matrix.contract.ts';
 import { exchangeRaw, head, route, startEdge } from './harness.contract.ts';
 
 const routes = [
