@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { THREADS } from '../../packages/core/test-support/threads.ts';
 
-/** The server's source, made JavaScript once for all its starts: a loader would do it anew, a second of work each time. */
+/**
+ * The server's source, made JavaScript once for all its starts: a loader would do it anew, a second of work each time. Unlike
+ * what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
+ */
 export interface BuiltServer extends Disposable {
   readonly folder: string;
   readonly entry: string;
@@ -27,12 +31,8 @@ export async function buildServer({ crashPoints, command = false }: BuildOptions
   await build({
     entryPoints: {
       'server-process': source('./server-process.ts'),
-      // The store starts its thread from the file of this name beside its own.
-      'sqlite-thread': source(crashPoints ? './crashing-thread.ts' : '../../packages/core/src/store/sqlite-thread.ts'),
-      // And so do the executions of workflows.
-      worker: source('../../packages/core/src/workflow/worker.ts'),
-      'embedding-thread': source('../../packages/core/src/knowledge/embedding-thread.ts'),
-      'signature-thread': source('../../packages/core/src/signing/signature-thread.ts'),
+      ...Object.fromEntries(Object.entries(THREADS).map(([name, file]) => [name, fileURLToPath(file)])),
+      ...(crashPoints && { 'sqlite-thread': source('./crashing-thread.ts') }),
       ...(command && { dragoman: source('../../packages/cli/src/main-entry.ts') }),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
     },

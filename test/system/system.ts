@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import type { Config } from '../../packages/server/src/config-schema.ts';
 import { type BuiltServer, buildServer } from './build-server.ts';
 import { call } from './call.ts';
@@ -180,15 +181,6 @@ export function agentModule(name: string): string {
 /** The same as an agent of the configuration, with nothing else to say about it. */
 export function moduleAgent(name: string) {
   return { driver: 'module', module: agentModule(name) } as const;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Where limits are not what is tested. */

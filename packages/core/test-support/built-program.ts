@@ -1,6 +1,7 @@
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtFromSource } from '../src/threads/built-from-source.ts';
+import { THREADS } from './threads.ts';
 
 /**
  * The file of a program of ours that is started again and again: with a loader each start would take seconds of work. The
@@ -15,9 +16,3 @@ export function builtProgram(source: URL, { beside = [] }: { beside?: readonly U
   };
   return fileURLToPath(new URL(`${name}.js`, builtFromSource(modules)));
 }
-
-const THREADS = {
-  'sqlite-thread': new URL('../src/store/sqlite-thread.ts', import.meta.url),
-  worker: new URL('../src/workflow/worker.ts', import.meta.url),
-  'embedding-thread': new URL('../src/knowledge/embedding-thread.ts', import.meta.url),
-};
