@@ -12,13 +12,12 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   core: ['protocols'],
   server: ['protocols', 'core'],
   client: ['protocols'],
-  console: ['client'],
   cli: ['protocols', 'core', 'server', 'client'],
   'a2a-messages-schemas': ['protocols'],
 };
 
 /** Packages that run in a browser too. */
-const WITHOUT_NODE = ['protocols', 'client', 'console', 'a2a-messages-schemas'];
+const WITHOUT_NODE = ['protocols', 'client', 'a2a-messages-schemas'];
 
 /** Where a package does not keep its sources in `src`. */
 const SOURCES: Readonly<Record<string, string>> = { 'a2a-messages-schemas': 'typescript' };
@@ -114,13 +113,13 @@ describe('the pure package', () => {
   });
 
   test('has no module named for nothing in particular', () => {
-    expect(sources.filter((file) => /\b(?:utils?|helpers?|common|misc)\.tsx?$/.test(file))).toEqual([]);
+    expect(sources.filter((file) => /\b(?:utils?|helpers?|common|misc)\.ts$/.test(file))).toEqual([]);
   });
 });
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file) && !/\.(?:test|contract)\.tsx?$|\.d\.ts$/.test(file))
+    .filter((file) => file.endsWith('.ts') && !/\.(?:test|contract|d)\.ts$/.test(file))
     .map((file) => relative(root, join(folder, file)));
 }
 

@@ -1,4 +1,4 @@
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer } from 'node:net';
 
 /** Addresses that nothing of ours may ever reach. */
 export const CANARY_ADDRESSES = [
@@ -30,10 +30,9 @@ export const CANARY_ADDRESSES = [
 
 export const CANARY_PORTS = [80, 443, 8443];
 
-/** Servers on every one of them, that count who comes. */
+/** Servers on every one of them, that count who comes. They end with the process. */
 export class Canaries {
   hits: string[] = [];
-  readonly #servers: Server[] = [];
 
   async listen(): Promise<void> {
     for (const address of CANARY_ADDRESSES) {
@@ -43,7 +42,6 @@ export class Canaries {
           socket.on('error', () => {});
           socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\ncanary');
         });
-        this.#servers.push(server);
         await new Promise<void>((resolve, reject) => {
           server.once('error', reject).listen(port, address, resolve);
         });
@@ -63,9 +61,5 @@ export class Canaries {
     const { length } = new Set(this.hits).size === this.hits.length ? this.hits : [];
     this.hits = [];
     return length;
-  }
-
-  close(): void {
-    for (const server of this.#servers) server.close();
   }
 }
