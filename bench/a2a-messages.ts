@@ -12,9 +12,9 @@ import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
 import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
-import { endAll, forkPart, nextMessage } from './child.ts';
 import { load } from './e2a/load.ts';
-import { measure, table } from './measure.ts';
+import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { measure, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   return [...(await signedRequests()), ...(await discovery())];

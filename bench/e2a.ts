@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Database, loadEngine } from '../packages/core/src/store/sqlite-engine.ts';
-import { endAll, forkPart, nextMessage } from './child.ts';
 import { HttpPeer, type LoadResult, load } from './e2a/load.ts';
-import { inTurns, median, medianRatio, table } from './measure.ts';
+import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { inTurns, median, medianRatio, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endAll, forkPart, nextMessage } from './child.ts';
 import { load } from './e2a/load.ts';
 import { certificateFor } from './mailbox/certificate.ts';
-import { table } from './measure.ts';
+import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));

@@ -11,8 +11,8 @@ import * as e2a from '../packages/protocols/src/generated/e2a.js';
 import { parseJson } from '../packages/protocols/src/json.ts';
 import type { Validator } from '../packages/protocols/src/validation.ts';
 import { schemaSets } from '../scripts/schema-sets.ts';
-import { measure, table } from './measure.ts';
-import { MESSAGES } from './protocols-messages.ts';
+import { MESSAGES } from './protocols/messages.ts';
+import { measure, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const ajv = new Ajv({ allErrors: true, strictTypes: false, strictRequired: false, formats: { ...formats } });

@@ -12,7 +12,7 @@ import { ThreadEmbedder } from '../packages/core/src/knowledge/thread-embedder.t
 import type { Clock, Log } from '../packages/core/src/ports.ts';
 import type { Principal } from '../packages/core/src/principal.ts';
 import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
-import { table } from './measure.ts';
+import { table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const things = read<Listed>('things');

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endAll, forkPart, nextMessage } from './child.ts';
-import { table } from './measure.ts';
+import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));

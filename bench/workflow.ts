@@ -1,6 +1,6 @@
-import { benchData } from './workflow-data.ts';
-import { benchExecutions } from './workflow-executions.ts';
-import { benchStart } from './workflow-start.ts';
+import { benchData } from './workflow/data.ts';
+import { benchExecutions } from './workflow/executions.ts';
+import { benchStart } from './workflow/start.ts';
 
 /**
  * Workflows: durable executions against plain JavaScript in memory, what an execution costs by itself, and operations on

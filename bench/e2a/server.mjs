@@ -2,7 +2,6 @@
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 
 const [folder, store, agent] = process.argv.slice(2);
-const started = performance.now();
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const many = 1_000_000_000;
 const server = await startServer({
@@ -27,7 +26,6 @@ const { secret } = await server.engine.keys.create({ agentId: 'bench-client', ro
 process.send({
   port: Number(new URL(server.url).port),
   key: secret,
-  startMs: performance.now() - started,
   sinceLaunchMs: performance.now(),
 });
 const answers = {

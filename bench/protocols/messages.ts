@@ -1,6 +1,6 @@
 // One message of about 1 KB of each dialect, as a peer would send it, and the same shape written in Zod.
 import { z } from 'zod';
-import type { Json } from '../packages/protocols/src/json.ts';
+import type { Json } from '../../packages/protocols/src/json.ts';
 
 export interface Sample {
   readonly dialect: string;

@@ -1,20 +1,20 @@
 // Durable executions of a workflow of three operations (fetch a hundred rows, filter, sort) against the same three steps in
 // plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP door, both as they
-// are built. And what one more operation costs that does next to nothing. The operations on data are in `workflow-data.ts`.
+// are built. And what one more operation costs that does next to nothing. The operations on data are in `data.ts`.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endAll, forkPart, nextMessage } from './child.ts';
-import { load } from './e2a/load.ts';
-import { inTurns, median, medianRatio, table } from './measure.ts';
-import { threeSteps } from './workflow/workflows.mjs';
+import { load } from '../e2a/load.ts';
+import { endAll, forkPart, nextMessage } from '../support/child.ts';
+import { inTurns, median, medianRatio, table } from '../support/measure.ts';
+import { threeSteps } from './workflows.mjs';
 
 export async function benchExecutions(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
   const start = (file: string, args: readonly string[] = []): ChildProcess => {
-    const child = forkPart(new URL(`./workflow/${file}`, import.meta.url), args);
+    const child = forkPart(new URL(`./${file}`, import.meta.url), args);
     children.push(child);
     return child;
   };

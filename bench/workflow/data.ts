@@ -2,17 +2,17 @@
 // sort, group and aggregate. The main thread is watched meanwhile.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { type Catalog, loadCatalog } from '../packages/core/src/workflow/catalog.ts';
-import type { Effects } from '../packages/core/src/workflow/effects.ts';
-import { compilePlan, type Plan } from '../packages/core/src/workflow/plan.ts';
-import { WorkflowPool } from '../packages/core/src/workflow/pool.ts';
-import { readWorkflow } from '../packages/protocols/src/a2e-workflow/index.ts';
-import type { Json, JsonObject } from '../packages/protocols/src/index.ts';
-import { jsonLog, systemClock } from '../packages/server/src/system-ports.ts';
-import { table } from './measure.ts';
+import { type Catalog, loadCatalog } from '../../packages/core/src/workflow/catalog.ts';
+import type { Effects } from '../../packages/core/src/workflow/effects.ts';
+import { compilePlan, type Plan } from '../../packages/core/src/workflow/plan.ts';
+import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
+import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
+import type { Json, JsonObject } from '../../packages/protocols/src/index.ts';
+import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts';
+import { table } from '../support/measure.ts';
 
 export async function benchData(): Promise<readonly string[]> {
-  const operations = [new URL('./workflow/operations.mjs', import.meta.url).href];
+  const operations = [new URL('./operations.mjs', import.meta.url).href];
   const catalog = await loadCatalog(operations);
   const pool = new WorkflowPool({ clock: systemClock, log: jsonLog('error'), size: 1, memoryMb: 6144, operations });
   const shortfalls: string[] = [];

@@ -1,11 +1,11 @@
 // What an execution costs before it does anything: one pure operation, through the pool as a server uses it.
-import { compilePlan } from '../packages/core/src/workflow/plan.ts';
-import { WorkflowPool } from '../packages/core/src/workflow/pool.ts';
-import { runPlan } from '../packages/core/src/workflow/run.ts';
-import { readWorkflow } from '../packages/protocols/src/a2e-workflow/index.ts';
-import { jsonLog, systemClock } from '../packages/server/src/system-ports.ts';
-import { median, table } from './measure.ts';
-import { NO_EFFECTS } from './workflow-data.ts';
+import { compilePlan } from '../../packages/core/src/workflow/plan.ts';
+import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
+import { runPlan } from '../../packages/core/src/workflow/run.ts';
+import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
+import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts';
+import { median, table } from '../support/measure.ts';
+import { NO_EFFECTS } from './data.ts';
 
 export async function benchStart(): Promise<readonly string[]> {
   const plan = noOperation();
