@@ -38,16 +38,14 @@ export async function startDragoman({ folder, config }) {
     get wire() {
       return place.wire;
     },
+    /** Administration, with the key of whoever runs the server. */
+    get admin() {
+      return createClient({ url: place.url, key: adminKey }).admin;
+    },
     /** Makes an agent, and gives back a client that speaks with its key. */
     async as(definition) {
-      const admin = createClient({ url: place.url, key: adminKey }).admin;
-      const { api_key: key } = await admin.agents.put(definition);
+      const { api_key: key } = await this.admin.agents.put(definition);
       return Object.assign(createClient({ url: place.url, key }), { key });
-    },
-    async put(path, body) {
-      const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
-      const answer = await fetch(place.url + path, { method: 'PUT', headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(await answer.text());
     },
     /** As a power cut would, and on again. */
     async killAndStart() {

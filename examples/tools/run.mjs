@@ -3,14 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { connectWire, streamWire } from '@dragoman/client/wire';
+import { allHold, step } from '../support/steps.mjs';
 
 const file = (path) => fileURLToPath(new URL(path, import.meta.url));
 const command = [file('../../packages/cli/bin/dragoman.js'), 'wire', '--config', file('./dragoman.yaml')];
 const host = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit'] });
 const wire = await connectWire({ transport: streamWire({ input: host.stdout, output: host.stdin }) });
-
-let steps = 0;
-const step = (what) => console.log(`${++steps}. ${what}`);
 
 const tools = await wire.tools();
 assert.deepEqual(
@@ -49,4 +47,4 @@ step('Two tools in one request, the second with what the first gave.');
 
 await wire.close();
 host.stdin.end();
-console.log(`All ${steps} steps hold.`);
+allHold();

@@ -20,8 +20,7 @@ const workflow = readFileSync(new URL('./report.jsonl', import.meta.url), 'utf8'
   `http://${api.host}`,
 );
 try {
-  const binding = { type: 'bearer-token', value: TOKEN, hosts: [api.host] };
-  await server.put('/admin/v1/credentials/shop-token', binding);
+  await server.admin.credentials.put('shop-token', { type: 'bearer-token', value: TOKEN, hosts: [api.host] });
   const operations = ['ApiCall', 'FilterData', 'TransformData'];
   const clerk = await server.as({
     agent_id: 'clerk',
@@ -29,12 +28,12 @@ try {
   });
   const guest = await server.as({ agent_id: 'guest', permissions: { operations, apis: ['shop'] } });
 
-  const report = await post(clerk, 'validate', { workflow });
+  const report = await clerk.workflows.validate(workflow);
   assert.equal(report.valid, true);
   assert.equal(api.calls.length, 0);
   step('The workflow is valid; nothing has been called.');
 
-  const result = await post(clerk, 'execute', { workflow });
+  const result = await clerk.workflows.execute(workflow);
   assert.equal(result.status, 'success');
   assert.deepEqual(result.results.sum, { result: 142 });
   step('It ran: the two large orders make 142.');
@@ -43,14 +42,13 @@ try {
   assert.equal(result.results.fetch[0].seen, 'Bearer [redacted]');
   step('The API told the token back, and the agent did not get it.');
 
-  const refused = await post(guest, 'execute', { workflow: workflow.replace('"report"', '"other"') });
-  assert.equal(refused.error.type, 'PermissionError');
+  const other = workflow.replace('"report"', '"other"');
+  await assert.rejects(guest.workflows.execute(other), { code: 'forbidden' });
   assert.equal(api.calls.length, 1);
   step('Who may not use the credential is refused before a byte leaves.');
 
-  const wrong = await post(clerk, 'validate', {
-    workflow: workflow.replace('"/workflow/large","transform"', '"/workflow/larg","transform"'),
-  });
+  const misspelt = workflow.replace('"/workflow/large","transform"', '"/workflow/larg","transform"');
+  const wrong = await clerk.workflows.validate(misspelt);
   assert.equal(wrong.valid, false);
   assert.match(JSON.stringify(wrong.errors), /\/workflow\/large/);
   step('A misspelt path is found before anything runs, and the right one named.');
@@ -59,13 +57,3 @@ try {
   api.stop();
 }
 allHold();
-
-async function post({ key }, action, body) {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  const answer = await fetch(`${server.url}/api/v1/workflows/${action}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
-  return answer.json();
-}
