@@ -20,4 +20,5 @@ const THREADS = {
   'sqlite-thread': new URL('../src/store/sqlite-thread.ts', import.meta.url),
   worker: new URL('../src/workflow/worker.ts', import.meta.url),
   'embedding-thread': new URL('../src/knowledge/embedding-thread.ts', import.meta.url),
+  'signature-thread': new URL('../src/signing/signature-thread.ts', import.meta.url),
 };
