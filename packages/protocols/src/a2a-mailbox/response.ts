@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
-import { supportedContentType, textIn } from './shorthand.ts';
+import { contentTypeFor, supportedContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
 /** Who answers a message, and the id and time the answer gets. */
@@ -26,7 +26,10 @@ export function acknowledgement(request: MailboxMessage, answering: Answering): 
 export function answer(
   request: MailboxMessage,
   answering: Answering,
-  { content, contentType = typeFor(content) }: { readonly content: Json; readonly contentType?: ContentType },
+  {
+    content,
+    contentType = contentTypeFor(undefined, content),
+  }: { readonly content: Json; readonly contentType?: ContentType },
 ): MailboxResponse {
   return replyTo(request, answering, { status: 'success', contentType, content });
 }
@@ -112,17 +115,13 @@ function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2ARes
 /** An agent answers with a value, or with `{content, content_type?}` to say how it is meant. */
 function contentOf(result: Json): Pick<Told, 'contentType' | 'content'> {
   const content = isObject(result) ? (result.content ?? result) : result;
-  return { contentType: declaredType(result, content) ?? typeFor(content), content };
+  return { contentType: declaredType(result, content) ?? contentTypeFor(undefined, content), content };
 }
 
 function declaredType(result: Json, content: Json): ContentType | undefined {
   if (!isObject(result) || typeof result.content_type !== 'string') return undefined;
   const declared = supportedContentType(result.content_type);
   return declared === 'application/json' || typeof content === 'string' ? declared : undefined;
-}
-
-function typeFor(content: Json): ContentType {
-  return typeof content === 'string' ? 'text/plain' : 'application/json';
 }
 
 function frameName({ response_id: id, request_id: request, sequence }: E2AResponse): string {

@@ -9,7 +9,6 @@ import { excessiveSize } from './content-size.ts';
 import { fieldsOf } from './fields.ts';
 import { isFlawless } from './flawless.ts';
 import { CONTENT_TYPES, MAILBOX_LIMITS, MAILBOX_VERSION, PRIORITIES } from './message.ts';
-
 import { supportedContentType } from './shorthand.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { UTC_TIMESTAMP } from '../time.ts';
+
 // The small shapes several A2A messages share. Patterns are the spec's own: its examples break them, and the pattern
 // is what binds.
 

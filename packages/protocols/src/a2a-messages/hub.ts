@@ -8,6 +8,7 @@ import { valueAt } from '../pointer.ts';
 import { parseTimestamp } from '../time.ts';
 import { fittingAgentId, isAgentId } from './agent-id.ts';
 import { errorCodeFrom } from './error-code.ts';
+import { EVERYBODY } from './fields.ts';
 import type { A2AMessage, ErrorMessage, ResponseMessage } from './message.ts';
 import { derivedMessageId, isMessageId, messageIdFrom } from './message-id.ts';
 import type { ErrorMessagePayload, ErrorPayload, ResponsePayload } from './payloads.ts';
@@ -142,7 +143,7 @@ function answererOf(request: E2AEnvelope, named: string | null): string {
   const target = targetOf(request);
   if (isAgentId(target)) return target;
   if (isAgentId(named)) return named;
-  return target === undefined || target === '*' ? DRAGOMAN : fittingAgentId(target);
+  return target === undefined || target === EVERYBODY ? DRAGOMAN : fittingAgentId(target);
 }
 
 function askerOf(request: E2AEnvelope): string {

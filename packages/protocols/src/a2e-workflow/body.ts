@@ -82,7 +82,7 @@ const twoLists: Tolerance = (json, warnings) => {
     const of = (severity: string) =>
       (issues as Json[]).filter((issue) => isObject(issue) && issue['severity'] === severity);
     report = { ...report, errors: of('error'), warnings: of('warning') };
-    warnings.push({ ...legacy('/issues', 'issues', 'errors and warnings'), pointer: '/issues' });
+    warnings.push(legacy('/issues', 'issues', 'errors and warnings'));
   } else if (issues !== undefined) {
     report = { ...report, issues };
   }

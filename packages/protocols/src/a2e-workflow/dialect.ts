@@ -23,6 +23,7 @@ import {
 } from './line.ts';
 import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from './message.ts';
 import { decodeRequest, type RunOptions } from './request.ts';
+import { Id } from './value.ts';
 
 /** A2E workflows in memory. `kind` tells a line, a whole workflow and the answers apart. */
 export type WorkflowMessage =
@@ -139,7 +140,7 @@ function asMessage(outcome: Outcome<Workflow>, options: RunOptions): Outcome<Wor
 /** An envelope's id serves as execution id where the workflow brings none. */
 function withId<T extends { readonly workflow: Workflow }>(request: T, id: string | null): T {
   const { workflow } = request;
-  if (workflow.executionId !== null || id === null || !EXECUTION_ID.test(id)) return request;
+  if (workflow.executionId !== null || id === null || id.length > Id.maxLength || !ID.test(id)) return request;
   return { ...request, workflow: { ...workflow, executionId: id } };
 }
 
@@ -224,7 +225,7 @@ function notAWorkflow(envelope: E2AEnvelope): Issue {
 }
 
 const EXECUTE = 'workflow.execute';
-const EXECUTION_ID = /^[a-zA-Z0-9_-]{1,100}$/;
+const ID = new RegExp(Id.pattern);
 const SCALARS: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
 const REQUEST_FIELDS: ReadonlySet<string> = new Set<keyof WorkflowRequest>([
   'workflow',

@@ -15,6 +15,7 @@ import {
 import { nameOf, type Target, usesOf } from './member.ts';
 import { type Level, LONGEST_ORDER, type OperationUpdate } from './message.ts';
 import { type OwnOperations, operationNamed } from './operation.ts';
+import { undefinedOperation } from './unknown-name.ts';
 
 /** A whole workflow: what its lines define, and the order they give. */
 export interface Workflow {
@@ -257,23 +258,13 @@ class DocumentReader {
     });
     // Each is compared with every id there is, so not more of them than are told.
     const told = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
-    return told.map(({ id, pointer, name }) => undefinedOperation(id, pointer, name, known));
+    return told.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
   }
 }
 
 /** A full list says that it is one. */
 function listed(issues: readonly Issue[]): readonly Issue[] {
   return issues.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
-}
-
-function undefinedOperation(id: string, pointer: string, name: string, known: ReadonlyMap<string, unknown>): Issue {
-  const close = nearest(id, known.keys());
-  return {
-    pointer,
-    code: 'undefined_operation',
-    message: `${name} names ${show(id)}, which no operationUpdate defines`,
-    suggestion: close === undefined ? `add an operationUpdate with operationId ${show(id)}` : `did you mean ${close}?`,
-  };
 }
 
 function tooLong(pointer: string, count: number): Issue {

@@ -1,14 +1,14 @@
 import { FORBIDDEN_KEYS, forbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2e-workflow.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo, segmentsOf } from '../pointer.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { canonicalConfig, memberIssues } from './member.ts';
 import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
-import { namesWith, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
+import { type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 import { isPlainConfig } from './plain.ts';
+import { unknownOperation } from './unknown-name.ts';
 
 /** One line of a workflow, in the spec's form. */
 export type Line = OperationUpdate | BeginExecution;
@@ -133,7 +133,10 @@ function readOperation(operation: JsonObject, at: string, reading: Reading): Jso
   }
   const description = operationNamed(name, reading.operations);
   if (description === undefined) {
-    return settle([unknownOperation(name, pointer, reading.operations)], reading) ? operation : undefined;
+    const unknown = FORBIDDEN_KEYS.has(name)
+      ? forbiddenKey(pointer)
+      : { pointer, ...unknownOperation(name, reading.operations) };
+    return settle([unknown], reading) ? operation : undefined;
   }
   const canonical = canonicalConfig(description.aliases ?? [], config);
   const own = [...memberIssues(description, canonical.config), ...(description.inspect?.(canonical.config) ?? [])];
@@ -168,18 +171,6 @@ function settle(issues: readonly Issue[], reading: Reading): boolean {
 function idIssues(id: Json | undefined, pointer: string): readonly Issue[] {
   if (typeof id !== 'string' || !FORBIDDEN_KEYS.has(id)) return [];
   return [{ pointer, code: 'forbidden_key', message: `${id} must not be an operation's id` }];
-}
-
-function unknownOperation(name: string, pointer: string, own?: OwnOperations): Issue {
-  if (FORBIDDEN_KEYS.has(name)) return forbiddenKey(pointer);
-  const names = namesWith(own);
-  const close = nearest(name, names);
-  return {
-    pointer,
-    code: 'unknown_operation',
-    message: `${show(name)} is not an operation; expected ${names.join(', ')}`,
-    ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
-  };
 }
 
 function countIssue(count: number, pointer: string): Issue {

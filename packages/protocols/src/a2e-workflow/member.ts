@@ -229,7 +229,7 @@ export function canonicalConfig(
     for (const { pointer, value } of membersAt(current, at)) {
       const replacement = canonical(value);
       if (replacement === undefined || replacement === value) continue;
-      const written = Array.isArray(replacement) ? JSON.stringify(replacement) : wordOf(replacement);
+      const written = wordOf(replacement);
       const message = `${nameOf(pointer)} ${show(value)} is read as ${written}`;
       warnings.push({ pointer, code: 'coerced', message, suggestion: `write ${written}` });
       edits.set(pointer, replacement);
@@ -239,6 +239,7 @@ export function canonicalConfig(
   return { config: current, warnings };
 }
 
+/** A list or object in full: it is what to write instead. */
 function wordOf(value: Json): string {
   return typeof value === 'object' ? JSON.stringify(value) : show(value);
 }

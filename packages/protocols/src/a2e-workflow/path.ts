@@ -71,7 +71,8 @@ export function covers(outer: Path, inner: Path): boolean {
 /** Why a text is no field name such as `status` or `address.city`; `undefined` when it is one. */
 export function fieldFault(text: string): PathFault | undefined {
   if (text.length > LONGEST_PATH) return fault('too_long', `must have at most ${LONGEST_PATH} characters`);
-  if (text.split('/').some((part) => part.split(/[.[\]]/).some((name) => FORBIDDEN_KEYS.has(name)))) return FORBIDDEN;
+  if (text.split('/').some((part) => part.split(/[.[\]]/).some((name) => FORBIDDEN_KEYS.has(name))))
+    return THROUGH_PROTOTYPE;
   return undefined;
 }
 
@@ -92,7 +93,7 @@ export function mayPassPrototype(text: string): boolean {
 
 function parseSegment(literal: string): PathSegment | PathFault {
   if (literal === '') return fault('path_syntax', 'must have a name between two slashes', 'remove the extra slash');
-  if (FORBIDDEN_KEYS.has(literal)) return FORBIDDEN;
+  if (FORBIDDEN_KEYS.has(literal)) return THROUGH_PROTOTYPE;
   if (!/[.[\]]/.test(literal)) return { literal, parts: [literal] };
   const parts: (string | number)[] = [];
   for (let at = 0; at < literal.length; ) {
@@ -104,7 +105,7 @@ function parseSegment(literal: string): PathSegment | PathFault {
       if (fault !== undefined) return fault;
       parts.push(Number(index));
     } else if (name !== undefined && whole.startsWith('.') === at > 0) {
-      if (FORBIDDEN_KEYS.has(name)) return FORBIDDEN;
+      if (FORBIDDEN_KEYS.has(name)) return THROUGH_PROTOTYPE;
       parts.push(name);
     } else {
       return fault('path_syntax', `must continue ${show(literal.slice(0, at))} with .name or [index]`);
@@ -115,7 +116,7 @@ function parseSegment(literal: string): PathSegment | PathFault {
 }
 
 function indexFault(index: string): PathFault | undefined {
-  if (FORBIDDEN_KEYS.has(index.replaceAll(/["']/g, ''))) return FORBIDDEN;
+  if (FORBIDDEN_KEYS.has(index.replaceAll(/["']/g, ''))) return THROUGH_PROTOTYPE;
   if (/^-?\d+$/.test(index)) {
     if (index.length <= 6 && Number(index) >= 0 && Number(index) <= HIGHEST_INDEX) return undefined;
     return fault('index_range', `must have an index from 0 to ${HIGHEST_INDEX} in brackets`);
@@ -149,7 +150,8 @@ const HIGHEST_INDEX = 100_000;
 const LONGEST_PATH = 512;
 const DEEPEST_PATH = 32;
 const STARTS = 'must start with /workflow/, /store/ or /loop/';
-const FORBIDDEN = fault('forbidden_key', 'must not pass through __proto__, constructor or prototype');
+/** The one fault of a step, a field or an index that would leave the data. */
+export const THROUGH_PROTOTYPE = fault('forbidden_key', 'must not pass through __proto__, constructor or prototype');
 const STEP = /\[([^[\]]*)\]|\.?([^.[\]]+)/y;
 const PLAIN_LENGTH = 128;
 const PLAIN_PATH = /^\/(?:workflow|store|loop)(?:\/[A-Za-z0-9_-]+){1,16}$/;

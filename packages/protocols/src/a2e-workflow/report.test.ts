@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as validators from '../generated/a2e-workflow.js';
 import { LEVELS } from './message.ts';
+import type { OwnOperations } from './operation.ts';
 import { validateWorkflow } from './report.ts';
 
 const lines = (...given: object[]) => given.map((line) => JSON.stringify(line)).join('\n');
@@ -52,6 +53,23 @@ describe('the validation report', () => {
 
   test('a workflow without errors is valid, whatever its warnings', () => {
     expect(validateWorkflow(lines(fetch, filter('/workflow/users'), begin))).toMatchObject({ valid: true, errors: [] });
+  });
+
+  test("a server's own operations are known where they are told", () => {
+    const operation = { Shout: { inputPath: '/workflow/users', outputPath: '/workflow/out' } };
+    const text = lines(fetch, { type: 'operationUpdate', operationId: 'filter', operation }, begin);
+    const Shout: OwnOperations[string] = {
+      summary: 'Says it loud.',
+      category: 'text',
+      schema: { type: 'object' },
+      validate: Object.assign((_: unknown) => true, { errors: null }),
+      members: [
+        { at: '/inputPath', is: 'input' },
+        { at: '/outputPath', is: 'output' },
+      ],
+    };
+    expect(validateWorkflow(text, { operations: { Shout } })).toMatchObject({ valid: true, errors: [] });
+    expect(validateWorkflow(text)).toMatchObject({ valid: false, errors: [{ code: 'unknown_operation' }] });
   });
 
   test('a text that cannot be read is reported like any other', () => {

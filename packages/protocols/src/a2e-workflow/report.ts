@@ -7,7 +7,8 @@ import type { ReportedFinding, ValidationReport } from './message.ts';
 /** The answer of `POST /api/v1/workflows/validate`: reads the lines, checks the workflow, tells both in one report. */
 export function validateWorkflow(text: string, context: CheckContext = {}): ValidationReport {
   const level = context.level ?? 'moderate';
-  const parsed = parseWorkflow(text, { level, lenient: level === 'lenient' });
+  const { operations } = context;
+  const parsed = parseWorkflow(text, { level, lenient: level === 'lenient', ...(operations && { operations }) });
   if (!parsed.ok) return reportOf(parsed.issues.map((issue) => ({ severity: 'error', ...issue })));
   const tolerated = parsed.warnings.map((issue: Issue): Finding => ({ severity: 'warning', ...issue }));
   return reportOf([...tolerated, ...checkWorkflow(parsed.value, context)]);

@@ -1,7 +1,7 @@
 import { FORBIDDEN_KEYS } from '../forbidden-key.ts';
 import { parseUrl } from '../platform.ts';
 import { MOST_PROBLEMS, show } from '../validation.ts';
-import { mayPassPrototype, type Path, parsePath } from './path.ts';
+import { mayPassPrototype, type Path, parsePath, THROUGH_PROTOTYPE } from './path.ts';
 
 /** A text with places to fill: `Hello {/workflow/user/name}`. Filling is replacing; nothing is ever evaluated. */
 export interface Template {
@@ -54,7 +54,7 @@ export function parseTemplate(text: string, { fields = false } = {}): Template {
     addText(found.index);
     from = found.index + whole.length;
     if (!inside.startsWith('/')) {
-      if (inside.split('.').some((name) => FORBIDDEN_KEYS.has(name))) faults.push(FORBIDDEN_FIELD);
+      if (inside.split('.').some((name) => FORBIDDEN_KEYS.has(name))) faults.push(THROUGH_PROTOTYPE);
       parts.push({ is: 'field', name: inside });
       continue;
     }
@@ -150,10 +150,6 @@ const HOST_FROM_DATA: TemplateFault = {
   code: 'templated_host',
   expected: 'must have a fixed scheme, host and port: data never decides which host is called',
   suggestion: 'write the host out and put templates behind the first slash',
-};
-const FORBIDDEN_FIELD: TemplateFault = {
-  code: 'forbidden_key',
-  expected: 'must not pass through __proto__, constructor or prototype',
 };
 // Stops at the next brace of either kind: else a row of open ones is gone through again from each of them.
 const IN_BRACES = /\{[^{}]*\}/g;

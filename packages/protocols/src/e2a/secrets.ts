@@ -1,3 +1,4 @@
+import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { E2AAuth, E2AEnvelope } from './envelope.ts';
 
@@ -12,7 +13,7 @@ export function redactedAuth(auth: E2AAuth | null): JsonObject | null {
   if (auth === null) return null;
   return Object.fromEntries(
     Object.entries(auth).flatMap(([name, value]): [string, Json][] => {
-      if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) return [];
+      if (isEmpty(value)) return [];
       return [[name, SAFE_AUTH.has(name) && typeof value === 'string' ? value : REDACTED]];
     }),
   );

@@ -1,48 +1,31 @@
-import { nearest } from '../../nearest.ts';
 import { show } from '../../validation.ts';
 import { nameOf } from '../member.ts';
-import { namesWith } from '../operation.ts';
+import { undefinedOperation, unknownOperation } from '../unknown-name.ts';
 import { findCycles } from './cycle.ts';
-import { about, type Draft, type Rule, type Subject } from './rule.ts';
+import { about, type Draft, type Rule } from './rule.ts';
 
 /** Operations exist in the catalogue. */
 export const knownTypes: Rule = ({ operations, context }) =>
   [...operations.values()]
     .filter(({ description }) => description === undefined)
-    .map((operation) => {
-      const names = namesWith(context.operations);
-      const close = nearest(operation.type, names);
-      return about(operation, '', {
-        code: 'unknown_operation',
-        message: `${show(operation.type)} is not an operation; expected ${names.join(', ')}`,
-        ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
-      });
-    });
+    .map((operation) => about(operation, '', unknownOperation(operation.type, context.operations)));
 
 /** Whatever the order, a branch or a loop names is defined. */
-export const definedReferences: Rule = (subject) => {
-  const { workflow, operations } = subject;
+export const definedReferences: Rule = ({ workflow, operations }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {
     for (const { id, pointer } of operation.uses.targets) {
-      if (!operations.has(id)) drafts.push(about(operation, pointer, undefinedDraft(id, nameOf(pointer), subject)));
+      if (operations.has(id)) continue;
+      drafts.push(about(operation, pointer, undefinedOperation(id, nameOf(pointer), operations.keys())));
     }
   }
   for (const [index, id] of workflow.order.entries()) {
     if (operations.has(id)) continue;
-    drafts.push({ ...undefinedDraft(id, `operationOrder[${index}]`, subject), pointer: `/operationOrder/${index}` });
+    const pointer = `/operationOrder/${index}`;
+    drafts.push({ pointer, ...undefinedOperation(id, `operationOrder[${index}]`, operations.keys()) });
   }
   return drafts;
 };
-
-function undefinedDraft(id: string, name: string, { operations }: Subject): Omit<Draft, 'pointer'> {
-  const close = nearest(id, operations.keys());
-  return {
-    code: 'undefined_operation',
-    message: `${name} names ${show(id)}, which no operationUpdate defines`,
-    suggestion: close === undefined ? `add an operationUpdate with operationId ${show(id)}` : `did you mean ${close}?`,
-  };
-}
 
 /** The order lists each operation once, and leaves branch and loop targets to whoever runs them. */
 export const cleanOrder: Rule = ({ workflow, operations }) => {

@@ -1,4 +1,5 @@
 import { FAILURES } from '../../failure.ts';
+import { isEmpty } from '../../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../../json.ts';
 import type { E2AEnvelope } from '../envelope.ts';
 import { isKeepalive } from '../invariants.ts';
@@ -72,12 +73,11 @@ function finalTask(response: E2AResponse, request: E2AEnvelope): JsonObject {
     return { id, context_id: context, status: statusOf(state, response, [{ text: message }]) };
   }
   const result = response.response_kind === 'e2a.complete' ? (body['result'] ?? null) : body;
-  const isEmpty = result === null || (typeof result === 'object' && Object.keys(result).length === 0);
   return {
     id,
     context_id: context,
     status: statusOf('TASK_STATE_COMPLETED', response, []),
-    ...(!isEmpty && { artifacts: [{ artifact_id: artifactOf(id), parts: [partOf(result)] }] }),
+    ...(!isEmpty(result) && { artifacts: [{ artifact_id: artifactOf(id), parts: [partOf(result)] }] }),
   };
 }
 

@@ -1,0 +1,24 @@
+import { nearest } from '../nearest.ts';
+import { show } from '../validation.ts';
+import { namesWith, type OwnOperations } from './operation.ts';
+
+/** A type that is no operation, in the words of the reader and of the checker. */
+export function unknownOperation(type: string, own?: OwnOperations) {
+  const names = namesWith(own);
+  const close = nearest(type, names);
+  return {
+    code: 'unknown_operation',
+    message: `${show(type)} is not an operation; expected ${names.join(', ')}`,
+    ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
+  } as const;
+}
+
+/** An id that is run and that no line defines; `name` is the place that runs it. */
+export function undefinedOperation(id: string, name: string, defined: Iterable<string>) {
+  const close = nearest(id, defined);
+  return {
+    code: 'undefined_operation',
+    message: `${name} names ${show(id)}, which no operationUpdate defines`,
+    suggestion: close === undefined ? `add an operationUpdate with operationId ${show(id)}` : `did you mean ${close}?`,
+  } as const;
+}
