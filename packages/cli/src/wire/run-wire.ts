@@ -22,7 +22,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
   const temporary = options.data === undefined ? mkdtempSync(join(tmpdir(), 'dragoman-wire-')) : undefined;
   const folder = temporary ?? resolve(context.folder, options.data ?? '');
-  const { config, adminKey } = settings;
+  const { config, adminKey, vaultKey } = settings;
   const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
   let server: Server | undefined;
   let input: Readable | undefined;
@@ -37,6 +37,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
       isEmbedded: true,
       onFatal: () => context.exit(1),
       ...(adminKey !== undefined && { adminKey }),
+      ...(vaultKey !== undefined && { vaultKey }),
     }).catch(async (error: unknown) =>
       fail(await startTrouble(error, { settings: { ...settings, data: folder }, command: 'wire' })),
     );

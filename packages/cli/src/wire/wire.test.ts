@@ -67,6 +67,19 @@ test('a line whose end comes later is read whole, though others were read meanwh
   expect(await once(host, 'exit')).toEqual([0, null]);
 });
 
+test('the key of the vault is the one from the environment, as for a server', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const run = (key: string) =>
+    dragoman(['wire', '--data', 'data'], { folder, stdin: HELLO, environment: { DRAGOMAN_VAULT_KEY: key } });
+  expect(await run('short')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('DRAGOMAN_VAULT_KEY'),
+  });
+  expect(await run('a passphrase that is long enough')).toMatchObject({ code: 0 });
+  expect(existsSync(join(folder, 'data', 'vault.key'))).toBe(false);
+});
+
 test('a file is read as a pipe is', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
   const asked = join(folder, 'asked.ndjson');
