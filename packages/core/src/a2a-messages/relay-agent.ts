@@ -30,7 +30,6 @@ export interface RelayAgentOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly timeoutMs?: number;
 }
 
 /**
@@ -38,7 +37,7 @@ export interface RelayAgentOptions {
  * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, signatures, gate, clock, ids, timeoutMs = TEN_MINUTES } = options;
+  const { card, endpoint, serverId, signer, signatures, gate, clock, ids } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
@@ -71,7 +70,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           url: endpoint,
           headers: HEADERS,
           body: { bytes: Buffer.from(JSON.stringify(a2aMessagesDialect.encode(request))) },
-          timeoutMs,
+          timeoutMs: TEN_MINUTES,
           maxBytes: MAX_MESSAGE_BYTES,
           signal: call.signal,
         });

@@ -14,7 +14,7 @@ import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
-import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient } from './retry.ts';
+import { delayBefore, hadLeft, isIdempotent, isTransient, MOST_RETRIES } from './retry.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
@@ -84,7 +84,7 @@ export class ApiCalls {
       const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
       const delay = delayBefore(failures, { random, retryAfterMs: tried.retryAfterMs });
       const isInTime = clock.elapsed() + delay < context.deadline;
-      if (failures > DEFAULT_RETRY.retries || !mayRepeat || !isSafe || !isInTime) {
+      if (failures > MOST_RETRIES || !mayRepeat || !isSafe || !isInTime) {
         if (tried.ok) return tried.answer;
         throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
       }

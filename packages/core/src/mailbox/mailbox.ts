@@ -185,7 +185,7 @@ export class Mailbox {
     const { gate, store, outbox, callbackLimits } = this.#options;
     // A repeat owes nothing new.
     if ((await store.requests.find({ owner, requestId: message.messageId ?? '' })) !== undefined) return;
-    callbackLimits.check({ url, owner, queued: outbox.queued(owner), isAnonymous: isAnonymous(owner) });
+    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: isAnonymous(owner) });
     if (await store.outbox.isDisabled(owner, url)) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }
