@@ -39,8 +39,8 @@ export interface CallContext {
 }
 
 /**
- * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second time can do no harm
- * (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
+ * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second
+ * time can do no harm (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
  */
 export class ApiCalls {
   readonly #options: ApiCallsOptions;
