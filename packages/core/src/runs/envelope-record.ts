@@ -1,11 +1,12 @@
 import { type E2AEnvelope, encodeEnvelope, type Json, type JsonObject, newEnvelope } from '@dragoman/protocols';
+import { isEmpty } from '../is-empty.ts';
 
 /**
  * An envelope as it is recorded: without its secrets, and without the two thirds of its fields that say what an envelope
  * says that does not mention them. Every request is written, so this is a third less for the disk to take.
  */
 export function envelopeRecord(envelope: E2AEnvelope): string {
-  for (const _ in envelope.extras) return JSON.stringify(encodeEnvelope(envelope));
+  if (!isEmpty(envelope.extras)) return JSON.stringify(encodeEnvelope(envelope));
   const told: Record<string, Json> = {};
   for (const name of FIELDS) {
     const value = envelope[name];
@@ -31,11 +32,6 @@ function isUnsaidProvenance(provenance: JsonObject): boolean {
     const value = provenance[name];
     if (name === 'details' ? !isEmpty(value as JsonObject) : value !== UNSAID_PROVENANCE[name]) return false;
   }
-  return true;
-}
-
-function isEmpty(value: JsonObject): boolean {
-  for (const _ in value) return false;
   return true;
 }
 
