@@ -14,7 +14,7 @@ import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
-import { delayBefore, hadLeft, isIdempotent, isTransient, MOST_RETRIES } from './retry.ts';
+import { delayBefore, hadLeft, hasIdempotencyKey, isIdempotent, isTransient, MOST_RETRIES } from './retry.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
@@ -103,7 +103,7 @@ export class ApiCalls {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
       const labels = this.labelsOf(request);
       const keyed =
-        idempotencyKey === undefined || hasKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
+        idempotencyKey === undefined || hasIdempotencyKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
       const inbound = await gate.request({
         caller: principal.id,
         method,
@@ -171,10 +171,6 @@ function circuitOpen(origin: string, waitMs: number): Failure {
     { circuit: 'open', retry_after: seconds, sent: false },
     `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
   );
-}
-
-function hasKey(headers: ApiRequest['headers']): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
 }
 
 function header({ headers }: InboundAnswer, name: string): string | undefined {

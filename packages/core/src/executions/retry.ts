@@ -16,7 +16,12 @@ export function delayBefore(
 /** Whether a second time has no second effect: by the method (RFC 9110 §9.2.2), or because the caller says so with a key. */
 export function isIdempotent({ method, headers, idempotencyKey }: ApiRequest): boolean {
   if (method === 'GET' || method === 'PUT' || method === 'DELETE') return true;
-  return idempotencyKey !== undefined || Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
+  return idempotencyKey !== undefined || hasIdempotencyKey(headers);
+}
+
+/** Whether the caller has written the key as a header itself. */
+export function hasIdempotencyKey(headers: ApiRequest['headers']): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
 }
 
 /** A2E, Retryable Errors: 408, 429 and 5xx. Not 501: asking again will not implement it. */

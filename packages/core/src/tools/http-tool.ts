@@ -1,5 +1,6 @@
-import { type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
+import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -52,12 +53,8 @@ function filledIn(template: string, args: JsonObject): { url: string; rest: Json
 
 function queryOf(args: JsonObject): [string, string][] {
   return Object.entries(args).flatMap(([name, value]): [string, string][] =>
-    Array.isArray(value) ? value.map((item) => [name, textOf(item)]) : [[name, textOf(value)]],
+    Array.isArray(value) ? value.map((item) => [name, asText(item)]) : [[name, asText(value)]],
   );
-}
-
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 async function outcomeOf({ status, headers, body }: InboundAnswer): Promise<ToolOutcome> {
