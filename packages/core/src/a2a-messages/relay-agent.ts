@@ -13,6 +13,7 @@ import type { Agent, AgentPart } from '../agents/agent.ts';
 import { agentFailed } from '../agents/agent.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
+import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
@@ -75,7 +76,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           signal: call.signal,
         });
         const { status } = answer;
-        yield await partOf(await bytesOf(answer.body), { status, request, keys, signatures, now: clock.now() });
+        yield await partOf(await wholeBody(answer), { status, request, keys, signatures, now: clock.now() });
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
@@ -143,12 +144,6 @@ function keysIn({ metadata }: AgentCard): readonly PublicKey[] {
   } catch {
     return [];
   }
-}
-
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts);
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };

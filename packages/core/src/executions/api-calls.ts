@@ -3,6 +3,7 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
+import { wholeBody } from '../gate/whole-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -103,7 +104,9 @@ export class ApiCalls {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
       const labels = this.labelsOf(request);
       const keyed =
-        idempotencyKey === undefined || hasIdempotencyKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
+        idempotencyKey === undefined || hasIdempotencyKey(headers)
+          ? headers
+          : { ...headers, 'Idempotency-Key': idempotencyKey };
       const inbound = await gate.request({
         caller: principal.id,
         method,
@@ -116,7 +119,7 @@ export class ApiCalls {
         signal,
         purpose: operationId,
       });
-      const bytes = await bytesOf(inbound);
+      const bytes = await wholeBody(inbound);
       const { status } = inbound;
       if (status >= 500) breaker.failed(circuit);
       else breaker.succeeded(circuit);
@@ -176,12 +179,4 @@ function circuitOpen(origin: string, waitMs: number): Failure {
 function header({ headers }: InboundAnswer, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value[0];
-}
-
-async function bytesOf({ body, whole }: InboundAnswer): Promise<Uint8Array> {
-  if (whole !== undefined) return whole();
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
