@@ -1,5 +1,6 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { everyHour } from '../every-hour.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -161,14 +162,19 @@ export class Executions {
 
   /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
   async start(): Promise<void> {
-    const { storedData, store, principalNamed } = this.#options;
+    const { storedData, store, principalNamed, clock, log, keepMs } = this.#options;
     await storedData.sweep();
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
       else this.#start(new LiveExecution(row, principal, RECORDED), undefined);
     }
-    void this.#keepHouse();
+    void everyHour(() => store.purge(clock.now().getTime() - keepMs), {
+      clock,
+      log,
+      signal: this.#stopped.signal,
+      failed: 'old executions could not be forgotten',
+    });
   }
 
   /** Takes nothing new and lets what runs finish for this long; the rest goes on after the next start. */
@@ -180,20 +186,6 @@ export class Executions {
     await Promise.all(this.#working.values());
     cancel();
     this.#stopped.abort();
-  }
-
-  /** Every hour, what ended too long ago is forgotten. */
-  async #keepHouse(): Promise<void> {
-    const { store, clock, keepMs, log } = this.#options;
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      try {
-        await store.purge(clock.now().getTime() - keepMs);
-      } catch (error) {
-        log.warn({ error: String(error) }, 'old executions could not be forgotten');
-      }
-      await clock.wait(ONE_HOUR, signal).catch(() => {});
-    }
   }
 
   #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
@@ -396,7 +388,6 @@ function isRecorded({ recording }: LiveExecution): Promise<boolean> {
 /** One queue for all: a place is a place, whatever runs in it. */
 const EVERYBODY = 'workflows';
 const MOST_WAITING = 10_000;
-const ONE_HOUR = 3_600_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 const CANNOT_GO_ON = 'The execution cannot go on just now.';

@@ -2,6 +2,7 @@ import { failure, type Issue } from '@dragoman/protocols';
 import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
 import type { Call } from '../call.ts';
 import type { Engine } from '../engine.ts';
+import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
@@ -12,7 +13,7 @@ import { anonymousPrefix, isAnonymous } from './anonymous.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, envelopeOf, finalOf, messageOf } from './answer.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Directory } from './directory.ts';
-import { type Admitted, Letters, type LetterSettings, tellUnlessRefused } from './letters.ts';
+import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
 
 export interface MailboxOptions {
   readonly engine: Engine;
@@ -59,7 +60,13 @@ export class Mailbox {
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
     await this.#letters.start();
-    void this.#keepHouse();
+    const { store, clock, log, settings } = this.#options;
+    void everyHour(() => store.threads.purge(clock.now().getTime() - settings.keepThreadsMs), {
+      clock,
+      log,
+      signal: this.#stopped.signal,
+      failed: 'old threads could not be forgotten',
+    });
   }
 
   /** Waits for the answers that are being put in their places. Call it when the engine has stopped. */
@@ -192,16 +199,6 @@ export class Mailbox {
     const refused = await gate.check(url);
     if (refused !== undefined) refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${refused.message}`);
   }
-
-  async #keepHouse(): Promise<void> {
-    const { clock, store, log, settings } = this.#options;
-    while (!this.#stopped.signal.aborted) {
-      await store.threads.purge(clock.now().getTime() - settings.keepThreadsMs).catch((error: unknown) => {
-        log.warn({ error: String(error) }, 'old threads could not be forgotten');
-      });
-      await clock.wait(ONE_HOUR, this.#stopped.signal).catch(() => {});
-    }
-  }
 }
 
 function refuseField(pointer: string, message: string): never {
@@ -216,5 +213,3 @@ function noMessage(): never {
 function unrecorded(): never {
   throw new Error('a message was answered before it was recorded');
 }
-
-const ONE_HOUR = 3600 * 1000;
