@@ -253,7 +253,7 @@ interface Entry extends DueDelivery {
 
 const ONE_HOUR = 3600 * 1000;
 
-export const DEFAULT_OUTBOX: OutboxSettings = {
+const DEFAULT_OUTBOX: OutboxSettings = {
   timeoutMs: 10_000,
   retries: 3,
   backoffMs: 1000,
