@@ -18,12 +18,13 @@ import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, type AskedReader, requestText } from './asked.ts';
+import { type Begun, begunBefore, begunNow } from './begun.ts';
 import { cursorFor, numberIn } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { type ExecutionEvent, LiveExecution, nameOf, pastEvents } from './live-execution.ts';
+import { type ExecutionEvent, LiveExecution, nameOf } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
@@ -45,15 +46,6 @@ export interface ExecutionsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-}
-
-/** An execution that was asked for: its answer, and what is told on the way. */
-export interface Begun {
-  readonly executionId: string;
-  /** How it ended, as JSON text, as soon as that is recorded. */
-  result(): Promise<string>;
-  /** What is told after a number, to the end. */
-  events(after: number): AsyncIterable<ExecutionEvent>;
 }
 
 /**
@@ -104,11 +96,11 @@ export class Executions {
     const late = new LiveExecution(row, principal);
     if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
       this.#late.watch();
-      return begunOf(this.#start(late, ready));
+      return begunNow(this.#start(late, ready));
     }
     if (known !== undefined) await this.#late.now(known);
     const accepted = await store.accept(row);
-    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal, RECORDED), ready));
+    if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready));
     if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
     return this.#follow(accepted.row);
   }
@@ -317,7 +309,7 @@ export class Executions {
   async #follow(row: ExecutionRow): Promise<Begun> {
     if (row.end !== null) return begunBefore(row, row.end.result);
     const live = this.#live.get(nameOf(row));
-    if (live !== undefined) return begunOf(live);
+    if (live !== undefined) return begunNow(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
@@ -347,20 +339,6 @@ export interface ExecutionList {
 interface Planned {
   readonly asked: Asked;
   readonly plan: Plan;
-}
-
-function begunOf(live: LiveExecution): Begun {
-  return { executionId: live.row.executionId, result: () => live.ended, events: (after) => live.read(after) };
-}
-
-function begunBefore(row: ExecutionRow, result: string): Begun {
-  return {
-    executionId: row.executionId,
-    result: async () => result,
-    async *events(after) {
-      yield* pastEvents(row, after);
-    },
-  };
 }
 
 function conflictWith({ executionId }: ExecutionRow): Failure {
