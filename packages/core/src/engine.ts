@@ -17,7 +17,6 @@ import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
-import { recordedEnvelope } from './runs/envelope-record.ts';
 import { type Reading, readingOf } from './runs/reading.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
@@ -117,11 +116,7 @@ export class Engine {
   /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
   async start(): Promise<void> {
     await Promise.all([this.keys.load(), this.callers.load(), this.limiter.load(this.#store.counters)]);
-    await this.runs.recover(
-      (row) => this.#callFor(row),
-      (row) => recordedEnvelope(row.envelope),
-      this.#answer,
-    );
+    await this.runs.recover((row) => this.#callFor(row), this.#answer);
     void this.#keepHouse();
   }
 

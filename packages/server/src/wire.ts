@@ -118,7 +118,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     version: VERSION,
   });
   tools.add(servers);
-  const skills = new Skills({ engine, ids, clock, agents: () => skilledAgents(config, engine) });
+  const skills = new Skills({ engine, ids, agents: () => skilledAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {

@@ -13,6 +13,7 @@ import type { Agent, AgentPart } from '../agents/agent.ts';
 import { agentFailed } from '../agents/agent.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
+import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
@@ -30,7 +31,6 @@ export interface RelayAgentOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly timeoutMs?: number;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface RelayAgentOptions {
  * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, signatures, gate, clock, ids, timeoutMs = TEN_MINUTES } = options;
+  const { card, endpoint, serverId, signer, signatures, gate, clock, ids } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
@@ -71,12 +71,12 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           url: endpoint,
           headers: HEADERS,
           body: { bytes: Buffer.from(JSON.stringify(a2aMessagesDialect.encode(request))) },
-          timeoutMs,
+          timeoutMs: TEN_MINUTES,
           maxBytes: MAX_MESSAGE_BYTES,
           signal: call.signal,
         });
         const { status } = answer;
-        yield await partOf(await bytesOf(answer.body), { status, request, keys, signatures, now: clock.now() });
+        yield await partOf(await wholeBody(answer), { status, request, keys, signatures, now: clock.now() });
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
@@ -144,12 +144,6 @@ function keysIn({ metadata }: AgentCard): readonly PublicKey[] {
   } catch {
     return [];
   }
-}
-
-async function bytesOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts);
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };

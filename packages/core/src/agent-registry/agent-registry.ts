@@ -82,7 +82,8 @@ export class AgentRegistry {
     const isNew = known === undefined;
     if (isNew && this.#index.size >= MOST_AGENTS) refuse('busy', {}, 'The registry is full.');
     if (known?.owner !== owner && (this.#owned.get(owner) ?? 0) >= this.#mostOwned) {
-      refuse('forbidden', { limit: this.#mostOwned }, `One caller may register ${this.#mostOwned} agents.`);
+      const message = `One caller may register ${this.#mostOwned} agents; remove one that is not needed any more.`;
+      refuse('forbidden', { limit: this.#mostOwned }, message);
     }
     const now = this.#clock.now().getTime();
     const row: RegistrationRow = {
@@ -148,7 +149,7 @@ export class AgentRegistry {
     const claimed = this.#claims.get(agentId);
     const isAnothers = known !== undefined && known.owner !== owner && (known.owner === undefined || agentId !== owner);
     if (isAnothers || (claimed !== undefined && claimed !== owner) || this.#isTaken(agentId, owner)) {
-      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent.`);
+      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent; choose another.`);
     }
   }
 

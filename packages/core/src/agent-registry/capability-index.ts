@@ -43,10 +43,6 @@ export class CapabilityIndex<Agent extends Indexed> {
     return this.#agents.get(agentId);
   }
 
-  values(): Iterable<Agent> {
-    return this.#agents.values();
-  }
-
   put(agent: Agent): void {
     const before = this.#agents.get(agent.agentId);
     this.#agents.set(agent.agentId, agent);

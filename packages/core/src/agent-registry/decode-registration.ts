@@ -1,5 +1,6 @@
-import { accept, type Issue, isObject, type Json, type Outcome, reject, show } from '@dragoman/protocols';
+import { accept, type Issue, isObject, type Json, type Outcome, pointerTo, reject, show } from '@dragoman/protocols';
 import { type AgentCard, a2aMessagesDialect, derivedMessageId, REGISTRY } from '@dragoman/protocols/a2a-messages';
+import { RESERVED_AGENT_IDS } from '../registry/callers.ts';
 import { decodeEndpoint } from './endpoint.ts';
 
 export interface Registration {
@@ -14,7 +15,7 @@ export function decodeRegistration(json: Json, now: Date): Outcome<Registration>
   }
   const { agent_card: card, endpoint, ...others } = json;
   const issues: Issue[] = Object.keys(others).map((name) => ({
-    pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: pointerTo('', name),
     code: 'unknown_field',
     message: `${show(name)} is not known here; a registration has agent_card and endpoint`,
   }));
@@ -39,7 +40,7 @@ export function decodeRegistration(json: Json, now: Date): Outcome<Registration>
     issues.push(...introduced.issues.map((issue) => ({ ...issue, pointer: issue.pointer.replace('/payload', '') })));
   }
   const id = isObject(card) ? card['agent_id'] : undefined;
-  if (typeof id === 'string' && RESERVED.has(id.toLowerCase())) {
+  if (typeof id === 'string' && RESERVED_AGENT_IDS.has(id.toLowerCase())) {
     const message = `agent_card.agent_id must not be ${id}: the name is reserved`;
     issues.push({ pointer: '/agent_card/agent_id', code: 'reserved', message, suggestion: 'choose another name' });
   }
@@ -55,4 +56,3 @@ export function decodeRegistration(json: Json, now: Date): Outcome<Registration>
 
 /** Every card is kept in memory, and told to whoever asks. */
 const LARGEST_CARD = 16_384;
-const RESERVED: ReadonlySet<string> = new Set([REGISTRY, 'admin']);

@@ -39,7 +39,7 @@ export class SharedLine {
   readonly #ids: Ids;
   readonly #lineIds: LineIds;
   readonly #log: LimitedLog;
-  readonly #inFlight = new Map<string, InFlight>();
+  readonly #inFlight = new Map<string, Unanswered>();
   #answered = 0;
   #unread = 0;
   #full: Full | undefined;
@@ -135,7 +135,7 @@ export class SharedLine {
    * A line too long to keep names nobody. When one request alone is in flight it is that one's; otherwise the gap in
    * the numbers will tell. A short one may be anything the agent printed by mistake.
    */
-  #onlyOne(frame: Outcome<Json>): InFlight | undefined {
+  #onlyOne(frame: Outcome<Json>): Unanswered | undefined {
     if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some((issue) => issue.code === 'line_too_long')) return;
     return this.#inFlight.values().next().value;
   }
@@ -229,7 +229,8 @@ interface SharedLineOptions {
 /** Takes what the agent says by itself; resolves when it is dealt with. */
 export type OnPush = (push: AgentPush) => Promise<void>;
 
-interface InFlight {
+/** A request while its answer has not come to an end. */
+interface Unanswered {
   readonly inbox: Inbox;
   readonly sessionId: string | null;
   readonly request: AgentPush['request'];

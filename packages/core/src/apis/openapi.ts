@@ -1,4 +1,13 @@
-import { accept, type Issue, isObject, type Json, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
+import {
+  accept,
+  type Issue,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  pointerTo,
+  reject,
+} from '@dragoman/protocols';
 import { API_METHODS, type ApiShape } from './definition.ts';
 
 /**
@@ -23,7 +32,7 @@ type Endpoint = NonNullable<ApiShape['endpoints']>[number];
 
 function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
   if (!isObject(item)) return [];
-  const pointer = `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const pointer = pointerTo('/paths', path);
   if (!/^\/[^?#\s\\]{0,511}$/.test(path)) {
     warnings.push({ pointer, code: 'left_out', message: `${path} is left out: it is no path an endpoint can have` });
     return [];

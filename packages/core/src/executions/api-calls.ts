@@ -3,6 +3,7 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
+import { wholeBody } from '../gate/whole-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -14,7 +15,7 @@ import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
-import { DEFAULT_RETRY, delayBefore, hadLeft, isIdempotent, isTransient } from './retry.ts';
+import { delayBefore, hadLeft, hasIdempotencyKey, isIdempotent, isTransient, MOST_RETRIES } from './retry.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
@@ -39,8 +40,8 @@ export interface CallContext {
 }
 
 /**
- * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second time can do no harm
- * (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
+ * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second
+ * time can do no harm (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
  */
 export class ApiCalls {
   readonly #options: ApiCallsOptions;
@@ -84,7 +85,7 @@ export class ApiCalls {
       const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
       const delay = delayBefore(failures, { random, retryAfterMs: tried.retryAfterMs });
       const isInTime = clock.elapsed() + delay < context.deadline;
-      if (failures > DEFAULT_RETRY.retries || !mayRepeat || !isSafe || !isInTime) {
+      if (failures > MOST_RETRIES || !mayRepeat || !isSafe || !isInTime) {
         if (tried.ok) return tried.answer;
         throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
       }
@@ -103,7 +104,9 @@ export class ApiCalls {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
       const labels = this.labelsOf(request);
       const keyed =
-        idempotencyKey === undefined || hasKey(headers) ? headers : { ...headers, 'Idempotency-Key': idempotencyKey };
+        idempotencyKey === undefined || hasIdempotencyKey(headers)
+          ? headers
+          : { ...headers, 'Idempotency-Key': idempotencyKey };
       const inbound = await gate.request({
         caller: principal.id,
         method,
@@ -116,7 +119,7 @@ export class ApiCalls {
         signal,
         purpose: operationId,
       });
-      const bytes = await bytesOf(inbound);
+      const bytes = await wholeBody(inbound);
       const { status } = inbound;
       if (status >= 500) breaker.failed(circuit);
       else breaker.succeeded(circuit);
@@ -173,19 +176,7 @@ function circuitOpen(origin: string, waitMs: number): Failure {
   );
 }
 
-function hasKey(headers: ApiRequest['headers']): boolean {
-  return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
-}
-
 function header({ headers }: InboundAnswer, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value[0];
-}
-
-async function bytesOf({ body, whole }: InboundAnswer): Promise<Uint8Array> {
-  if (whole !== undefined) return whole();
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }

@@ -14,15 +14,13 @@ export interface Asked {
   readonly kind?: object;
 }
 
-/**
- * Reads the body of validate, plan and execute. `failure`: it is no such body. `issues`: it is one, and the lines in it are
- * wrong, which `validate` tells as its result.
- */
+/** `failure`: it is no such body. `issues`: it is one, and the lines in it are wrong, which `validate` tells as its result. */
 export type AskedOutcome =
   | { readonly ok: true; readonly asked: Asked }
   | { readonly ok: false; readonly issues: readonly Issue[] }
   | { readonly ok: false; readonly failure: Failure };
 
+/** Reads the body of validate, plan and execute. */
 export class AskedReader {
   readonly #operations: OwnOperations;
   /** What was read, by how it is written. Reading has no other input, so what is here never changes. */

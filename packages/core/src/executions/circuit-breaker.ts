@@ -11,14 +11,10 @@ import type { Clock } from '../ports.ts';
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
-  readonly #failures: number;
-  readonly #openMs: number;
   readonly #circuits = new LRUCache<string, Circuit>({ max: 10_000 });
 
-  constructor({ clock, failures = 5, openMs = 60_000 }: { clock: Clock; failures?: number; openMs?: number }) {
+  constructor({ clock }: { clock: Clock }) {
     this.#clock = clock;
-    this.#failures = failures;
-    this.#openMs = openMs;
   }
 
   /** 0: go ahead, and say how it ended. Else the milliseconds until somebody may try. */
@@ -28,7 +24,7 @@ export class CircuitBreaker {
     const wait = circuit.openUntil - this.#clock.elapsed();
     if (wait > 0) return wait;
     // Half-open: this one tries, and for everybody else it stays open meanwhile.
-    circuit.openUntil = this.#clock.elapsed() + this.#openMs;
+    circuit.openUntil = this.#clock.elapsed() + OPEN_MS;
     return 0;
   }
 
@@ -39,7 +35,7 @@ export class CircuitBreaker {
   failed(name: string): void {
     const circuit = this.#circuits.get(name) ?? { failures: 0, openUntil: undefined };
     circuit.failures++;
-    if (circuit.failures >= this.#failures) circuit.openUntil = this.#clock.elapsed() + this.#openMs;
+    if (circuit.failures >= MOST_FAILURES) circuit.openUntil = this.#clock.elapsed() + OPEN_MS;
     this.#circuits.set(name, circuit);
   }
 }
@@ -48,3 +44,6 @@ interface Circuit {
   failures: number;
   openUntil: number | undefined;
 }
+
+const MOST_FAILURES = 5;
+const OPEN_MS = 60_000;

@@ -1,5 +1,6 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { everyHour } from '../every-hour.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -17,12 +18,13 @@ import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, type AskedReader, requestText } from './asked.ts';
+import { type Begun, begunBefore, begunNow } from './begun.ts';
 import { cursorFor, numberIn } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { type ExecutionEvent, LiveExecution, nameOf, pastEvents } from './live-execution.ts';
+import { type ExecutionEvent, LiveExecution, nameOf } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
@@ -44,15 +46,6 @@ export interface ExecutionsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-}
-
-/** An execution that was asked for: its answer, and what is told on the way. */
-export interface Begun {
-  readonly executionId: string;
-  /** How it ended, as JSON text, as soon as that is recorded. */
-  result(): Promise<string>;
-  /** What is told after a number, to the end. */
-  events(after: number): AsyncIterable<ExecutionEvent>;
 }
 
 /**
@@ -103,11 +96,11 @@ export class Executions {
     const late = new LiveExecution(row, principal);
     if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
       this.#late.watch();
-      return begunOf(this.#start(late, ready));
+      return begunNow(this.#start(late, ready));
     }
     if (known !== undefined) await this.#late.now(known);
     const accepted = await store.accept(row);
-    if (!accepted.repeat) return begunOf(this.#start(new LiveExecution(row, principal, RECORDED), ready));
+    if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready));
     if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
     return this.#follow(accepted.row);
   }
@@ -161,14 +154,19 @@ export class Executions {
 
   /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
   async start(): Promise<void> {
-    const { storedData, store, principalNamed } = this.#options;
+    const { storedData, store, principalNamed, clock, log, keepMs } = this.#options;
     await storedData.sweep();
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
       else this.#start(new LiveExecution(row, principal, RECORDED), undefined);
     }
-    void this.#keepHouse();
+    void everyHour(() => store.purge(clock.now().getTime() - keepMs), {
+      clock,
+      log,
+      signal: this.#stopped.signal,
+      failed: 'old executions could not be forgotten',
+    });
   }
 
   /** Takes nothing new and lets what runs finish for this long; the rest goes on after the next start. */
@@ -180,20 +178,6 @@ export class Executions {
     await Promise.all(this.#working.values());
     cancel();
     this.#stopped.abort();
-  }
-
-  /** Every hour, what ended too long ago is forgotten. */
-  async #keepHouse(): Promise<void> {
-    const { store, clock, keepMs, log } = this.#options;
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      try {
-        await store.purge(clock.now().getTime() - keepMs);
-      } catch (error) {
-        log.warn({ error: String(error) }, 'old executions could not be forgotten');
-      }
-      await clock.wait(ONE_HOUR, signal).catch(() => {});
-    }
   }
 
   #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
@@ -325,7 +309,7 @@ export class Executions {
   async #follow(row: ExecutionRow): Promise<Begun> {
     if (row.end !== null) return begunBefore(row, row.end.result);
     const live = this.#live.get(nameOf(row));
-    if (live !== undefined) return begunOf(live);
+    if (live !== undefined) return begunNow(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
@@ -357,20 +341,6 @@ interface Planned {
   readonly plan: Plan;
 }
 
-function begunOf(live: LiveExecution): Begun {
-  return { executionId: live.row.executionId, result: () => live.ended, events: (after) => live.read(after) };
-}
-
-function begunBefore(row: ExecutionRow, result: string): Begun {
-  return {
-    executionId: row.executionId,
-    result: async () => result,
-    async *events(after) {
-      yield* pastEvents(row, after);
-    },
-  };
-}
-
 function conflictWith({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
@@ -396,7 +366,6 @@ function isRecorded({ recording }: LiveExecution): Promise<boolean> {
 /** One queue for all: a place is a place, whatever runs in it. */
 const EVERYBODY = 'workflows';
 const MOST_WAITING = 10_000;
-const ONE_HOUR = 3_600_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 const CANNOT_GO_ON = 'The execution cannot go on just now.';

@@ -1,16 +1,6 @@
 import type { Failure } from '@dragoman/protocols';
 import type { ApiRequest } from '../workflow/effects.ts';
 
-/** How often a call is tried again, and after how long (A2E, Retry Logic). */
-export interface RetryPolicy {
-  readonly retries: number;
-  readonly firstMs: number;
-  readonly factor: number;
-  readonly longestMs: number;
-}
-
-export const DEFAULT_RETRY: RetryPolicy = { retries: 3, firstMs: 1000, factor: 2, longestMs: 60_000 };
-
 /**
  * Milliseconds to wait before trying again, after so many failures. Up to a tenth is added, so that those who failed
  * together do not come back together; the longest wait holds with it. What the peer asked for is waited for in full.
@@ -18,16 +8,20 @@ export const DEFAULT_RETRY: RetryPolicy = { retries: 3, firstMs: 1000, factor: 2
 export function delayBefore(
   failures: number,
   { random, retryAfterMs = 0 }: { random: number; retryAfterMs?: number },
-  policy: RetryPolicy = DEFAULT_RETRY,
 ): number {
-  const plain = policy.firstMs * policy.factor ** (failures - 1);
-  return Math.max(retryAfterMs, Math.min(policy.longestMs, plain * (1 + random / 10)));
+  const plain = FIRST_MS * 2 ** (failures - 1);
+  return Math.max(retryAfterMs, Math.min(LONGEST_MS, plain * (1 + random / 10)));
 }
 
 /** Whether a second time has no second effect: by the method (RFC 9110 §9.2.2), or because the caller says so with a key. */
 export function isIdempotent({ method, headers, idempotencyKey }: ApiRequest): boolean {
   if (method === 'GET' || method === 'PUT' || method === 'DELETE') return true;
-  return idempotencyKey !== undefined || Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
+  return idempotencyKey !== undefined || hasIdempotencyKey(headers);
+}
+
+/** Whether the caller has written the key as a header itself. */
+export function hasIdempotencyKey(headers: ApiRequest['headers']): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
 }
 
 /** A2E, Retryable Errors: 408, 429 and 5xx. Not 501: asking again will not implement it. */
@@ -39,3 +33,8 @@ export function isTransient(status: number): boolean {
 export function hadLeft({ details }: Failure): boolean {
   return details['sent'] !== false;
 }
+
+/** A2E, Retry Logic: three more tries, after 1, 2 and 4 seconds. */
+export const MOST_RETRIES = 3;
+const FIRST_MS = 1000;
+const LONGEST_MS = 60_000;

@@ -31,13 +31,13 @@ export function unsaidIn(to: Json, from: readonly Json[], why: (pointer: string)
     .map(({ pointer, value }) => ({ pointer, why: why(pointer) ?? DEFAULT, value }));
 }
 
-export interface Leaf {
+interface Leaf {
   readonly pointer: string;
   readonly value: Json;
 }
 
 /** Every value that holds nothing further. What is null or empty says nothing. */
-export function leavesOf(value: Json, pointer = ''): Leaf[] {
+function leavesOf(value: Json, pointer = ''): Leaf[] {
   if (value === null || value === '') return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, pointerTo(pointer, index)));
   if (!isObject(value)) return [{ pointer, value }];

@@ -1,5 +1,5 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
-import { encodeWorkflow, operationNamed, parseWorkflow, usesOf } from '@dragoman/protocols/a2e-workflow';
+import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
 import { allows, type Permissions, type Principal } from '../principal.ts';
 import type { ExecutionRow, Store } from '../store/store.ts';
 import { NO_CHANGES } from './changes.ts';
@@ -26,7 +26,7 @@ export async function explainExecution(
     state: row.end?.status ?? 'running',
     received: { dialect: 'a2e-workflow', bytes: text.length, text },
     envelope: null,
-    allowed: read.ok ? allowed(row, text, principalNamed(row.owner)?.permissions) : [],
+    allowed: read.ok ? allowed(row, read.value, principalNamed(row.owner)?.permissions) : [],
     way_in: { ...NO_CHANGES, warnings: read.ok ? read.warnings : read.issues },
     answers: [],
     answers_left_out: 0,
@@ -41,10 +41,9 @@ export async function explainExecution(
   };
 }
 
-function allowed({ owner }: ExecutionRow, text: string, permissions: Permissions | undefined): Allowed[] {
-  const read = parseWorkflow(text, { lenient: true });
-  if (!read.ok || permissions === undefined) return [];
-  const operations = [...read.value.operations.values()];
+function allowed({ owner }: ExecutionRow, workflow: Workflow, permissions: Permissions | undefined): Allowed[] {
+  if (permissions === undefined) return [];
+  const operations = [...workflow.operations.values()];
   const uses = operations.flatMap(({ type, config }) => {
     const description = operationNamed(type);
     return description === undefined ? [] : [usesOf(description, config)];

@@ -15,7 +15,7 @@ export function judgeAddress(text: string): AddressFault | undefined {
 }
 
 /** The 4 or 16 bytes of an address; `undefined` for what is none. A zone makes an address local, so it counts as none. */
-export function parseAddress(text: string): Uint8Array | undefined {
+function parseAddress(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   return isIPv6(text) && !text.includes('%') ? parseIPv6(text) : undefined;
 }

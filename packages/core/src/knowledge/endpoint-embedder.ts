@@ -1,5 +1,6 @@
 import { isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type Gate } from '../gate/gate.ts';
+import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Log } from '../ports.ts';
 import { type Embedder, unit } from './embedder.ts';
 
@@ -70,10 +71,9 @@ export class EndpointEmbedder implements Embedder {
       maxBytes: 32 * 1024 * 1024,
       signal: this.#stopped.signal,
     });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of answer.body) chunks.push(chunk);
+    const bytes = await wholeBody(answer);
     if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-    const json = parseJsonBytes(Buffer.concat(chunks), { numbers: 'finite' });
+    const json = parseJsonBytes(bytes, { numbers: 'finite' });
     if (!json.ok) throw new Error('its answer is not JSON');
     return vectorsIn(json.value, texts.length);
   }

@@ -17,6 +17,6 @@ export function withinBudget<Hit extends JsonObject>(
 }
 
 /** About: a token of the models in use is four characters of English or JSON. */
-export function tokensOf(json: Json): number {
+function tokensOf(json: Json): number {
   return Math.ceil(JSON.stringify(json).length / 4);
 }

@@ -1,3 +1,4 @@
+import { isEmpty } from '../is-empty.ts';
 import type { Clock } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { refuse } from '../refused.ts';
@@ -69,11 +70,6 @@ export class Limiter {
   save(store: CounterStore): Promise<void> {
     return this.#windows.save(store);
   }
-}
-
-function isEmpty(limits: Principal['limits']): boolean {
-  for (const _ in limits) return false;
-  return true;
 }
 
 function requestWindows(limits: RateLimits): Window[] {

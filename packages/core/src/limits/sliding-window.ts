@@ -8,7 +8,7 @@ export interface Window {
   readonly seconds: number;
 }
 
-/** Where a principal stands in its tightest window. */
+/** Where a principal stands in one window. */
 export interface WindowState {
   readonly window: Window;
   readonly remaining: number;

@@ -8,7 +8,8 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { RequestRow } from '../store/store.ts';
+import type { Reading } from '../runs/reading.ts';
+import type { RequestKey, RequestRow } from '../store/store.ts';
 import type { MailboxIdentity } from './directory.ts';
 
 /** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
@@ -24,6 +25,14 @@ export function askedIn(row: RequestRow): Asked | undefined {
   const envelope = recordedEnvelope(row.envelope);
   if (envelope.channel !== 'a2a-mailbox') return undefined;
   return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
+}
+
+/** What was asked, as this message has it: only a repeat by its idempotency key may be of another one. */
+export function askedBy(row: RequestRow, key: RequestKey, envelope: E2AEnvelope): Asked {
+  if (row.requestId === key.requestId) return { ...key, acceptedAt: row.acceptedAt, envelope };
+  const earlier = askedIn(row);
+  if (earlier === undefined) throw new Error('a message of the mailbox was recorded as something else');
+  return earlier;
 }
 
 /** The envelope of a message: addressed, and with what the answer needs to find its way back. */
@@ -44,6 +53,13 @@ export function envelopeOf(
       ...(expiresAt !== null && { expires_at: expiresAt }),
     },
   };
+}
+
+/** The final frame of an answer. */
+export async function finalOf(reading: Reading): Promise<E2AResponse> {
+  const final = await reading.finalFrame();
+  if (final === undefined) throw new Error('an answer ended without its final frame');
+  return final;
 }
 
 /** The final frame as the mailbox's response. */

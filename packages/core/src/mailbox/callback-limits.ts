@@ -20,7 +20,7 @@ export class CallbackLimits {
   }
 
   /** Refuses a callback that is one too many. */
-  check({ url, queued, isAnonymous }: { url: string; owner: string; queued: number; isAnonymous: boolean }): void {
+  check({ url, queued, isAnonymous }: { url: string; queued: number; isAnonymous: boolean }): void {
     const { queuedPerSender, anonymousPerHost: limit } = this.#settings;
     if (queued >= queuedPerSender) {
       refuse('rate_limited', { retry_after: 60 }, `Queue full: ${queued} callbacks of this sender wait already.`);

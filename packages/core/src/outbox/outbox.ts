@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
@@ -61,8 +62,14 @@ export class Outbox {
 
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
-    for (const due of await this.#options.store.due()) this.admit(due);
-    void this.#keepHouse();
+    const { store, clock, log } = this.#options;
+    for (const due of await store.due()) this.admit(due);
+    void everyHour(() => store.purge(clock.now().getTime() - this.#settings.keepMs), {
+      clock,
+      log,
+      signal: this.#stopped.signal,
+      failed: 'old callbacks could not be forgotten',
+    });
   }
 
   /** A delivery that is in the store and due: sends it when its time and turn have come. */
@@ -233,16 +240,6 @@ export class Outbox {
     if (left > 0) this.#queued.set(entry.owner, left);
     else this.#queued.delete(entry.owner);
   }
-
-  async #keepHouse(): Promise<void> {
-    const { clock, store, log } = this.#options;
-    while (!this.#stopped.signal.aborted) {
-      await store.purge(clock.now().getTime() - this.#settings.keepMs).catch((error: unknown) => {
-        log.warn({ error: String(error) }, 'old callbacks could not be forgotten');
-      });
-      await clock.wait(ONE_HOUR, this.#stopped.signal).catch(() => {});
-    }
-  }
 }
 
 /** A due delivery, in memory without its body. */
@@ -256,7 +253,7 @@ interface Entry extends DueDelivery {
 
 const ONE_HOUR = 3600 * 1000;
 
-export const DEFAULT_OUTBOX: OutboxSettings = {
+const DEFAULT_OUTBOX: OutboxSettings = {
   timeoutMs: 10_000,
   retries: 3,
   backoffMs: 1000,

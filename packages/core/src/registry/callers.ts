@@ -1,4 +1,5 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { REGISTRY } from '@dragoman/protocols/a2a-messages';
 import { AgentDefinition as validate } from '../generated/registry.js';
 import type { Clock } from '../ports.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
@@ -78,7 +79,7 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentDefinition> {
   const issues: Issue[] = [...issuesOf(validate, AgentDefinition, json)];
   if (issues.length > 0) return reject(...issues);
   const definition = json as AgentDefinition;
-  if (RESERVED.has(definition.agent_id.toLowerCase())) {
+  if (RESERVED_AGENT_IDS.has(definition.agent_id.toLowerCase())) {
     const message = `agent_id must not be ${definition.agent_id}: the name is reserved`;
     return reject({ pointer: '/agent_id', code: 'reserved', message, suggestion: 'choose another name' });
   }
@@ -90,4 +91,4 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentDefinition> {
 }
 
 /** Names that mean something else where an agent's name could stand. */
-const RESERVED: ReadonlySet<string> = new Set(['registry', 'admin']);
+export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin']);

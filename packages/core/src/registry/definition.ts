@@ -3,8 +3,8 @@ import type { Static } from '@dragoman/protocols';
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** An agent id: the pattern of A2A messages. `registry` is reserved. */
-export const AgentIdShape = {
+/** An agent id: the pattern of A2A messages. Some that fit are reserved. */
+const AgentIdShape = {
   type: 'string',
   minLength: 3,
   maxLength: 128,

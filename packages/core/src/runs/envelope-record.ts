@@ -1,4 +1,5 @@
 import { type E2AEnvelope, type E2AProvenance, encodeEnvelope, newEnvelope } from '@dragoman/protocols';
+import { isEmpty } from '../is-empty.ts';
 
 /**
  * An envelope as it is recorded: without the two thirds of its fields that say what an envelope says that does not mention
@@ -54,11 +55,6 @@ function isUnsaid(provenance: E2AProvenance): boolean {
       if (!isEmpty(provenance.details)) return false;
     } else if (provenance[name as keyof E2AProvenance] !== UNSAID.provenance[name as keyof E2AProvenance]) return false;
   }
-  return true;
-}
-
-function isEmpty(value: object): boolean {
-  for (const _ in value) return false;
   return true;
 }
 

@@ -1,4 +1,5 @@
 import { type E2AResponse, encodeResponse, type Json } from '@dragoman/protocols';
+import { isEmpty } from '../is-empty.ts';
 
 /** A frame as the JSON text that is journaled and sent: the same bytes for every reader. */
 export function frameText(frame: E2AResponse): string {
@@ -90,9 +91,4 @@ function echoOf(frame: E2AResponse): string {
 
 function json(value: Json): string {
   return value === null ? 'null' : JSON.stringify(value);
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
 }

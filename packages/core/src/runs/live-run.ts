@@ -19,7 +19,7 @@ export class LiveRun extends Ending implements RunningCall {
     super();
     this.row = row;
     this.run = run;
-    this.name = keyText(row);
+    this.name = nameOf(row);
   }
 
   get running(): RunningCall {
@@ -45,7 +45,8 @@ export function holding(): Hold {
   return { released, release };
 }
 
-export function keyText({ owner, requestId }: RequestKey): string {
+/** One name for a request among those of everybody. */
+export function nameOf({ owner, requestId }: RequestKey): string {
   // An agent id has no line break in it.
   return `${owner}\n${requestId}`;
 }

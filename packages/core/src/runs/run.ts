@@ -15,9 +15,8 @@ import type { RunCounts } from './run-counts.ts';
 export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
-  readonly #counts: RunCounts | undefined;
-  readonly #patience: Patience | undefined;
-  readonly #tailBytes: number;
+  readonly #counts: RunCounts;
+  readonly #patience: Patience;
   readonly #writer = new FrameWriter();
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
@@ -38,12 +37,11 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, counts, patience, from = 0, tailBytes = 1 << 20, isRecorded = true }: RunOptions) {
+  constructor({ key, store, counts, patience, from = 0, isRecorded = true }: RunOptions) {
     this.key = key;
     this.#store = store;
     this.#counts = counts;
     this.#patience = patience;
-    this.#tailBytes = tailBytes;
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
@@ -153,13 +151,10 @@ export class Run implements FrameSource {
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
-    return this.#patience === undefined
-      ? this.#store.append(this.key, batch)
-      : patiently(() => this.#store.append(this.key, batch), this.#patience);
+    return patiently(() => this.#store.append(this.key, batch), this.#patience);
   }
 
   #count(frames: number): void {
-    if (this.#counts === undefined) return;
     this.#counts.frames += frames;
     if (this.#ended && this.#final !== undefined) this.#counts.finish(this.#final);
   }
@@ -167,10 +162,10 @@ export class Run implements FrameSource {
   #keep(batch: readonly FrameRow[], size: number): void {
     this.#tailSize += size;
     for (const row of batch) this.#tail.push(row);
-    if (this.#tailSize <= this.#tailBytes) return;
+    if (this.#tailSize <= TAIL_LENGTH) return;
     // Cut by half: a cut for each batch would move the whole tail each time.
     let dropped = 0;
-    for (; this.#tailSize > this.#tailBytes / 2 && dropped < this.#tail.length; dropped++) {
+    for (; this.#tailSize > TAIL_LENGTH / 2 && dropped < this.#tail.length; dropped++) {
       this.#tailSize -= this.#tail[dropped]?.text.length ?? 0;
     }
     this.#tail = this.#tail.slice(dropped);
@@ -187,12 +182,11 @@ export class Run implements FrameSource {
 interface RunOptions {
   readonly key: RequestKey;
   readonly store: RequestStore;
-  readonly counts?: RunCounts;
-  /** How long to go on when the store refuses; at once no longer unless told. */
-  readonly patience?: Patience;
+  readonly counts: RunCounts;
+  /** How long to go on when the store refuses. */
+  readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
-  readonly tailBytes?: number;
   /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly isRecorded?: boolean;
 }
@@ -222,6 +216,8 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
   return rows.slice(start, end);
 }
 
+/** How much of an answer stays in memory for those who read along. */
+const TAIL_LENGTH = 1 << 20;
 /** How much may wait for the disk before the agent has to. */
 const MAX_PENDING = 256 * 1024;
 const READ_FRAMES = 500;

@@ -250,12 +250,7 @@ describe('after a restart', () => {
       },
       { store: first.store },
     );
-    const recover = () =>
-      second.runs.recover(
-        () => second.call(),
-        (row) => newEnvelope(JSON.parse(row.envelope)),
-        second.handler,
-      );
+    const recover = () => second.runs.recover(() => second.call(), second.handler);
     await recover();
     const interrupted = await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1));
     inOrder(interrupted);
@@ -467,11 +462,7 @@ describe('while the store refuses', () => {
 
     state.refuses = false;
     const next = setUp(twoWords, { store });
-    await next.runs.recover(
-      () => call(),
-      (row) => newEnvelope(JSON.parse(row.envelope)),
-      handler,
-    );
+    await next.runs.recover(() => call(), handler);
     const frames = await all(next.runs.read({ owner: 'ada', requestId: 'r1' }, -1));
     inOrder(frames);
     expect(frames.at(-1)?.body['code']).toBe('E2A.INTERRUPTED');

@@ -5,9 +5,9 @@ import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts';
-import { envelopeRecord } from './envelope-record.ts';
+import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
-import { holding, keyText, LiveRun } from './live-run.ts';
+import { holding, LiveRun, nameOf } from './live-run.ts';
 import { type Patience, patiently } from './patiently.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
@@ -123,7 +123,7 @@ export class Runs {
    * before it is; if we crash in between, they ask again.
    */
   #mayStartEarly(row: RequestRow, { nonce }: Call): boolean {
-    return nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(keyText(row));
+    return nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(nameOf(row));
   }
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
@@ -150,7 +150,7 @@ export class Runs {
 
   /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
   #sourceOf(key: RequestKey): FrameSource {
-    const live = this.#live.get(keyText(key));
+    const live = this.#live.get(nameOf(key));
     if (live !== undefined) return live.run;
     const page = { limit: 500, maxBytes: 256 * 1024 };
     return { after: (sequence) => this.#store.requests.frames(key, { after: sequence, ...page }) };
@@ -158,7 +158,7 @@ export class Runs {
 
   /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
   cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
-    const live = this.#live.get(keyText(key));
+    const live = this.#live.get(nameOf(key));
     if (live === undefined || live.run.answered) return false;
     live.end(new Refused(failure('cancelled', {}, reason)));
     return true;
@@ -166,12 +166,12 @@ export class Runs {
 
   /** Holds a running answer where it is: nothing more is taken from the agent until `resume`. */
   pause(key: RequestKey): void {
-    const live = this.#live.get(keyText(key));
+    const live = this.#live.get(nameOf(key));
     if (live !== undefined) live.held ??= holding();
   }
 
   resume(key: RequestKey): void {
-    const live = this.#live.get(keyText(key));
+    const live = this.#live.get(nameOf(key));
     live?.held?.release();
     if (live !== undefined) live.held = undefined;
   }
@@ -195,14 +195,10 @@ export class Runs {
    * continue ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process. Doing
    * it twice changes nothing. Where the disk is full, the ends are written when there is room, and nobody has to wait for that.
    */
-  async recover(
-    callFor: (row: RequestRow) => Call | undefined,
-    envelopeOf: (row: RequestRow) => E2AEnvelope,
-    answer: Handler,
-  ): Promise<void> {
+  async recover(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Promise<void> {
     const ends: Promise<void>[] = [];
     for (const row of await this.#store.requests.unfinished()) {
-      const envelope = envelopeOf(row);
+      const envelope = recordedEnvelope(row.envelope);
       const call = callFor(row);
       if (row.state === 'accepted' && call !== undefined) {
         this.#begin(row, envelope, call, answer, undefined);

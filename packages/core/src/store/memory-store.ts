@@ -3,10 +3,11 @@ import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
 import { memoryForgetting } from './memory/forgetting.ts';
 import { memoryKnowledge } from './memory/knowledge.ts';
-import { memoriesInMemory } from './memory/memories.ts';
+import { memoryMemories } from './memory/memories.ts';
+import { nameOf } from './memory/name-of.ts';
 import { memoryNonces } from './memory/nonces.ts';
 import { memoryOutbox } from './memory/outbox.ts';
-import { pinsInMemory } from './memory/pins.ts';
+import { memoryPins } from './memory/pins.ts';
 import { memoryRegistrations } from './memory/registrations.ts';
 import { memoryThreads } from './memory/threads.ts';
 import { requireStorable, requireWhole } from './storable.ts';
@@ -44,26 +45,26 @@ export class MemoryStore implements Store {
   #closed = false;
 
   readonly requests: RequestStore = {
-    accept: (row, nonce, arrival) => this.#do(() => this.#accept(row, nonce, arrival)),
-    acceptAnswered: (row, frames, arrival) => this.#do(() => this.#acceptAnswered(row, frames, arrival)),
+    accept: (row, nonce, arrival) => this.#perform(() => this.#accept(row, nonce, arrival)),
+    acceptAnswered: (row, frames, arrival) => this.#perform(() => this.#acceptAnswered(row, frames, arrival)),
     start: (key) =>
-      this.#do(() => {
+      this.#perform(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
         if (recorded?.row.state !== 'accepted') return false;
         recorded.row = { ...recorded.row, state: 'started' };
         return true;
       }),
-    append: (key, frames) => this.#do(() => this.#append(key, frames)),
-    find: (key) => this.#do(() => this.#requests.get(nameOf(key.owner, key.requestId))?.row),
+    append: (key, frames) => this.#perform(() => this.#append(key, frames)),
+    find: (key) => this.#perform(() => this.#requests.get(nameOf(key.owner, key.requestId))?.row),
     named: (requestId) =>
-      this.#do(() => {
+      this.#perform(() => {
         const found = [...this.#requests.values()].reverse().filter(({ row }) => row.requestId === requestId);
         return found
           .map(({ row, arrival }) => ({ ...row, arrival }))
           .sort((one, other) => other.acceptedAt - one.acceptedAt);
       }),
     frames: (key, { after, limit, maxBytes }) =>
-      this.#do(() => {
+      this.#perform(() => {
         const following = (this.#requests.get(nameOf(key.owner, key.requestId))?.frames ?? []).slice(after + 1);
         let bytes = 0;
         const end = following.findIndex((frame, index) => {
@@ -73,22 +74,23 @@ export class MemoryStore implements Store {
         return end === -1 ? following : following.slice(0, end);
       }),
     unfinished: () =>
-      this.#do(() => {
+      this.#perform(() => {
         const rows = [...this.#requests.values()].map(({ row }) => row).filter(({ state }) => state !== 'finished');
         return rows.sort((a, b) => a.acceptedAt - b.acceptedAt);
       }),
-    purge: (before) => this.#do(() => this.#forget(({ row }) => row.state === 'finished' && row.acceptedAt < before)),
+    purge: (before) =>
+      this.#perform(() => this.#forget(({ row }) => row.state === 'finished' && row.acceptedAt < before)),
   };
 
   readonly sessions: SessionStore = {
     create: (row) =>
-      this.#do(() => {
+      this.#perform(() => {
         requireStorable(row.owner, row.agentId, row.sessionId, row.title);
         const name = nameOfSession(row);
         if (!this.#sessions.has(name)) this.#sessions.set(name, row);
       }),
     list: (owner, { offset, limit, agentId }) =>
-      this.#do(() => {
+      this.#perform(() => {
         const rows = [...this.#sessions.values()].filter(
           (row) => row.owner === owner && (agentId === undefined || row.agentId === agentId),
         );
@@ -96,13 +98,13 @@ export class MemoryStore implements Store {
         return { rows: rows.slice(offset, offset + limit), total: rows.length };
       }),
     owners: ({ agentId, sessionId }) =>
-      this.#do(() => {
+      this.#perform(() => {
         const rows = [...this.#sessions.values()];
         const found = rows.filter((row) => row.agentId === agentId && row.sessionId === sessionId);
         return found.slice(0, 2).map((row) => row.owner);
       }),
     delete: (key) =>
-      this.#do(() => {
+      this.#perform(() => {
         if (!this.#sessions.delete(nameOfSession(key))) return false;
         this.#forget(({ row }) => row.state === 'finished' && isIn(row, key));
         for (const recorded of this.#requests.values()) {
@@ -111,7 +113,7 @@ export class MemoryStore implements Store {
         return true;
       }),
     turns: (key, { offset, limit }) =>
-      this.#do(() => {
+      this.#perform(() => {
         const turns = [...this.#requests.values()].filter(({ row }) => isIn(row, key));
         turns.reverse().sort((a, b) => b.row.acceptedAt - a.row.acceptedAt);
         const rows = turns.slice(offset, offset + limit).map(({ row, frames }) => ({
@@ -125,11 +127,13 @@ export class MemoryStore implements Store {
   };
 
   readonly keys: KeyStore = {
-    put: (row) => this.#do(() => void this.#keys.set(row.keyId, row)),
+    put: (row) => this.#perform(() => void this.#keys.set(row.keyId, row)),
     list: () =>
-      this.#do(() => [...this.#keys.values()].sort((a, b) => a.createdAt - b.createdAt || compare(a.keyId, b.keyId))),
+      this.#perform(() =>
+        [...this.#keys.values()].sort((a, b) => a.createdAt - b.createdAt || compare(a.keyId, b.keyId)),
+      ),
     revoke: (keyId, at) =>
-      this.#do(() => {
+      this.#perform(() => {
         const row = this.#keys.get(keyId);
         if (row === undefined || row.revokedAt !== null) return false;
         this.#keys.set(keyId, { ...row, revokedAt: at });
@@ -138,47 +142,47 @@ export class MemoryStore implements Store {
   };
 
   readonly agents: AgentStore = {
-    put: (row) => this.#do(() => void this.#agents.set(row.agentId, row)),
+    put: (row) => this.#perform(() => void this.#agents.set(row.agentId, row)),
     list: () =>
-      this.#do(() =>
+      this.#perform(() =>
         [...this.#agents.values()].sort((a, b) => a.createdAt - b.createdAt || compare(a.agentId, b.agentId)),
       ),
-    remove: (agentId) => this.#do(() => this.#agents.delete(agentId)),
+    remove: (agentId) => this.#perform(() => this.#agents.delete(agentId)),
   };
 
   readonly counters: CounterStore = {
-    load: (since) => this.#do(() => [...this.#counters.values()].filter(({ slice }) => slice >= since)),
+    load: (since) => this.#perform(() => [...this.#counters.values()].filter(({ slice }) => slice >= since)),
     save: (rows, forget) =>
-      this.#do(() => {
+      this.#perform(() => {
         for (const row of rows) this.#counters.set(nameOf(row.principal, row.name, String(row.slice)), row);
         for (const [name, { slice }] of this.#counters) if (slice < forget) this.#counters.delete(name);
       }),
   };
 
-  readonly credentials = memoryCredentials((operation) => this.#do(operation));
+  readonly credentials = memoryCredentials((operation) => this.#perform(operation));
 
-  readonly outbox = memoryOutbox((operation) => this.#do(operation));
+  readonly outbox = memoryOutbox((operation) => this.#perform(operation));
 
   readonly threads = memoryThreads({
-    run: (operation) => this.#do(operation),
+    perform: (operation) => this.#perform(operation),
     requests: () => [...this.#requests.values()].map(({ row }) => row),
     isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
     addDelivery: this.outbox.put,
   });
 
-  readonly apis = memoryApis((operation) => this.#do(operation));
-  readonly knowledge = memoryKnowledge((operation) => this.#do(operation));
+  readonly apis = memoryApis((operation) => this.#perform(operation));
+  readonly knowledge = memoryKnowledge((operation) => this.#perform(operation));
 
-  readonly memories = memoriesInMemory((action) => this.#do(action));
-  readonly pins = pinsInMemory((action) => this.#do(action));
+  readonly memories = memoryMemories((operation) => this.#perform(operation));
+  readonly pins = memoryPins((operation) => this.#perform(operation));
 
-  readonly #executions = new MemoryExecutions((operation) => this.#do(operation));
+  readonly #executions = new MemoryExecutions((operation) => this.#perform(operation));
   readonly executions = this.#executions.executions;
   readonly storedData = this.#executions.storedData;
-  readonly registrations = memoryRegistrations((operation) => this.#do(operation));
-  readonly nonces = memoryNonces((operation) => this.#do(operation));
+  readonly registrations = memoryRegistrations((operation) => this.#perform(operation));
+  readonly nonces = memoryNonces((operation) => this.#perform(operation));
   readonly forgetting = memoryForgetting({
-    run: (operation) => this.#do(operation),
+    perform: (operation) => this.#perform(operation),
     removeRequest: (key) => this.#remove(key),
     removeExecution: (key) => this.#executions.remove(key),
     families: [
@@ -195,7 +199,7 @@ export class MemoryStore implements Store {
   }
 
   /** Nothing here takes time, but callers must not come to rely on that. */
-  async #do<Result>(operation: () => Result): Promise<Result> {
+  async #perform<Result>(operation: () => Result): Promise<Result> {
     if (this.#closed) throw new StoreError('store_unavailable', 'The store is closed.');
     return operation();
   }
@@ -288,9 +292,4 @@ function nameOfSession({ owner, agentId, sessionId }: SessionKey): string {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
-}
-
-/** One string for several, such that no two lists give the same. */
-function nameOf(...parts: readonly string[]): string {
-  return JSON.stringify(parts);
 }

@@ -261,7 +261,7 @@ const DISK_FULL: ErrorData = {
 
 const HELD: ErrorData = {
   code: 'store_unavailable',
-  message: 'Another program holds the database: nothing was recorded.',
+  message: 'Another program holds the database: nothing was recorded. It goes on by itself when that program lets go.',
 };
 
 function damaged(reason: string): ErrorData {

@@ -1,5 +1,5 @@
 import type { LogFields } from '../ports.ts';
-import type { Asked } from './sql/operations.ts';
+import type { OperationsByName } from './sql/operations.ts';
 import type { StoreStats } from './store.ts';
 import type { StoreErrorCode } from './store-error.ts';
 
@@ -64,4 +64,4 @@ export interface ErrorData {
 }
 
 /** What the thread can be asked. */
-export type Questions = Asked & { stats(): StoreStats; scrub(): void };
+export type Questions = OperationsByName & { stats(): StoreStats; scrub(): void };

@@ -72,7 +72,7 @@ export interface RequestRow extends RequestKey {
   readonly sessionId: string | null;
   /** The caller's `Idempotency-Key`, a second name for the same request. */
   readonly idempotencyKey: string | null;
-  /** The envelope as JSON text, without secrets. */
+  /** As `envelopeRecord` wrote it: JSON text without secrets, and without what goes without saying. */
   readonly envelope: string;
   readonly state: RequestState;
   /** Epoch milliseconds. */
@@ -148,6 +148,7 @@ export interface SessionRow extends SessionKey {
 /** One turn of a conversation: what was asked and, when it ended well or badly, the final frame. */
 export interface Turn {
   readonly requestId: string;
+  /** As in its request's row. */
   readonly envelope: string;
   readonly final: string | null;
   readonly acceptedAt: number;

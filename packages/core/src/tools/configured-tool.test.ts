@@ -45,7 +45,6 @@ const backends: ToolBackends = {
   engine,
   ids,
   gate: directGate(sent),
-  clock,
 };
 
 function call(
@@ -150,7 +149,7 @@ describe('a tool that an agent answers', () => {
 });
 
 test('what cannot be answered here is refused at once', () => {
-  const alone = { engine, ids, clock };
+  const alone = { engine, ids };
   expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
     'nothing here that runs workflows',
   );
@@ -188,7 +187,6 @@ describe('skills', () => {
   const skills = new Skills({
     engine,
     ids,
-    clock,
     agents: () => [{ id: 'greeter', name: 'Greeter', description: 'greets', skills: ['greeting'] }],
   });
 

@@ -2,7 +2,7 @@ import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Engine } from '../engine.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Clock, Ids } from '../ports.ts';
+import type { Ids } from '../ports.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
 import { httpTool } from './http-tool.ts';
@@ -15,13 +15,13 @@ import { workflowTool } from './workflow-tool.ts';
 export interface ToolBackends {
   readonly engine: Engine;
   readonly ids: Ids;
-  readonly clock: Clock;
   readonly gate?: Gate;
   readonly workflows?: Pick<Workflows, 'executions' | 'reader'>;
 }
 
-/** Answers a configured tool; `undefined` input means the kind's own. */
+/** Answers a configured tool. */
 export interface Backend {
+  /** The arguments it takes, for an entry that does not say. */
   readonly input: JsonSchema;
   run(args: JsonObject, call: ToolCall): Promise<ToolOutcome>;
 }

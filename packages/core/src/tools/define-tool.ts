@@ -74,4 +74,4 @@ function outcomeOf(returned: unknown): ToolOutcome {
 }
 
 /** `__` is free for the name of an MCP server in front. */
-export const TOOL_NAME = /^[a-zA-Z0-9._-]{1,128}$/;
+const TOOL_NAME = /^[a-zA-Z0-9._-]{1,128}$/;

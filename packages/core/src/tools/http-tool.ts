@@ -1,5 +1,7 @@
-import { type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
+import { wholeBody } from '../gate/whole-body.ts';
+import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -52,21 +54,16 @@ function filledIn(template: string, args: JsonObject): { url: string; rest: Json
 
 function queryOf(args: JsonObject): [string, string][] {
   return Object.entries(args).flatMap(([name, value]): [string, string][] =>
-    Array.isArray(value) ? value.map((item) => [name, textOf(item)]) : [[name, textOf(value)]],
+    Array.isArray(value) ? value.map((item) => [name, asText(item)]) : [[name, asText(value)]],
   );
 }
 
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-async function outcomeOf({ status, headers, body }: InboundAnswer): Promise<ToolOutcome> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
+async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
+  const { status, headers } = answer;
+  const bytes = await wholeBody(answer);
   const isJson = /\bjson\b/.test(String(headers['content-type'] ?? ''));
   const json = isJson ? parseJsonBytes(bytes) : undefined;
-  const data = json?.ok === true ? json.value : bytes.toString('utf8');
+  const data = json?.ok === true ? json.value : Buffer.from(bytes).toString('utf8');
   if (status >= 200 && status < 300) return { success: true, data };
   return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
 }

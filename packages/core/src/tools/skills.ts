@@ -1,7 +1,7 @@
 import { nearest, newEnvelope, newProvenance } from '@dragoman/protocols';
 import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
 import type { Engine } from '../engine.ts';
-import type { Clock, Ids } from '../ports.ts';
+import type { Ids } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import { answerOf } from './agent-tool.ts';
@@ -21,7 +21,6 @@ export interface SkilledAgent {
 export interface SkillsOptions {
   readonly engine: Engine;
   readonly ids: Ids;
-  readonly clock: Clock;
   /** The agents there are now. */
   readonly agents: () => readonly SkilledAgent[];
 }

@@ -1,12 +1,13 @@
 import { failure, type Json } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
+import { asText } from '../workflow/template.ts';
 
 /**
  * An argument as a part of a URL that somebody else wrote: one segment or one value, and never a way out of it. `.` and `..`
  * need no escaping and mean another place (RFC 3986 §5.2.4), so they are refused.
  */
 export function urlPart(name: string, value: Json): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = asText(value);
   if (!DOTS.test(text)) return encodeURIComponent(text);
   const message = `${name} must not be ${JSON.stringify(text)}: it stands in a URL, where that means another place`;
   throw new Refused(

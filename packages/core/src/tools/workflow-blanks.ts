@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { asText } from '../workflow/template.ts';
 import { urlPart } from './url-part.ts';
 
 /** A place in a workflow that an argument fills. */
@@ -39,8 +40,7 @@ function fillText(text: string, args: JsonObject, isUrl: boolean): Json {
   if (whole !== undefined && name !== undefined && !isUrl) return argument(args, name);
   return text.replaceAll(BLANK, (_, inner: string) => {
     const value = argument(args, inner);
-    if (isUrl) return urlPart(inner, value);
-    return typeof value === 'string' ? value : JSON.stringify(value);
+    return isUrl ? urlPart(inner, value) : asText(value);
   });
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
-import type { Begun } from '../executions/executions.ts';
+import type { Begun } from '../executions/begun.ts';
 import { Refused } from '../refused.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';

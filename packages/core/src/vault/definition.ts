@@ -1,7 +1,7 @@
 import type { Static } from '@dragoman/protocols';
 
 /** How a secret is written where it goes. */
-export const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as const;
+const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as const;
 
 /** Where in a request a secret may stand. */
 export const PLACES = ['header', 'query', 'body'] as const;

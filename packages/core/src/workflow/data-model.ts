@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { covers, formatPath, type Path, type PathSegment } from '@dragoman/protocols/a2e-workflow';
 import { NOWHERE, type Origin, originBelow, originOfParts, originWith } from './origin.ts';
 import { dataError } from './step-error.ts';
@@ -63,7 +63,7 @@ export class DataModel {
   remove(path: Path): void {
     const [root, name = ''] = path.keys;
     const tree = root === undefined ? undefined : this.#root[root];
-    if (root === undefined || path.keys.length !== 2 || !isRecord(tree)) return;
+    if (root === undefined || path.keys.length !== 2 || !isObject(tree)) return;
     this.#root = withMember(this.#root, root, withoutMember(tree, name));
     this.#origins.delete(keyOf(path));
   }
@@ -142,7 +142,7 @@ function putParts(
     copy[index] = inner(target[index]);
     return copy;
   }
-  if (!isRecord(target)) {
+  if (!isObject(target)) {
     const got = target === null ? 'null' : `a ${typeof target}`;
     throw dataError(`${formatPath(path)} cannot be written: what is before ${JSON.stringify(part)} is ${got}`, {
       suggestions: ['write to a path of its own'],
@@ -171,10 +171,6 @@ function withMember(target: JsonObject, key: string, value: Json): JsonObject {
 function withoutMember(target: JsonObject, key: string): JsonObject {
   const { [key]: _, ...rest } = target;
   return Object.assign(Object.create(null), rest);
-}
-
-function isRecord(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function keyOf(path: Path): string {

@@ -33,7 +33,7 @@ function arraysIn(value: { readonly [name: string]: Json }): readonly string[] {
     .slice(0, 3);
 }
 
-export function kindOf(value: Json): string {
+function kindOf(value: Json): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }

@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os';
 import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
-import type { Effects, Progress } from './effects.ts';
+import type { Progress } from './effects.ts';
 import type { Plan } from './plan.ts';
 import type { EffectAsked, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
-import { unportRequest } from './ported-request.ts';
+import { RememberedEffects } from './remembered-effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { type RunOptions, runPlan } from './run.ts';
@@ -70,7 +70,7 @@ export class WorkflowPool {
         options,
         settle,
         startedAt: clock.elapsed(),
-        answers: new Map(),
+        effects: new RememberedEffects(options.effects),
         told: 0,
         alone: false,
         losses: 0,
@@ -106,7 +106,7 @@ export class WorkflowPool {
     this.#light.add(job.run, job);
     const { status, results, written, skipped, errors, used } = await runPlan(plan, {
       ...options,
-      effects: this.#recorded(job),
+      effects: job.effects,
       clock,
       ...(options.onProgress !== undefined && { onProgress: (progress) => this.#tell(job, progress) }),
       ...(options.caller !== undefined && { cache: this.#cache.of(options.caller) }),
@@ -115,19 +115,6 @@ export class WorkflowPool {
     });
     this.#light.remove(job.run);
     job.settle({ status, results: resultsText(results, written), skipped, errors, used });
-  }
-
-  #recorded(job: Job): Effects {
-    const ask = <T>(effect: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<T>) =>
-      this.#once(job, effect, perform) as Promise<T>;
-    const { effects } = job.options;
-    return {
-      call: (key, request, digest) => ask({ name: 'call', key }, () => effects.call(key, request, digest)),
-      store: (key, write, digest) => ask({ name: 'store', key }, () => effects.store(key, write, digest)),
-      wait: (key, milliseconds, digest) => ask({ name: 'wait', key }, () => effects.wait(key, milliseconds, digest)),
-      now: (key, digest) => ask({ name: 'now', key }, () => effects.now(key, digest)),
-      stored: (key, name) => ask({ name: 'stored', key }, () => effects.stored(key, name)),
-    };
   }
 
   /** Lets go of cached results: one caller's, or all. */
@@ -211,38 +198,15 @@ export class WorkflowPool {
     job.options.onProgress?.(progress);
   }
 
-  /** Asks the world, once for each key: a run that is done again gets what the first one got. */
   async #answer(job: Job, ask: number, effect: EffectAsked): Promise<void> {
     const { run, worker } = job;
     try {
-      const value = await this.#once(job, effect, () => this.#perform(job, effect));
+      const value = await job.effects.answer(effect);
       worker?.say({ kind: 'answer', run, ask, value });
     } catch (error) {
       worker?.say({ kind: 'refusal', run, ask, failure: failureOf(error) ?? failure('internal') });
       if (failureOf(error) === undefined) this.#options.log.error({ error: String(error) }, 'an effect broke');
     }
-  }
-
-  #once(job: Job, { name, key }: Pick<EffectAsked, 'name' | 'key'>, perform: () => Promise<unknown>): Promise<unknown> {
-    const place = `${name} ${key}`;
-    let answer = job.answers.get(place);
-    if (answer === undefined) {
-      answer = perform();
-      job.answers.set(place, answer);
-    }
-    return answer;
-  }
-
-  async #perform({ options: { effects } }: Job, asked: EffectAsked): Promise<unknown> {
-    if (asked.name === 'call') {
-      const answer = await effects.call(asked.key, unportRequest(asked.request), asked.digest);
-      return { ...answer, bytes: alone(answer.bytes) };
-    }
-    if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
-    if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
-    if (asked.name === 'now') return effects.now(asked.key, asked.digest);
-    const stored = await effects.stored(asked.key, asked.of);
-    return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };
   }
 
   /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
@@ -323,8 +287,7 @@ interface Job {
   readonly options: PoolRunOptions;
   readonly settle: (result: PoolResult) => void;
   readonly startedAt: number;
-  /** What the world answered, by effect. */
-  readonly answers: Map<string, Promise<unknown>>;
+  readonly effects: RememberedEffects;
   readonly timers: Cancel[];
   /** How much progress was told, and how much of it comes again now. */
   told: number;
@@ -346,11 +309,6 @@ function endedWith({ reached }: Plan, reason: Failure): PoolResult {
     errors: [error],
     used: { steps: 0, apiCalls: 0, dataBytes: 0 },
   };
-}
-
-/** Bytes that lie in a larger buffer would take all of it along to the thread. */
-function alone(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 function broken(plan: Plan): PoolResult {

@@ -1,7 +1,8 @@
 import type { ApiRow, ApiStore } from '../apis.ts';
+import type { Perform } from './perform.ts';
 
-/** APIs in memory. `perform` runs something as a call to the store would. */
-export function memoryApis(perform: <Result>(operation: () => Result) => Promise<Result>): ApiStore {
+/** APIs in memory. */
+export function memoryApis(perform: Perform): ApiStore {
   const rows = new Map<string, ApiRow>();
   return {
     put: (row) => perform(() => void rows.set(row.apiId, row)),

@@ -1,8 +1,9 @@
 import type { CredentialRow, CredentialStore, ReceiptRow, VaultSeal } from '../credentials.ts';
 import { requireStorable } from '../storable.ts';
+import type { Perform } from './perform.ts';
 
-/** `perform` runs an operation unless the store is closed. */
-export function memoryCredentials(perform: <Result>(operation: () => Result) => Promise<Result>): CredentialStore {
+/** Credentials in memory: sealed, as on a disk. */
+export function memoryCredentials(perform: Perform): CredentialStore {
   const rows = new Map<string, CredentialRow>();
   let current: VaultSeal | undefined;
   let used: ReceiptRow[] = [];

@@ -12,9 +12,8 @@ import type {
 } from '../executions.ts';
 import type { Forgotten, Removed } from '../forgetting.ts';
 import { requireStorable } from '../storable.ts';
-
-/** Runs something as a call to a store would. */
-export type Perform = <Result>(operation: () => Result) => Promise<Result>;
+import { nameOf } from './name-of.ts';
+import type { Perform } from './perform.ts';
 
 /** Executions and what they keep, in memory. */
 export class MemoryExecutions {
@@ -31,13 +30,13 @@ export class MemoryExecutions {
       accept: (row) => perform(() => this.#accept(row)),
       append: (key, effects) => perform(() => void this.#append(key, effects)),
       finish: (key, effects, end) => perform(() => this.#finish(key, effects, end)),
-      find: (key) => perform(() => this.#executions.get(nameOf(key))?.row),
+      find: (key) => perform(() => this.#executions.get(nameOfExecution(key))?.row),
       named: (executionId) =>
         perform(() => {
           const rows = [...this.#executions.values()].reverse().map(({ row }) => row);
           return rows.filter((row) => row.executionId === executionId);
         }),
-      effects: (key) => perform(() => [...(this.#executions.get(nameOf(key))?.effects ?? [])]),
+      effects: (key) => perform(() => [...(this.#executions.get(nameOfExecution(key))?.effects ?? [])]),
       unfinished: () =>
         perform(() => [...this.#executions.values()].map(({ row }) => row).filter(({ end }) => end === null)),
       list: (owner, { before, limit, status }) =>
@@ -60,7 +59,7 @@ export class MemoryExecutions {
     };
     this.storedData = {
       keep: (row, quota, by) => perform(() => this.#keep(row, quota, by)),
-      find: (owner, name) => perform(() => this.#stored.get(JSON.stringify([owner, name]))),
+      find: (owner, name) => perform(() => this.#stored.get(nameOf(owner, name))),
       names: (owner) => perform(() => this.#of(owner).map(({ name }) => name)),
       files: () => perform(() => [...this.#stored.values()].flatMap(({ file }) => file ?? []).sort()),
     };
@@ -69,19 +68,20 @@ export class MemoryExecutions {
   #accept(row: ExecutionRow): ExecutionAccepted {
     requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
     if (row.end !== null) requireStorable(row.end.result, row.end.events);
-    const second = row.idempotencyKey === null ? undefined : JSON.stringify([row.owner, row.idempotencyKey]);
+    const second = row.idempotencyKey === null ? undefined : nameOf(row.owner, row.idempotencyKey);
     const earlier =
-      this.#executions.get(nameOf(row)) ?? (second === undefined ? undefined : this.#byIdempotencyKey.get(second));
+      this.#executions.get(nameOfExecution(row)) ??
+      (second === undefined ? undefined : this.#byIdempotencyKey.get(second));
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
     this.#lastNumber += 1;
     const recorded: Recorded = { number: this.#lastNumber, row, effects: [] };
-    this.#executions.set(nameOf(row), recorded);
+    this.#executions.set(nameOfExecution(row), recorded);
     if (second !== undefined) this.#byIdempotencyKey.set(second, recorded);
     return { repeat: false };
   }
 
   #append(key: ExecutionKey, effects: readonly EffectRow[]): Recorded {
-    const recorded = this.#executions.get(nameOf(key));
+    const recorded = this.#executions.get(nameOfExecution(key));
     if (recorded === undefined || recorded.row.end !== null) {
       throw new Error(`execution ${key.executionId} of ${key.owner} is not under way`);
     }
@@ -110,7 +110,7 @@ export class MemoryExecutions {
 
   /** Takes one out, unless it is under way. */
   remove(key: ExecutionKey): Removed {
-    const recorded = this.#executions.get(nameOf(key));
+    const recorded = this.#executions.get(nameOfExecution(key));
     if (recorded === undefined) return 'absent';
     if (recorded.row.end === null) return 'under_way';
     this.#drop(recorded.row);
@@ -123,14 +123,14 @@ export class MemoryExecutions {
     const ended = own.filter(({ end }) => end !== null);
     for (const row of ended) this.#drop(row);
     const stored = this.#of(owner);
-    for (const { name } of stored) this.#stored.delete(JSON.stringify([owner, name]));
+    for (const { name } of stored) this.#stored.delete(nameOf(owner, name));
     const files = stored.flatMap(({ file }) => file ?? []).sort();
     return { executions: ended.length, storedKeys: stored.length, files, underWay: own.length - ended.length };
   }
 
   #drop(row: ExecutionRow): void {
-    this.#executions.delete(nameOf(row));
-    if (row.idempotencyKey !== null) this.#byIdempotencyKey.delete(JSON.stringify([row.owner, row.idempotencyKey]));
+    this.#executions.delete(nameOfExecution(row));
+    if (row.idempotencyKey !== null) this.#byIdempotencyKey.delete(nameOf(row.owner, row.idempotencyKey));
   }
 
   #keep(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
@@ -140,7 +140,7 @@ export class MemoryExecutions {
     const count = others.length + 1;
     if (bytes > quota.bytes || count > quota.count) return { kept: false, bytes, count };
     this.#append(by.key, by.effects);
-    const name = JSON.stringify([row.owner, row.name]);
+    const name = nameOf(row.owner, row.name);
     const replaced = this.#stored.get(name) ?? null;
     this.#stored.set(name, row);
     return { kept: true, replaced };
@@ -158,6 +158,6 @@ interface Recorded {
   readonly effects: EffectRow[];
 }
 
-function nameOf({ owner, executionId }: ExecutionKey): string {
-  return JSON.stringify([owner, executionId]);
+function nameOfExecution({ owner, executionId }: ExecutionKey): string {
+  return nameOf(owner, executionId);
 }

@@ -1,10 +1,15 @@
 import type { ForgettingStore, Forgotten, Removed } from '../forgetting.ts';
 import type { ExecutionKey, RequestKey } from '../store.ts';
-import type { Run } from './outbox.ts';
+import type { Perform } from './perform.ts';
+
+/** A part of the store that can take out what is an owner's, for who performs something already. */
+export interface Forgets<Count extends keyof Forgotten> {
+  forget(owner: string): Pick<Forgotten, Count>;
+}
 
 /** What the families do to forget. */
 export interface MemoryForgettingOptions {
-  readonly run: Run;
+  readonly perform: Perform;
   readonly removeRequest: (key: RequestKey) => Removed;
   readonly removeExecution: (key: ExecutionKey) => Removed;
   /** Each forgets what is an owner's, and tells how much. */
@@ -13,12 +18,12 @@ export interface MemoryForgettingOptions {
 
 /** Forgetting in memory: what nobody refers to is gone. */
 export function memoryForgetting(options: MemoryForgettingOptions): ForgettingStore {
-  const { run, removeRequest, removeExecution, families } = options;
+  const { perform, removeRequest, removeExecution, families } = options;
   return {
-    request: (key) => run(() => removeRequest(key)),
-    execution: (key) => run(() => removeExecution(key)),
+    request: (key) => perform(() => removeRequest(key)),
+    execution: (key) => perform(() => removeExecution(key)),
     caller: (owner) =>
-      run(() => {
+      perform(() => {
         const told = families.map((forget) => forget(owner));
         const underWay = told.reduce((sum, one) => sum + (one.underWay ?? 0), 0);
         return { ...NOTHING, ...Object.assign({}, ...told), underWay };

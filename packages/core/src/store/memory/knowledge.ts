@@ -1,7 +1,8 @@
 import type { KnowledgeBaseRow, KnowledgeStore } from '../knowledge.ts';
+import type { Perform } from './perform.ts';
 
-/** Knowledge bases in memory. `perform` runs something as a call to the store would. */
-export function memoryKnowledge(perform: <Result>(operation: () => Result) => Promise<Result>): KnowledgeStore {
+/** Knowledge bases in memory. */
+export function memoryKnowledge(perform: Perform): KnowledgeStore {
   const rows = new Map<string, KnowledgeBaseRow>();
   return {
     put: (row) => perform(() => void rows.set(row.baseId, row)),

@@ -1,9 +1,11 @@
 import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../memories.ts';
 import { requireStorable } from '../storable.ts';
-import type { Forgets } from './outbox.ts';
+import type { Forgets } from './forgetting.ts';
+import { nameOf } from './name-of.ts';
+import type { Perform } from './perform.ts';
 
-/** What agents remember, in this process's memory. `run` is the store's: it refuses once the store is closed. */
-export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): MemoriesStore & Forgets<'memories'> {
+/** What agents remember, in memory. */
+export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memories'> {
   const memories = new Map<string, MemoryRow>();
   const spaces = new Map<string, Map<string, MemoryEntryRow>>();
 
@@ -33,28 +35,25 @@ export function memoriesInMemory(run: <T>(action: () => T) => Promise<T>): Memor
       return { memories: [...spaces.keys()].reduce((sum, space) => sum + forget(space, isOwn), 0) };
     },
     open: (row) =>
-      run(() => {
+      perform(() => {
         requireStorable(row.memoryId, row.owner, row.namespace, row.scope);
         const name = nameOf(row.owner, row.memoryId);
         if (!memories.has(name)) memories.set(name, row);
       }),
-    find: (owner, memoryId) => run(() => memories.get(nameOf(owner, memoryId))),
-    put: (row, quota) => run(() => put(row, quota)),
+    find: (owner, memoryId) => perform(() => memories.get(nameOf(owner, memoryId))),
+    put: (row, quota) => perform(() => put(row, quota)),
     list: (space, now) =>
-      run(() => {
+      perform(() => {
         const rows = [...(spaces.get(space)?.values() ?? [])].filter((row) => isAlive(row, now));
         return rows.sort((a, b) => b.updatedAt - a.updatedAt || (a.key < b.key ? -1 : 1));
       }),
-    remove: (space, owner, keys) => run(() => forget(space, (row) => row.owner === owner && keys.includes(row.key))),
+    remove: (space, owner, keys) =>
+      perform(() => forget(space, (row) => row.owner === owner && keys.includes(row.key))),
     purge: (now) =>
-      run(() => [...spaces.keys()].reduce((sum, space) => sum + forget(space, (row) => !isAlive(row, now)), 0)),
+      perform(() => [...spaces.keys()].reduce((sum, space) => sum + forget(space, (row) => !isAlive(row, now)), 0)),
   };
 }
 
 function isAlive({ expiresAt }: MemoryEntryRow, now: number): boolean {
   return expiresAt === null || expiresAt > now;
-}
-
-function nameOf(...parts: readonly string[]): string {
-  return JSON.stringify(parts);
 }

@@ -1,9 +1,8 @@
 import type { NonceRow, NonceStore, NonceUse } from '../nonces.ts';
+import type { Perform } from './perform.ts';
 
-/** Nonces in memory. `perform` runs something as a call to the store would; `record` is for who is in one already. */
-export function memoryNonces(
-  perform: <Result>(operation: () => Result) => Promise<Result>,
-): NonceStore & { record(row: NonceRow): NonceUse } {
+/** Nonces in memory; `record` is `use` for who performs something already. */
+export function memoryNonces(perform: Perform): NonceStore & { record(row: NonceRow): NonceUse } {
   const rows = new Map<string, NonceRow>();
   let forgottenAt = 0;
   const record = (row: NonceRow): NonceUse => {

@@ -1,18 +1,13 @@
 import { DISABLED, MAX_FAILURES } from '../outbox.ts';
 import { requireStorable } from '../storable.ts';
-import type { DeliveryFailure, DeliveryRow, Forgotten, NewDelivery, OutboxStore } from '../store.ts';
+import type { DeliveryFailure, DeliveryRow, NewDelivery, OutboxStore } from '../store.ts';
+import type { Forgets } from './forgetting.ts';
+import { nameOf } from './name-of.ts';
+import type { Perform } from './perform.ts';
 
-/** Runs an operation as the store does everything: later, and not when it is closed. */
-export type Run = <Result>(operation: () => Result) => Promise<Result>;
-
-/** A part of the store that can take out what is an owner's. */
-export interface Forgets<Count extends keyof Forgotten> {
-  forget(owner: string): Pick<Forgotten, Count>;
-}
-
-/** The outbox in memory; `put` is `add` for who is inside of an operation already. */
+/** The outbox in memory; `put` is `add` for who performs something already. */
 export function memoryOutbox(
-  run: Run,
+  perform: Perform,
 ): OutboxStore & Forgets<'callbacks' | 'underWay'> & { readonly put: (delivery: NewDelivery) => void } {
   const rows = new Map<string, DeliveryRow>();
   const disabled = new Set<string>();
@@ -62,12 +57,12 @@ export function memoryOutbox(
       for (const name of [...disabled]) if (JSON.parse(name)[0] === owner) disabled.delete(name);
       return { callbacks: ended.length, underWay: own.length - ended.length };
     },
-    add: (delivery) => run(() => put(delivery)),
-    find: (id) => run(() => rows.get(id)),
+    add: (delivery) => perform(() => put(delivery)),
+    find: (id) => perform(() => rows.get(id)),
     answering: ({ owner, requestId }) =>
-      run(() => [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId)),
+      perform(() => [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId)),
     due: () =>
-      run(() =>
+      perform(() =>
         [...rows.values()]
           .filter(({ state }) => state === 'due')
           .map(({ id, owner, url, priority, expiresAt, attempts, nextAt }) => ({
@@ -75,13 +70,13 @@ export function memoryOutbox(
           })),
       ),
     delivered: (id, at) =>
-      run(() => {
+      perform(() => {
         const row = due(id);
         if (row !== undefined) rows.set(id, { ...row, state: 'delivered', attempts: row.attempts + 1, endedAt: at });
       }),
-    failed: (id, failure, nextAt) => run(() => fail(id, failure, nextAt)),
+    failed: (id, failure, nextAt) => perform(() => fail(id, failure, nextAt)),
     gone: (id, failure) =>
-      run(() => {
+      perform(() => {
         fail(id, failure, null);
         const { owner, url } = rows.get(id) as DeliveryRow;
         disabled.add(nameOf(owner, url));
@@ -91,9 +86,9 @@ export function memoryOutbox(
         for (const row of others) bury(row, failure.at);
         return [id, ...others.map((row) => row.id)];
       }),
-    isDisabled: (owner, url) => run(() => disabled.has(nameOf(owner, url))),
+    isDisabled: (owner, url) => perform(() => disabled.has(nameOf(owner, url))),
     revive: (id, at) =>
-      run(() => {
+      perform(() => {
         const row = rows.get(id);
         if (row?.state !== 'dead') return false;
         rows.set(id, { ...row, state: 'due', attempts: 0, nextAt: at, endedAt: null });
@@ -101,27 +96,22 @@ export function memoryOutbox(
         return true;
       }),
     list: ({ state, offset, limit }) =>
-      run(() => {
+      perform(() => {
         const all = [...rows.values()].filter((row) => state === undefined || row.state === state).reverse();
         return { rows: all.slice(offset, offset + limit), total: all.length };
       }),
     purge: (before) =>
-      run(() => {
+      perform(() => {
         const old = [...rows.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
         for (const { id } of old) rows.delete(id);
         return old.length;
       }),
     salt: (agentId, fresh) =>
-      run(() => {
+      perform(() => {
         const kept = salts.get(agentId) ?? fresh;
         salts.set(agentId, kept);
         return kept;
       }),
-    forgetSalt: (agentId) => run(() => void salts.delete(agentId)),
+    forgetSalt: (agentId) => perform(() => void salts.delete(agentId)),
   };
-}
-
-/** One string for two, such that no two pairs give the same. */
-function nameOf(owner: string, url: string): string {
-  return JSON.stringify([owner, url]);
 }

@@ -1,7 +1,8 @@
 import type { RegistrationRow, RegistrationStore } from '../registrations.ts';
+import type { Perform } from './perform.ts';
 
-/** Registrations in memory. `perform` runs something as a call to the store would. */
-export function memoryRegistrations(perform: <Result>(operation: () => Result) => Promise<Result>): RegistrationStore {
+/** Registrations in memory. */
+export function memoryRegistrations(perform: Perform): RegistrationStore {
   const rows = new Map<string, RegistrationRow>();
   return {
     put: (row) => perform(() => void rows.set(row.agentId, row)),

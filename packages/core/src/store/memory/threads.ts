@@ -9,11 +9,13 @@ import type {
   ThreadStore,
   ThreadView,
 } from '../store.ts';
-import type { Forgets, Run } from './outbox.ts';
+import type { Forgets } from './forgetting.ts';
+import { nameOf } from './name-of.ts';
+import type { Perform } from './perform.ts';
 
 /** What threads need of the store around them. */
 export interface MemoryThreadsOptions {
-  readonly run: Run;
+  readonly perform: Perform;
   /** In the order they came. */
   readonly requests: () => readonly RequestRow[];
   readonly isAccepted: (key: RequestKey) => boolean;
@@ -22,7 +24,7 @@ export interface MemoryThreadsOptions {
 
 /** Letters and threads in memory. */
 export function memoryThreads({
-  run,
+  perform,
   requests,
   isAccepted,
   addDelivery,
@@ -67,7 +69,7 @@ export function memoryThreads({
       return { threadMessages: own.reduce((sum, [, { rows }]) => sum + rows.length, 0) };
     },
     open: (letter, message, keep) =>
-      run(() => {
+      perform(() => {
         requireStorable(letter.owner, letter.requestId, letter.agentId, letter.threadId);
         if (isAccepted(letter)) return false;
         forget(letter);
@@ -75,9 +77,9 @@ export function memoryThreads({
         if (message !== null) append(letter, message, keep);
         return true;
       }),
-    drop: (key) => run(() => forget(key)),
+    drop: (key) => perform(() => forget(key)),
     settle: (key, { message, delivery, keep }) =>
-      run(() => {
+      perform(() => {
         const letter = letters.get(nameOf(key.owner, key.requestId));
         if (letter === undefined) return false;
         if (message !== null) append(letter, message, keep);
@@ -85,25 +87,25 @@ export function memoryThreads({
         letters.delete(nameOf(key.owner, key.requestId));
         return true;
       }),
-    pending: () => run(() => [...letters.values()].sort((a, b) => a.acceptedAt - b.acceptedAt)),
+    pending: () => perform(() => [...letters.values()].sort((a, b) => a.acceptedAt - b.acceptedAt)),
     sentBy: (ownerPrefix, requestId) =>
-      run(() => {
+      perform(() => {
         const row = requests().findLast((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
         return row && { owner: row.owner, requestId };
       }),
     has: (owner, threadId, messageId) =>
-      run(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),
+      perform(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),
     page: (view, { after, limit }) =>
-      run(() => {
+      perform(() => {
         const rows = viewed(view).filter((row) => row.sequence > after);
         return { rows: rows.slice(0, limit), more: rows.length > limit };
       }),
     latest: ({ owner, agentId, sessionId }, limit) =>
-      run(() =>
+      perform(() =>
         (threads.get(nameOf(owner, sessionId))?.rows ?? []).filter((row) => row.agentId === agentId).slice(-limit),
       ),
     purge: (before) =>
-      run(() => {
+      perform(() => {
         let purged = 0;
         for (const [name, thread] of threads) {
           const kept = thread.rows.filter((row) => row.at >= before);
@@ -121,9 +123,4 @@ interface Thread {
   readonly threadId: string;
   last: number;
   rows: ThreadMessageRow[];
-}
-
-/** One string for two, such that no two pairs give the same. */
-function nameOf(owner: string, id: string): string {
-  return JSON.stringify([owner, id]);
 }

@@ -79,4 +79,4 @@ export function prepareOperations(database: Database) {
 export type Operations = ReturnType<typeof prepareOperations>;
 
 /** Every operation by name. */
-export type Asked = Operations['reads'] & Operations['writes'] & Operations['removals'];
+export type OperationsByName = Operations['reads'] & Operations['writes'] & Operations['removals'];

@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../../ports.ts';
 import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../../store/memories.ts';
-import { memoriesInMemory } from '../../store/memory/memories.ts';
+import { memoryMemories } from '../../store/memory/memories.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import type { Search } from './search.ts';
@@ -157,7 +157,7 @@ export class Memories {
 
   #storeOf(session: WireSession, tier: Tier): MemoriesStore {
     if (tier !== 'working') return this.#options.store;
-    const working = this.#working.get(session) ?? memoriesInMemory(async (action) => action());
+    const working = this.#working.get(session) ?? memoryMemories(async (operation) => operation());
     this.#working.set(session, working);
     return working;
   }

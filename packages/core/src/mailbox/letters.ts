@@ -1,0 +1,230 @@
+import type { E2AResponse } from '@dragoman/protocols';
+import type { MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
+import type { Call } from '../call.ts';
+import type { Engine } from '../engine.ts';
+import { PRIORITIES } from '../layers/journal.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Clock, Ids, Log } from '../ports.ts';
+import { Refused } from '../refused.ts';
+import type { Reading } from '../runs/reading.ts';
+import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
+import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
+
+export interface LettersOptions {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly settings: LetterSettings;
+  /** Aborts when the mailbox stops. */
+  readonly stopped: AbortSignal;
+}
+
+export interface LetterSettings {
+  /** How long a sender without a callback waits for the answer before it gets an acknowledgement. */
+  readonly answerWithinMs: number;
+  /** Messages a thread keeps. */
+  readonly threadMessages: number;
+}
+
+/** A message that was let in, ready for its agent. */
+export interface Admitted {
+  readonly key: RequestKey;
+  readonly envelope: Asked['envelope'];
+  readonly call: Call;
+}
+
+/**
+ * Messages whose answers are owed to more than who waits for them: to a thread, or to a callback.
+ *
+ *   accepted (request and letter on disk) → answered (final frame on disk) → settled (thread and outbox, one commit)
+ *
+ * A restart finds the letters that are not settled and goes on from wherever they are.
+ */
+export class Letters {
+  readonly #options: LettersOptions;
+  readonly #following = new Set<Promise<unknown>>();
+
+  constructor(options: LettersOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what an earlier process left. */
+  async start(): Promise<void> {
+    const { store, engine } = this.#options;
+    for (const letter of await store.threads.pending()) {
+      const row = await store.requests.find(letter);
+      const asked = row === undefined ? undefined : askedIn(row);
+      if (asked === undefined) await store.threads.drop(letter);
+      else this.#follow(this.#answer(asked, finalOf(engine.runs.read(letter, -1)), true));
+    }
+  }
+
+  /** Waits for the answers that are being put in their places. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this.#following);
+  }
+
+  /** Takes a message in. One with a callback is acknowledged as soon as it is recorded. */
+  async receive(
+    message: MailboxMessage,
+    { key, envelope, call, hasThread }: Admitted & { readonly hasThread: boolean },
+  ): Promise<MailboxResponse> {
+    const accepting = deferredRow();
+    // What refuses it (no permission, no such agent) throws here, before anything is written down.
+    const reading = this.#options.engine.open(envelope, { ...call, onAccepted: accepting.resolve });
+    const opening = this.#open(key, message, { hasThread, envelope });
+    // It is waited for once the request is accepted; until then a full disk must not count as nobody's error.
+    opening.catch(() => {});
+    // In the same breath as the letter, so that both are in one commit.
+    const answering = this.#follow(
+      this.#answered(reading, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
+    );
+    const row = await accepting.row;
+    await opening;
+    const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
+    return message.from.callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
+  }
+
+  /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
+  async #answered(
+    reading: Reading,
+    { key, envelope, accepted, opening, onRefused }: Answering,
+  ): Promise<MailboxResponse> {
+    const { store } = this.#options;
+    try {
+      const final = await finalOf(reading);
+      const asked = askedBy(await accepted, key, envelope);
+      // A repeat of another message by its idempotency key has no letter of its own.
+      if ((await opening) && asked.requestId !== key.requestId) await store.threads.drop(key);
+      const owes = (await opening) && asked.requestId === key.requestId;
+      return await this.#answer(asked, final, owes);
+    } catch (error) {
+      onRefused(error);
+      if ((await opening.catch(() => false)) && !(await store.requests.find(key))) await store.threads.drop(key);
+      throw error;
+    }
+  }
+
+  /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
+  async #answer(asked: Asked, final: E2AResponse | Promise<E2AResponse>, hasLetter: boolean): Promise<MailboxResponse> {
+    const { store, outbox, clock, settings } = this.#options;
+    const response = answerOf(asked, await final);
+    if (!hasLetter) return response;
+    const text = JSON.stringify(response);
+    const delivery = this.#deliveryOf(asked, response, text);
+    const message: ThreadMessage = {
+      messageId: response.messageId,
+      isAnswer: true,
+      text,
+      at: clock.now().getTime(),
+    };
+    const settled = await this.#insist(() =>
+      store.threads.settle(asked, { message, delivery, keep: settings.threadMessages }),
+    );
+    if (settled && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
+    return response;
+  }
+
+  #deliveryOf(asked: Asked, response: MailboxResponse, body: string): NewDelivery | null {
+    const { callbackUrl: url } = senderOf(asked);
+    if (url === undefined) return null;
+    const { priority, expires_at: expiresAt } = asked.envelope.channel_context;
+    return {
+      id: `cb-${this.#options.ids.hex()}`,
+      owner: asked.owner,
+      requestId: asked.requestId,
+      messageId: response.messageId,
+      url,
+      body,
+      priority: PRIORITIES[String(priority)] ?? 1,
+      expiresAt: typeof expiresAt === 'string' ? Date.parse(expiresAt) : null,
+      createdAt: this.#options.clock.now().getTime(),
+    };
+  }
+
+  #open(
+    key: RequestKey,
+    message: MailboxMessage,
+    { hasThread, envelope }: { hasThread: boolean; envelope: Asked['envelope'] },
+  ): Promise<boolean> {
+    const { store, clock, engine, settings } = this.#options;
+    const acceptedAt = clock.now().getTime();
+    const { threadId } = message.metadata;
+    const letter = {
+      ...key,
+      agentId: engine.router.resolve(envelope),
+      threadId: hasThread ? threadId : null,
+      acceptedAt,
+    };
+    const asked: ThreadMessage = {
+      messageId: key.requestId,
+      isAnswer: false,
+      text: JSON.stringify(message),
+      at: acceptedAt,
+    };
+    return store.threads.open(letter, hasThread ? asked : null, settings.threadMessages);
+  }
+
+  /** What is owed stays owed while the disk is full: it is tried until it can be written, or the server stops. */
+  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
+    const { clock, log, stopped } = this.#options;
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (stopped.aborted) throw error;
+        log.warn({ error: String(error) }, 'an answer could not be put in its place yet');
+        await clock.wait(STORE_PAUSE_MS, stopped);
+      }
+    }
+  }
+
+  /** The answer when it comes in time. */
+  #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
+    const { clock, settings } = this.#options;
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(settings.answerWithinMs, () => resolve(acknowledge()));
+      answering.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  /** Work that goes on when nobody waits for it any more. */
+  #follow<Result>(work: Promise<Result>): Promise<Result> {
+    const followed = work
+      .catch((error: unknown) => tellUnlessRefused(error, this.#options.log))
+      .finally(() => this.#following.delete(followed));
+    this.#following.add(followed);
+    return work;
+  }
+}
+
+/** Told to the operator, for nobody waits for the answer any more. A refusal is an answer. */
+export function tellUnlessRefused(error: unknown, log: Log): void {
+  if (error instanceof Refused) return;
+  log.error({ error: String(error) }, 'the answer to a message could not be recorded');
+}
+
+interface Answering {
+  readonly key: RequestKey;
+  readonly envelope: Asked['envelope'];
+  readonly accepted: Promise<RequestRow>;
+  readonly opening: Promise<boolean>;
+  readonly onRefused: (error: unknown) => void;
+}
+
+function deferredRow() {
+  let resolve: (row: RequestRow) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const row = new Promise<RequestRow>((resolved, rejected) => {
+    resolve = resolved;
+    reject = rejected;
+  });
+  // Whoever waits for it is told; nobody may be waiting yet.
+  row.catch(() => {});
+  return { row, resolve, reject };
+}
+
+const STORE_PAUSE_MS = 1000;

@@ -1,0 +1,67 @@
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from './effects.ts';
+import type { EffectAsked } from './pool-messages.ts';
+import { unportRequest } from './ported-request.ts';
+
+/** The world as one execution asks it, once for each key: a run that is done again gets what the first one got. */
+export class RememberedEffects implements Effects {
+  readonly #effects: Effects;
+  /** What the world answered, by effect. */
+  readonly #answers = new Map<string, Promise<unknown>>();
+
+  constructor(effects: Effects) {
+    this.#effects = effects;
+  }
+
+  call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
+    return this.#once('call', key, () => this.#effects.call(key, request, digest));
+  }
+
+  store(key: string, write: StoreWrite, digest: string): Promise<void> {
+    return this.#once('store', key, () => this.#effects.store(key, write, digest));
+  }
+
+  wait(key: string, milliseconds: number, digest: string): Promise<void> {
+    return this.#once('wait', key, () => this.#effects.wait(key, milliseconds, digest));
+  }
+
+  now(key: string, digest: string): Promise<number> {
+    return this.#once('now', key, () => this.#effects.now(key, digest));
+  }
+
+  stored(key: string, name: string): Promise<StoredValue | undefined> {
+    return this.#once('stored', key, () => this.#effects.stored(key, name));
+  }
+
+  /** The same for a thread that asks, with what may be large ready to be sent there. */
+  answer(asked: EffectAsked): Promise<unknown> {
+    return this.#once<unknown>(asked.name, asked.key, () => this.#perform(asked));
+  }
+
+  #once<T>(name: EffectAsked['name'], key: string, perform: () => Promise<T>): Promise<T> {
+    const place = `${name} ${key}`;
+    let answer = this.#answers.get(place);
+    if (answer === undefined) {
+      answer = perform();
+      this.#answers.set(place, answer);
+    }
+    return answer as Promise<T>;
+  }
+
+  async #perform(asked: EffectAsked): Promise<unknown> {
+    const effects = this.#effects;
+    if (asked.name === 'call') {
+      const answer = await effects.call(asked.key, unportRequest(asked.request), asked.digest);
+      return { ...answer, bytes: alone(answer.bytes) };
+    }
+    if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
+    if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
+    if (asked.name === 'now') return effects.now(asked.key, asked.digest);
+    const stored = await effects.stored(asked.key, asked.of);
+    return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };
+  }
+}
+
+/** Bytes that lie in a larger buffer would take all of it along to the thread. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}
