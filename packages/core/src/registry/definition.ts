@@ -4,7 +4,7 @@ const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength:
 const positive = { type: 'integer', minimum: 1 } as const;
 
 /** An agent id: the pattern of A2A messages. Some that fit are reserved. */
-const AgentIdShape = {
+export const AgentIdShape = {
   type: 'string',
   minLength: 3,
   maxLength: 128,
