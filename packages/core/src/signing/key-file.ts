@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { Log } from '../ports.ts';
+import { writeSecretFile } from '../secret-file.ts';
 import { privateKeyIn } from './private-key.ts';
 
 /** The key in a file that only its owner may read; an Ed25519 one is made when there is none. `signs` says what it is for. */
 export function keyIn(path: string, { log, signs }: { log: Log; signs: string }): KeyObject {
-  if (!existsSync(path)) writeWhole(path, newKey().export({ format: 'pem', type: 'pkcs8' }));
+  if (!existsSync(path)) writeSecretFile(path, newKey().export({ format: 'pem', type: 'pkcs8' }).toString());
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 mends that`);
   }
@@ -19,19 +19,4 @@ export function keyIn(path: string, { log, signs }: { log: Log; signs: string })
 
 export function newKey(): KeyObject {
   return generateKeyPairSync('ed25519').privateKey;
-}
-
-/** All of it or nothing, whenever the power goes. */
-function writeWhole(path: string, text: string | Buffer): void {
-  const draft = `${path}.new`;
-  const file = openSync(draft, 'w', 0o600);
-  writeSync(file, text.toString());
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(draft, path);
-  // The name too, or a new key would be made in place of one that others know already.
-  if (process.platform === 'win32') return;
-  const folder = openSync(dirname(path), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }

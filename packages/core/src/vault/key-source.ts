@@ -1,18 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Log } from '../ports.ts';
+import { syncFolder, writeSecretFile } from '../secret-file.ts';
 import { VaultError } from './vault-error.ts';
 import { keyFault } from './vault-key.ts';
 
@@ -60,16 +50,17 @@ export function fileKey({ folder, log }: { folder: string; log: Log }): KeySourc
       }),
     create: () => {
       const text = newKey();
-      write(path, text);
+      // On the disk before anything is sealed with it.
+      writeSecretFile(path, `${text}\n`);
       return text;
     },
     next: newKey,
-    stage: (text) => write(staged, text),
+    stage: (text) => writeSecretFile(staged, `${text}\n`),
     settle: (text) => {
       if (!existsSync(staged)) return;
       if (readFileSync(staged, 'utf8').trim() === text) renameSync(staged, path);
       else rmSync(staged);
-      sync(folder);
+      syncFolder(folder);
     },
   };
 }
@@ -87,28 +78,6 @@ function keepPrivate(path: string, log: Log): void {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
   chmodSync(path, 0o600);
   log.warn({ path }, 'the key of the vault could be read by others; now it cannot, but it should be changed');
-}
-
-/** On the disk before anything is sealed with it. */
-function write(path: string, text: string): void {
-  const file = openSync(path, 'w', 0o600);
-  try {
-    writeSync(file, `${text}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  sync(dirname(path));
-}
-
-function sync(folder: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 export const KEY_FILE = 'vault.key';

@@ -1,0 +1,27 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Writes a file that only its owner may read: all of it or nothing, whenever the power goes, and on the disk when it returns. */
+export function writeSecretFile(path: string, text: string): void {
+  const draft = `${path}.new`;
+  const file = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  syncFolder(dirname(path));
+}
+
+/** The names in a folder too, or a file could be gone that was written. */
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
