@@ -42,10 +42,12 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
   if (isEmitter(input)) listen(input, take, over);
   else void read(input, take, over);
   let unsent = '';
+  let unsentLines = 0;
   const flush = () => {
     if (unsent === '') return;
     const text = unsent;
     unsent = '';
+    unsentLines = 0;
     try {
       output.write(text);
     } catch (error) {
@@ -53,10 +55,13 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
     }
   };
   return {
-    // Everything that is said in one turn goes in one write: each costs more than the rest of a small call.
+    // What is said in one turn goes in one write: each costs more than the rest of a small call. But not all of it, when there is
+    // much: the other side would wait until everything is said, and then we for its answers.
     send: (text) => {
       if (unsent === '') queueMicrotask(flush);
       unsent += `${text}\n`;
+      unsentLines += 1;
+      if (unsentLines === MANY) flush();
     },
     close: () => {
       flush();
@@ -108,3 +113,6 @@ function usedUp(): DragomanError {
 }
 
 const WHERE = 'The host at the other end of the stream';
+
+/** Lines that are worth a write of their own. */
+const MANY = 4;

@@ -68,6 +68,7 @@ export function serveLines(
     const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
     let connection: LineConnection | undefined;
     let pending = '';
+    let pendingLines = 0;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
     let isOver = false;
@@ -77,6 +78,7 @@ export function serveLines(
       if (pending === '') return;
       const text = pending;
       pending = '';
+      pendingLines = 0;
       output.write(text);
       if (output.writableLength > limits.mostUnsentBytes) return give();
       if (output.writableLength <= limits.maxUnsentBytes || cancelStall !== undefined) return;
@@ -126,9 +128,11 @@ export function serveLines(
     connection = host.connect(
       {
         send: (text) => {
-          // Everything that is said in one turn goes in one write.
+          // What is said in one turn goes in one write, or a few when there is much: else the peer would wait for all of it.
           if (pending === '' && !isTaking) process.nextTick(flush);
           pending += `${text}\n`;
+          pendingLines += 1;
+          if (pendingLines === MANY) flush();
         },
         close: () => {
           flush();
@@ -153,3 +157,6 @@ export function serveLines(
     input.on('data', take).on('end', end);
   });
 }
+
+/** Lines that are worth a write of their own. */
+const MANY = 4;
