@@ -76,7 +76,7 @@ function isOrphan({ child, boot }: ChildRecord): boolean {
 function isRunning({ pid, startedAt }: ProcessName, boot: string | null): boolean {
   if (startedAt === null || boot !== bootId()) return false;
   const stat = statOf(pid);
-  return stat?.startedAt === startedAt && stat.state !== 'Z';
+  return stat?.startedAt === startedAt && !stat.ending;
 }
 
 function nameOf(pid: number): ProcessName {
@@ -84,20 +84,25 @@ function nameOf(pid: number): ProcessName {
 }
 
 interface ProcessStat {
-  readonly state: string;
+  /** It has closed its files, or is about to: its children may have noticed before it counts as dead. */
+  readonly ending: boolean;
   readonly group: number;
   readonly session: number;
   readonly startedAt: string;
 }
 
+/** The kernel's mark of a process on its way out (PF_EXITING), set before its files are closed. */
+const EXITING = 0x4;
+
 /** proc(5), /proc/pid/stat. The name in parentheses may hold anything, so the fields are counted from its end. */
 function statOf(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, , group, session] = fields ?? [];
+  const [state, , group, session, , , flags] = fields ?? [];
   const startedAt = fields?.[19];
   if (state === undefined || startedAt === undefined) return undefined;
-  return { state, group: Number(group), session: Number(session), startedAt };
+  const ending = state === 'Z' || (Number(flags) & EXITING) !== 0;
+  return { ending, group: Number(group), session: Number(session), startedAt };
 }
 
 function processes(): number[] {
