@@ -88,5 +88,5 @@ export { accept, type Issue, type Outcome, reject } from './outcome.ts';
 export { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
-export { isTimestamp, parseTimestamp } from './time.ts';
+export { formatTimestamp, isTimestamp, parseTimestamp } from './time.ts';
 export { issuesOf, show, type Validator } from './validation.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isTimestamp, isUtcTimestamp, parseTimestamp, UTC_TIMESTAMP } from './time.ts';
+import { formatTimestamp, isTimestamp, isUtcTimestamp, parseTimestamp, UTC_TIMESTAMP } from './time.ts';
 
 describe('RFC 3339 is read', () => {
   test.each([
@@ -91,4 +91,10 @@ test('what is a timestamp and what can be read as one is the same', () => {
     }),
     { numRuns: 5000 },
   );
+});
+
+test('a time is written in UTC, also one of the same millisecond and one before it', () => {
+  for (const at of [0, 1_774_699_200_123, 1_774_699_200_123, -1, 1_774_699_200_124]) {
+    expect(formatTimestamp(new Date(at))).toBe(new Date(at).toISOString());
+  }
 });

@@ -13,6 +13,16 @@ export function instantOf(text: string): number {
   return day * 86_400_000 + seconds * 1000 + millisecondsAfter(text) - zoneOffset(text);
 }
 
+/** A time as RFC 3339 in UTC. Many are of the same millisecond, and writing one out costs as much as a small frame. */
+export function formatTimestamp(time: Date): string {
+  const at = time.getTime();
+  if (at !== formatted.at) formatted = { at, text: time.toISOString() };
+  return formatted.text;
+}
+
+/** The last one. */
+let formatted = { at: Number.NaN, text: '' };
+
 /** Whether it is RFC 3339, without working out when: what a validator asks of every message. */
 export function isTimestamp(text: string): boolean {
   return TIMESTAMP.test(text) && hasItsDay(text);

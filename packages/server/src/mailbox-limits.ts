@@ -1,4 +1,12 @@
-import { type Clock, failureOf, type Limiter, type Principal, SlidingWindows, type WindowState } from '@dragoman/core';
+import {
+  type Clock,
+  failureOf,
+  type Limiter,
+  type Principal,
+  SlidingWindows,
+  type Window,
+  type WindowState,
+} from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { addressGroup } from './edges/address.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
@@ -20,11 +28,16 @@ export class MailboxLimits {
   readonly #options: MailboxLimitsOptions;
   readonly #windows: SlidingWindows;
   readonly #open = new Map<string, number>();
+  readonly #perAddress: readonly Window[];
+  readonly #perAgent: readonly Window[];
   #counted = 0;
 
   constructor(options: MailboxLimitsOptions) {
     this.#options = options;
     this.#windows = new SlidingWindows({ clock: options.clock });
+    const window = { limit: options.perMinute, seconds: MINUTE };
+    this.#perAddress = [{ name: 'mailbox_address', ...window }];
+    this.#perAgent = [{ name: 'mailbox_agent', ...window }];
   }
 
   count({ principal, address }: CountedCall): Counted {
@@ -32,8 +45,8 @@ export class MailboxLimits {
     const states: WindowState[] = [];
     const group = addressGroup(address);
     const refused =
-      this.#take('address', group, states) ??
-      (principal === undefined ? undefined : this.#take('agent', principal.id, states)) ??
+      this.#take('address', this.#perAddress, group, states) ??
+      (principal === undefined ? undefined : this.#take('agent', this.#perAgent, principal.id, states)) ??
       (principal === undefined ? undefined : this.#everywhere(principal, states));
     const limits = tightestFirst(states);
     if (refused !== undefined) return { limits, failure: refused };
@@ -42,14 +55,14 @@ export class MailboxLimits {
     return release === undefined ? { limits, failure: this.#tooMany() } : { limits, release };
   }
 
-  #take(kind: string, who: string, states: WindowState[]): Failure | undefined {
-    const window = { name: `mailbox_${kind}`, limit: this.#options.perMinute, seconds: MINUTE };
-    const taken = this.#windows.take(who, [window]);
+  #take(kind: string, windows: readonly Window[], who: string, states: WindowState[]): Failure | undefined {
+    const taken = this.#windows.take(who, windows);
     states.push(...taken.states);
     if (taken.allowed) return undefined;
+    const { perMinute } = this.#options;
     const retryAfter = taken.states[0]?.retryAfter ?? MINUTE;
-    const message = `Rate limit exceeded: ${window.limit} messages per minute for each ${kind}.`;
-    return failure('rate_limited', { retry_after: retryAfter, limit: window.limit, window_seconds: MINUTE }, message);
+    const message = `Rate limit exceeded: ${perMinute} messages per minute for each ${kind}.`;
+    return failure('rate_limited', { retry_after: retryAfter, limit: perMinute, window_seconds: MINUTE }, message);
   }
 
   #everywhere(principal: Principal, states: WindowState[]): Failure | undefined {

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { formatTimestamp } from '@dragoman/protocols';
 import { type A2AMessage, MAX_MESSAGE_BYTES, signedContent } from '@dragoman/protocols/a2a-messages';
 import type { Clock, Ids } from '../ports.ts';
 import { refuse } from '../refused.ts';
@@ -34,7 +35,7 @@ export class MessageSigner {
 
   /** The message as it leaves, sent and signed now: an answer that was given before is sent again, with the time of that. */
   async sign<Message extends A2AMessage>(message: Message): Promise<Message> {
-    const timestamp = this.#clock.now().toISOString();
+    const timestamp = formatTimestamp(this.#clock.now());
     const auth = {
       agent_id: message.sender_id,
       timestamp,
@@ -49,7 +50,8 @@ export class MessageSigner {
       refuse('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
     }
     const signature = await this.#signatures.sign(this.#key, content.value.text);
-    return { ...sent, auth: { ...auth, signature } };
+    auth.signature = signature;
+    return sent;
   }
 }
 

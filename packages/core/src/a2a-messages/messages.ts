@@ -172,15 +172,19 @@ export class Conversation {
     { principal, nonce, fingerprint }: Proof,
   ): Promise<Answer> {
     const { engine, log, proof } = this.#options;
+    const entrance = this.#entrance;
     const envelope = a2aMessagesDialect.toEnvelope(message) as E2AEnvelope;
     const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
     const frames = engine.handle(envelope, {
       principal,
-      signal: this.#entrance.signal,
+      // Made when somebody asks for it: what is recorded has one of its own.
+      get signal() {
+        return entrance.signal;
+      },
       log,
       received: { dialect: 'a2a-messages', text },
-      ...(nonce !== undefined && { nonce }),
-      ...(this.#entrance.counted === true && { counted: true }),
+      nonce,
+      counted: entrance.counted,
     });
     const final = await collectAnswer(frames, { takesStreams });
     if ('fault' in final) {

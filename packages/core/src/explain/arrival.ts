@@ -37,7 +37,12 @@ export function arrivalText(envelope: E2AEnvelope, { principal, received }: Call
   const rules = rulesFor(principal, envelope, agentId);
   const facts = JSON.stringify([principal.keyId ?? null, rules, received?.dialect ?? null, size, kept] satisfies Facts);
   if (kept !== 'text' || received === undefined) return facts;
-  return `${facts}\n${typeof received.text === 'string' ? received.text : UTF8.decode(received.text)}`;
+  return `${facts}\n${typeof received.text === 'string' ? received.text : textIn(received.text)}`;
+}
+
+/** What was read as JSON is UTF-8, so nothing is checked again: a quarter of the cost of a decoder. */
+function textIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString();
 }
 
 /** `recorded` is the envelope as it was recorded with it. */
@@ -70,6 +75,5 @@ function entryFor(list: readonly string[], name: string): string {
   return list.includes('*') ? '*' : name;
 }
 
-const UTF8 = new TextDecoder();
 /** As much as a person would read; a larger input is told by its size. */
 const MOST_KEPT = 64 * 1024;

@@ -74,6 +74,37 @@ test('in no stretch of a minute does more pass than the limit and the slice at i
   );
 });
 
+test('counts every slice for the part of it that is inside, however time passes or jumps', () => {
+  const pauses = fc.array(fc.integer({ min: -3_000, max: 9_000 }), { maxLength: 120 });
+  fc.assert(
+    fc.property(pauses, fc.constantFrom(7, 10, 60), (times, seconds) => {
+      const window: Window = { name: 'w', limit: 1000, seconds };
+      const clock = new TestClock();
+      const windows = new SlidingWindows({ clock });
+      const width = (seconds * 1000) / 60;
+      const taken: number[] = [];
+      for (const time of times) {
+        clock.jump(time);
+        const now = clock.now().getTime();
+        taken.push(Math.floor(now / width));
+        const used = taken.reduce(
+          (sum, slice) => sum + Math.max(0, Math.min(1, (slice * width + width - (now - seconds * 1000)) / width)),
+          0,
+        );
+        const { remaining = Number.NaN } = windows.take('p', [window]).states[0] ?? {};
+        expect(Math.abs(remaining - (1000 - used))).toBeLessThan(1.000001);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('what may not be done at all has a wait that can be told', () => {
+  const windows = new SlidingWindows({ clock: new TestClock() });
+  const { allowed, states } = windows.take('p', [{ name: 'never', limit: 0, seconds: 60 }]);
+  expect([allowed, states[0]?.retryAfter]).toEqual([false, 61]);
+});
+
 test('what one process counted, the next one knows', async () => {
   const clock = new TestClock();
   const first = new SlidingWindows({ clock });

@@ -42,8 +42,16 @@ export class SlidingWindows {
     const now = this.#clock.now().getTime();
     const states = this.#states(principal, windows, now);
     for (const state of states) if (state.remaining < 1) return { allowed: false, states };
-    for (const window of windows) this.#add(principal, window, now);
-    return { allowed: true, states: states.map((state) => withOneLess(state, now)) };
+    for (const state of states) {
+      const slices = this.#slices(principal, state.window.name);
+      addOne(slices, state.window, now);
+      this.#changed.add(slices);
+      // Working it out again would cost as much as the first time.
+      state.remaining -= 1;
+      state.retryAfter = 0;
+      state.resetAt = Math.max(state.resetAt, resetAfter(sliceAt(state.window, now), state.window));
+    }
+    return { allowed: true, states };
   }
 
   /** Where the principal stands in each window, taking nothing. */
@@ -65,8 +73,9 @@ export class SlidingWindows {
   /** Reads back what an earlier process had counted. */
   async load(store: CounterStore): Promise<void> {
     for (const { principal, name, slice, count } of await store.load(this.#clock.now().getTime() - LONGEST_MS)) {
-      const { counts } = this.#slices(principal, name);
-      counts.set(slice, (counts.get(slice) ?? 0) + count);
+      const slices = this.#slices(principal, name);
+      slices.counts.set(slice, (slices.counts.get(slice) ?? 0) + count);
+      slices.summary = undefined;
     }
   }
 
@@ -80,19 +89,11 @@ export class SlidingWindows {
     if (rows.length > 0) await store.save(rows, this.#clock.now().getTime() - LONGEST_MS);
   }
 
-  #add(principal: string, window: Window, now: number): void {
-    const slices = this.#slices(principal, window.name);
-    const { counts } = slices;
-    const slice = sliceAt(window, now);
-    counts.set(slice, (counts.get(slice) ?? 0) + 1);
-    this.#changed.add(slices);
-    if (counts.size > SLICES * 2)
-      for (const old of counts.keys()) if (old < now - window.seconds * 1000 * 2) counts.delete(old);
-  }
-
-  #states(principal: string, windows: readonly Window[], now: number): WindowState[] {
+  #states(principal: string, windows: readonly Window[], now: number): Mutable<WindowState>[] {
     const names = this.#principals.get(principal);
-    return windows.map((window) => stateOf(names?.get(window.name)?.counts ?? NO_COUNTS, window, now));
+    const states: Mutable<WindowState>[] = [];
+    for (const window of windows) states.push(stateOf(names?.get(window.name), window, now));
+    return states;
   }
 
   #slices(principal: string, name: string): Slices {
@@ -103,7 +104,7 @@ export class SlidingWindows {
     }
     let slices = names.get(name);
     if (slices === undefined) {
-      slices = { principal, name, counts: new Map() };
+      slices = { principal, name, counts: new Map(), summary: undefined };
       names.set(name, slices);
     }
     return slices;
@@ -115,27 +116,69 @@ interface Slices {
   readonly principal: string;
   readonly name: string;
   readonly counts: Map<number, number>;
+  /** Of the slice that was current when somebody asked last. */
+  summary: Summary | undefined;
 }
 
-function stateOf(counts: ReadonlyMap<number, number>, window: Window, now: number): WindowState {
-  const start = now - window.seconds * 1000;
-  const width = sliceWidth(window);
-  let used = 0;
-  let newest = 0;
-  let freedAt = Number.POSITIVE_INFINITY;
-  // By key: a pair for each would be made anew, of up to 120 slices, three times for every request.
-  for (const slice of counts.keys()) {
-    // A clock that jumped back must not make what was counted disappear: the future counts in full.
-    const inside = Math.min(1, (slice + width - start) / width);
-    if (inside <= 0) continue;
-    used += (counts.get(slice) ?? 0) * inside;
-    newest = Math.max(newest, slice);
-    freedAt = Math.min(freedAt, slice);
+/** The slices as they stand while one of them is current, so that they are gone through once in that time. */
+interface Summary {
+  readonly current: number;
+  /** Counts for the part of it that is still inside. */
+  readonly slidingOut: number;
+  /** In the slices that are inside as a whole. */
+  inside: number;
+  newest: number;
+  oldest: number;
+}
+
+function stateOf(slices: Slices | undefined, window: Window, now: number): Mutable<WindowState> {
+  const current = sliceAt(window, now);
+  let summary = slices?.summary;
+  if (summary?.current !== current) {
+    summary = summaryOf(slices?.counts ?? NO_COUNTS, window, current);
+    if (slices !== undefined) slices.summary = summary;
   }
+  const { slidingOut, inside, newest, oldest } = summary;
+  const width = sliceWidth(window);
+  const used = inside + slidingOut * (1 - (now - current) / width);
   const remaining = Math.max(0, Math.floor(window.limit - used));
-  const wait = remaining >= 1 ? 0 : Math.max(1, Math.ceil((freedAt + width + window.seconds * 1000 - now) / 1000));
-  const resetAt = Math.ceil((used === 0 ? now : newest + width + window.seconds * 1000) / 1000);
-  return { window, remaining, retryAfter: wait, resetAt };
+  const retryAfter = remaining >= 1 ? 0 : Math.max(1, Math.ceil((oldest + width + window.seconds * 1000 - now) / 1000));
+  const resetAt = used === 0 ? Math.ceil(now / 1000) : resetAfter(newest, window);
+  return { window, remaining, retryAfter, resetAt };
+}
+
+function summaryOf(counts: ReadonlyMap<number, number>, window: Window, current: number): Summary {
+  const width = sliceWidth(window);
+  const slidesOut = current - window.seconds * 1000;
+  const summary = { current, slidingOut: 0, inside: 0, newest: 0, oldest: current };
+  for (const [slice, count] of counts) {
+    // By half a slice, because the width of a slice need not be a whole number.
+    if (slice < slidesOut - width / 2) continue;
+    // A clock that jumped back must not make what was counted disappear: the future counts in full.
+    if (slice < slidesOut + width / 2) summary.slidingOut += count;
+    else summary.inside += count;
+    summary.newest = Math.max(summary.newest, slice);
+    summary.oldest = Math.min(summary.oldest, slice);
+  }
+  return summary;
+}
+
+function addOne(slices: Slices, window: Window, now: number): void {
+  const { counts, summary } = slices;
+  const slice = sliceAt(window, now);
+  counts.set(slice, (counts.get(slice) ?? 0) + 1);
+  if (summary?.current === slice) {
+    summary.inside += 1;
+    summary.newest = Math.max(summary.newest, slice);
+    summary.oldest = Math.min(summary.oldest, slice);
+  }
+  if (counts.size > SLICES * 2)
+    for (const old of counts.keys()) if (old < now - window.seconds * 1000 * 2) counts.delete(old);
+}
+
+/** Epoch seconds at which a window is empty again of which this is the newest slice. */
+function resetAfter(newest: number, window: Window): number {
+  return Math.ceil((newest + sliceWidth(window) + window.seconds * 1000) / 1000);
 }
 
 function sliceWidth(window: Window): number {
@@ -146,12 +189,8 @@ function sliceAt(window: Window, now: number): number {
   return Math.floor(now / sliceWidth(window)) * sliceWidth(window);
 }
 
-/** Working it out again would cost as much as the first time. */
-function withOneLess({ window, remaining, resetAt }: WindowState, now: number): WindowState {
-  const over = sliceAt(window, now) + sliceWidth(window) + window.seconds * 1000;
-  return { window, remaining: remaining - 1, retryAfter: 0, resetAt: Math.max(resetAt, Math.ceil(over / 1000)) };
-}
+type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
+const NO_COUNTS: ReadonlyMap<number, number> = new Map();
 const SLICES = 60;
 const LONGEST_MS = 2 * 24 * 3600 * 1000;
-const NO_COUNTS: ReadonlyMap<number, number> = new Map();

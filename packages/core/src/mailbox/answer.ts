@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { type E2AEnvelope, type E2AResponse, isObject, newEnvelope, parseTimestamp } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  isObject,
+  type JsonObject,
+  newEnvelope,
+  parseTimestamp,
+} from '@dragoman/protocols';
 import {
   acknowledgement,
   isMailboxResponse,
@@ -29,7 +36,8 @@ export function askedIn(row: RequestRow): Asked | undefined {
 
 /** What was asked, as this message has it: only a repeat by its idempotency key may be of another one. */
 export function askedBy(row: RequestRow, key: RequestKey, envelope: E2AEnvelope): Asked {
-  if (row.requestId === key.requestId) return { ...key, acceptedAt: row.acceptedAt, envelope };
+  const { owner, requestId } = key;
+  if (row.requestId === requestId) return { owner, requestId, acceptedAt: row.acceptedAt, envelope };
   const earlier = askedIn(row);
   if (earlier === undefined) throw new Error('a message of the mailbox was recorded as something else');
   return earlier;
@@ -43,15 +51,17 @@ export function envelopeOf(
   const envelope = mailboxDialect.toEnvelope(message) ?? newEnvelope();
   const { priority, expiresAt } = message.metadata;
   const sender = envelope.channel_context['from'];
+  const { name, agentId } = from;
+  const context: JsonObject = {
+    from: isObject(sender) ? { ...sender, name: message.from.name } : { name: message.from.name },
+    priority,
+  };
+  if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
     ...envelope,
     source_agent_id: source,
-    agent_ref: { ...(target !== undefined && { id: target }), name: from.name, agentId: from.agentId },
-    channel_context: {
-      from: { ...(isObject(sender) && sender), name: message.from.name },
-      priority,
-      ...(expiresAt !== null && { expires_at: expiresAt }),
-    },
+    agent_ref: target === undefined ? { name, agentId } : { id: target, name, agentId },
+    channel_context: context,
   };
 }
 

@@ -77,13 +77,10 @@ export class Mailbox {
 
   /** Takes a message in. Resolves with its answer, or with an acknowledgement when that is not there soon enough. */
   async receive(given: MailboxMessage, sender: Sender): Promise<MailboxResponse> {
-    const { clock, ids, directory, store } = this.#options;
+    const { clock, ids, log, directory, store } = this.#options;
     const { principal, idempotencyKey, text } = sender;
-    const named = given.messageId === null && idempotencyKey !== undefined ? `idem_${idempotencyKey}` : given.messageId;
-    const message = completed(
-      { ...given, messageId: named },
-      { id: named === null ? ids.hex() : '', now: clock.now() },
-    );
+    const named = namedBy(idempotencyKey, given);
+    const message = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     const { callbackUrl } = message.from;
     const { threadId, replyTo } = message.metadata;
     this.#checkIdentity(message, sender);
@@ -102,10 +99,10 @@ export class Mailbox {
     const call: Call = {
       principal,
       signal: this.#stopped.signal,
-      log: this.#options.log,
+      log,
       counted: true,
-      ...(text !== undefined && { received: { dialect: 'a2a-mailbox', text } }),
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
+      idempotencyKey,
     };
     const admitted = { key, envelope, call };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, admitted);
@@ -129,13 +126,17 @@ export class Mailbox {
       };
       const reading = engine.open(envelope, { ...call, onAccepted });
       const cancel = clock.after(settings.answerWithinMs, acknowledge);
+      const fail = (error: unknown) => {
+        cancel();
+        if (isLate) tellUnlessRefused(error, log);
+        reject(error);
+      };
       finalOf(reading)
-        .then((final) => resolve(answerOf(asked ?? unrecorded(), final)))
-        .catch((error: unknown) => {
-          if (isLate) tellUnlessRefused(error, log);
-          reject(error);
+        .then((final) => {
+          cancel();
+          resolve(answerOf(asked ?? unrecorded(), final));
         })
-        .finally(cancel);
+        .catch(fail);
     });
   }
 
@@ -199,6 +200,12 @@ export class Mailbox {
     const refused = await gate.check(url);
     if (refused !== undefined) refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${refused.message}`);
   }
+}
+
+/** A repeat by its idempotency key is a repeat by its id. */
+function namedBy(idempotencyKey: string | undefined, message: MailboxMessage): MailboxMessage {
+  if (message.messageId !== null || idempotencyKey === undefined) return message;
+  return { ...message, messageId: `idem_${idempotencyKey}` };
 }
 
 function refuseField(pointer: string, message: string): never {

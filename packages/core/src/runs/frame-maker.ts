@@ -3,6 +3,7 @@ import {
   type E2AResponse,
   e2aDialect,
   type Failure,
+  formatTimestamp,
   newProvenance,
   projectionsFor,
 } from '@dragoman/protocols';
@@ -47,7 +48,7 @@ export class FrameMaker {
       is_final: given.is_final ?? false,
       status: given.status ?? 'in_progress',
       response_kind: given.response_kind ?? '',
-      timestamp: this.#timestamp(),
+      timestamp: formatTimestamp(this.#clock.now()),
       provenance: given.provenance ?? OURS,
       body: given.body ?? {},
       jsonrpc_id: envelope.jsonrpc_id,
@@ -73,16 +74,6 @@ export class FrameMaker {
     const projections = projectionsFor(frame, envelope);
     return projections === frame.projections ? frame : { ...frame, projections };
   }
-
-  #timestamp(): string {
-    const now = this.#clock.now();
-    const at = now.getTime();
-    if (at !== stamped.at) stamped = { at, text: now.toISOString() };
-    return stamped.text;
-  }
 }
-
-/** The time of the last frame, for all of the same millisecond: writing it out costs as much as the rest. */
-let stamped = { at: Number.NaN, text: '' };
 
 const OURS = newProvenance({ converter: 'dragoman' });

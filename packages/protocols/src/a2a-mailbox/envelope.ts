@@ -8,11 +8,11 @@ import { lossesOf } from './losses.ts';
 import { MAILBOX_VERSION, type MailboxMessage, type MailboxParty, type MailboxSender } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
 import { readParams } from './params.ts';
-import { normalise, textIn } from './shorthand.ts';
+import { customFields, normalise, textIn } from './shorthand.ts';
 import { findingsIn, isTolerated } from './validate.ts';
 
 export function toEnvelope(message: MailboxMessage): E2AEnvelope {
-  const { messageId, timestamp, replyTo, threadId, taskType, priority, expiresAt, ...custom } = message.metadata;
+  const { messageId, timestamp, replyTo, threadId } = message.metadata;
   return newEnvelope({
     provenance: newProvenance({
       source_protocol: 'a2a-mailbox',
@@ -29,16 +29,21 @@ export function toEnvelope(message: MailboxMessage): E2AEnvelope {
     source_agent_id: message.from.name,
     agent_ref: referenceTo(message.to),
     method: 'chat.send',
-    params: {
-      content: message.message.content,
-      content_type: message.message.contentType,
-      ...(taskType !== undefined && { task_type: taskType }),
-      priority,
-      ...(expiresAt !== null && { expires_at: expiresAt }),
-      ...(Object.keys(custom).length > 0 && { metadata: custom }),
-    },
+    params: paramsOf(message),
     channel_context: contextOf(message.from),
   });
+}
+
+/** Put together one by one, as the context below: spreading what may be there costs more than all the rest. */
+function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
+  const { taskType, priority, expiresAt } = metadata;
+  const params: JsonObject = { content: message.content, content_type: message.contentType };
+  if (taskType !== undefined) params['task_type'] = taskType;
+  params['priority'] = priority;
+  if (expiresAt !== null) params['expires_at'] = expiresAt;
+  const custom = customFields(metadata);
+  if (custom !== undefined) params['metadata'] = custom;
+  return params;
 }
 
 /** A message that says what the envelope says. Whatever a mailbox has no word for is named as lost. */
@@ -65,13 +70,13 @@ function recipientIn(reference: JsonObject | null): JsonObject {
 
 /** What the answer needs to find its way back. The callback URL is the sender's own affair: no agent has to see it. */
 function contextOf({ agentId, callbackUrl, erc8004AgentId, agentWallet }: MailboxSender): JsonObject {
-  const from = {
-    ...(agentId !== null && { agentId }),
-    ...(callbackUrl !== null && { callbackUrl }),
-    ...(typeof erc8004AgentId === 'string' && { erc8004AgentId }),
-    ...(typeof agentWallet === 'string' && { agentWallet }),
-  };
-  return Object.keys(from).length > 0 ? { from } : {};
+  const from: JsonObject = {};
+  if (agentId !== null) from['agentId'] = agentId;
+  if (callbackUrl !== null) from['callbackUrl'] = callbackUrl;
+  if (typeof erc8004AgentId === 'string') from['erc8004AgentId'] = erc8004AgentId;
+  if (typeof agentWallet === 'string') from['agentWallet'] = agentWallet;
+  for (const _ in from) return { from };
+  return {};
 }
 
 function senderIn({ channel, channel_context: { from } }: E2AEnvelope): JsonObject {

@@ -1,4 +1,5 @@
 import type { Stamp } from '../dialect.ts';
+import { formatTimestamp } from '../time.ts';
 import type { MailboxMessage } from './message.ts';
 
 /** `msg_{timestamp}_{random}` (A2A mailbox, Field Reference, `metadata`): epoch milliseconds and eight hex digits. */
@@ -9,6 +10,6 @@ export function mailboxMessageId({ now, random }: { readonly now: Date; readonly
 /** The message with the id and the time the sender left to us, at the top and in `metadata`. */
 export function completed(message: MailboxMessage, { id, now }: Stamp): MailboxMessage {
   const messageId = message.messageId ?? mailboxMessageId({ now, random: id });
-  const timestamp = message.timestamp ?? now.toISOString();
+  const timestamp = message.timestamp ?? formatTimestamp(now);
   return { ...message, messageId, timestamp, metadata: { ...message.metadata, messageId, timestamp } };
 }

@@ -2,7 +2,7 @@ import { canonicalJson } from '../canonical-json.ts';
 import type { Json } from '../json.ts';
 import { accept, type Outcome, reject } from '../outcome.ts';
 import { encodeUtf8 } from '../platform.ts';
-import type { A2AMessage, AuthenticationTag } from './message.ts';
+import type { A2AMessage } from './message.ts';
 
 /** What is signed, as text and as the bytes a key works on. */
 export interface SignedContent {
@@ -18,10 +18,12 @@ export interface SignedContent {
  * Refuses what has no canonical form: half a surrogate pair, or nesting deeper than the stack.
  */
 export function signedContent(message: A2AMessage): Outcome<SignedContent> {
-  const { auth, ...rest } = message;
-  const content = { ...rest, correlation_id: message.correlation_id ?? null, ...(auth && { auth: unsigned(auth) }) };
+  const { auth } = message;
+  // What is undefined is not written. To copy all but one field takes ten times as long as to copy all.
+  const unsigned = auth && { ...auth, signature: undefined };
+  const content = { ...message, correlation_id: message.correlation_id ?? null, auth: unsigned };
   try {
-    const text = canonicalJson(content as Json);
+    const text = canonicalJson(content as unknown as Json);
     return accept({
       text,
       get bytes() {
@@ -35,10 +37,6 @@ export function signedContent(message: A2AMessage): Outcome<SignedContent> {
       message: 'the message must have a canonical form (RFC 8785); it holds a lone surrogate or is nested too deeply',
     });
   }
-}
-
-function unsigned({ signature: _, ...rest }: AuthenticationTag): Omit<AuthenticationTag, 'signature'> {
-  return rest;
 }
 
 /**

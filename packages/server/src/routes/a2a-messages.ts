@@ -26,10 +26,17 @@ export function messageRoutes(messages: Messages): Route[] {
         maxBytes: MAX_MESSAGE_BYTES,
         schema: { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` },
       },
-      handle: async ({ body, principal, address, signal }: InboundRequest) => {
-        const counted = principal !== undefined;
-        const conversation = messages.converse({ principal, counted, address: addressGroup(address), signal });
-        return answerOf(await conversation.take(body));
+      handle: async (request: InboundRequest) => {
+        const { principal } = request;
+        const conversation = messages.converse({
+          principal,
+          counted: principal !== undefined,
+          address: addressGroup(request.address),
+          get signal() {
+            return request.signal;
+          },
+        });
+        return answerOf(await conversation.take(request.body));
       },
     },
   ];
