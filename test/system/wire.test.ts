@@ -119,12 +119,18 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
       expect(ended).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     }
 
+    // What runs is waited for: one call ends by itself, the other keeps the connection open until it is cancelled.
+    const held = agent.call('stuck');
     const last = agent.call('wait', { ms: 50 });
-    agent.send('shutdown', { timeout: 5 });
+    agent.send('shutdown', { timeout: 60 });
     const late = agent.call('sum', { of: [] });
-    expect(await agent.answer(late)).toMatchObject({ type: 'error', code: 'busy' });
-    expect(await agent.answer(last)).toMatchObject({ data: { data: { waited: 50 } } });
-    expect(await agent.peer.next()).toBeUndefined();
+    const heard = await agent.upTo(late);
+    expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'busy' });
+    const waited = heard.find(({ req_id }) => req_id === last) ?? (await agent.answer(last));
+    expect(waited).toMatchObject({ data: { data: { waited: 50 } } });
+    agent.send('tool/cancel/req', { target_id: held });
+    expect(await agent.answer(held)).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
+    while ((await agent.peer.next()) !== undefined);
   });
 
   test('lets a workflow and an agent answer', async () => {

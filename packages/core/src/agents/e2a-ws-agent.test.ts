@@ -82,8 +82,8 @@ describe('a connection', () => {
 
   test('whose other end is silent for a whole beat is given up', async () => {
     server.answersPings = false;
-    dial();
-    await eventually(() => server.sockets.length).toBe(1);
+    // Asked first: until it has greeted, it is the dialling that waits.
+    await context.ask(dial(), 'x');
     await eventually(() => context.clock.waiting).toBe(1);
     context.clock.pass(30_000);
     await eventually(() => server.pings).toBe(1);
