@@ -29,6 +29,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { Config } from './config-schema.ts';
+import { identifyMs } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
@@ -124,7 +125,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     log,
     card: serverCard(serverId, published),
   });
-  const lines = new MessageLines(messages, clock);
+  const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
+  const lines = new MessageLines(door);
   const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
@@ -144,7 +146,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
       };
     },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
-    socket: messageSocketRoute(messages, clock),
+    socket: messageSocketRoute(door),
     listen: async (server) => {
       ownUrl = settings.url ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });

@@ -30,6 +30,7 @@ import {
 } from '@dragoman/core';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
+import { identifyMs } from './door-limits.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import { pluginStates } from './plugin-states.ts';
 import { VERSION } from './version.ts';
@@ -164,9 +165,10 @@ function skilledAgents({ agents = {} }: Config, { callers }: Engine): SkilledAge
   return [...configured, ...administered.map((agent) => ({ ...agent, id: agent.agent_id }))];
 }
 
-function limitsOf({ wire = {} }: Config) {
+function limitsOf({ wire = {}, limits = {} }: Config) {
   const { max_parallel, max_queued, max_connections, idle_seconds } = wire;
   return {
+    handshakeMs: identifyMs(limits),
     ...(max_parallel !== undefined && { maxParallel: max_parallel }),
     ...(max_queued !== undefined && { maxQueued: max_queued }),
     ...(max_connections !== undefined && { maxConnections: max_connections }),

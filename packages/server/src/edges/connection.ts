@@ -124,14 +124,6 @@ export class SocketConnection implements Connection {
     this.#webSocket.terminate();
   }
 
-  /** The first message, left in place for the route; `undefined` when none comes. */
-  async peek(): Promise<string | undefined> {
-    const first = await this.#next();
-    if (first.done === true) return undefined;
-    this.#unread.unshift(first.value);
-    return first.value;
-  }
-
   /** Looks at everything that is a question of time. */
   check(): void {
     const now = this.#clock.elapsed();

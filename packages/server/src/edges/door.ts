@@ -90,7 +90,7 @@ export interface Caller {
 }
 
 /** An admin key is not an agent, nor the other way round. */
-export function refuseRole(principal: Principal, access: Access): Failure | undefined {
+function refuseRole(principal: Principal, access: Access): Failure | undefined {
   if (access === 'admin' && principal.role !== 'admin') return ADMIN_ONLY;
   if (access === 'agent' && principal.role !== 'agent') return AGENT_ONLY;
   return undefined;
