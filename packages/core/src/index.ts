@@ -4,7 +4,6 @@ export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
-export { Strangers } from './a2a-messages/strangers.ts';
 export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
@@ -65,6 +64,7 @@ export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-e
 export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
+export { Strangers } from './limits/strangers.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';

@@ -17,7 +17,7 @@ import {
   SenderProof,
   type Signatures,
   type Store,
-  Strangers,
+  type Strangers,
   toolsAgent,
 } from '@dragoman/core';
 import { SCHEMA_BASE } from '@dragoman/protocols';
@@ -46,6 +46,7 @@ export interface MessagesServiceOptions {
   readonly store: Store;
   readonly gate: NetworkGate;
   readonly signatures: Signatures;
+  readonly strangers: Strangers;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -68,7 +69,7 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
+  const { config, folder, engine, store, gate, signatures, strangers, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -117,7 +118,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     engine,
     registry,
     proof,
-    strangers: new Strangers({ clock, perMinute: settings.unproven_per_minute ?? 120 }),
+    strangers,
     nonces: store.nonces,
     signer,
     clock,

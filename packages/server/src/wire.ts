@@ -32,7 +32,9 @@ import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs } from './door-limits.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
+import { isFailure } from './problem.ts';
 import { VERSION } from './version.ts';
 
 export interface WireOptions {
@@ -46,6 +48,7 @@ export interface WireOptions {
   readonly log: Log;
   readonly gate: Gate;
   readonly workflows: Workflows;
+  readonly keyCheck: KeyCheck;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -141,9 +144,9 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     clock,
     ids,
     log,
-    authenticate: (secret) => {
-      const key = engine.keys.find(secret);
-      return key === undefined ? undefined : engine.callers.principalOf(key);
+    authenticate: (key, address) => {
+      const found = options.keyCheck.check(key, address);
+      return isFailure(found) ? undefined : found;
     },
     count,
     limits: limitsOf(config),

@@ -157,9 +157,9 @@ describe('an upgrade is refused', () => {
   test('with 503 and Retry-After, or whatever the door says', async () => {
     const { port, host } = await startEdge({
       sockets: [echo()],
-      admit: () => failure('rate_limited', { retry_after: 9 }),
+      authenticate: () => failure('rate_limited', { retry_after: 9 }),
     });
-    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host }));
+    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host, fields: ['X-API-Key: x'] }));
     expect(heard).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 9\r\n/);
   });
 });
