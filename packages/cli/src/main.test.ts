@@ -31,6 +31,7 @@ const NESTED = [
   'agents list',
   'agents add',
   'agents remove',
+  'agents forget',
   'agents keygen',
   'agents register',
   'agents discover',
@@ -62,6 +63,23 @@ describe.each([...COMMANDS, ...NESTED])('%s', (command) => {
     expect(surroundings.out).toContain('--json');
     expect(surroundings.out).toMatch(new RegExp(`^Examples?:\\n(?: {2}.*\\n)* {2}.*npx dragoman ${command}`, 'm'));
   });
+});
+
+test('every option that is a number says what it wants when it gets something else', async () => {
+  const seen: string[] = [];
+  for (const command of [...COMMANDS, ...NESTED]) {
+    const help = new FakeSurroundings();
+    await main([...command.split(' '), '--help'], help);
+    for (const [, option = ''] of help.out.matchAll(/^ +(--[\w-]+) <(?:number|ms|seconds|port|sequence)>/gm)) {
+      for (const text of ['abc', '1.5']) {
+        const surroundings = new FakeSurroundings();
+        expect(await main([...command.split(' '), option, text], surroundings), `${command} ${option}`).toBe(2);
+        expect(surroundings.notes).toMatch(new RegExp(`option '${option} .*' argument '${text}' .*whole number from`));
+      }
+      seen.push(`${command} ${option}`);
+    }
+  }
+  expect(seen).toEqual(expect.arrayContaining(['serve --port', 'watch --after', 'agents discover --limit']));
 });
 
 test('without a command it shows the help on stderr, and was not understood', async () => {
