@@ -48,6 +48,18 @@ export async function connect(options: ConnectionOptions, context: Context, role
   return { client, url, key: found.key, keySource: found.source };
 }
 
+/** The same for who proves who they are without a key. */
+export async function connectUnkeyed(
+  options: ConnectionOptions,
+  context: Context,
+  { keySource }: Pick<Connection, 'keySource'>,
+): Promise<Connection> {
+  const { url } = findServer(options, context);
+  const client = clientFor({ url });
+  await ensureServer(url);
+  return { client, url, key: '', keySource };
+}
+
 /** The client says what is wrong with a url or a key that cannot be one. */
 function clientFor(options: { url: string; key?: string }): Client {
   try {
@@ -84,6 +96,8 @@ export function findServer(
       ? undefined
       : urlOf({ host: host ?? DEFAULT_HOST, port: port ?? DEFAULT_PORT });
   const url = told ?? fromEnvironment ?? dev?.url ?? urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
+  // Every command says the same of a url that is none.
+  clientFor({ url });
   // A key goes to the server it is for, and to no other that somebody names.
   return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
 }
