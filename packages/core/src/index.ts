@@ -126,5 +126,5 @@ export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
-export { type LoadedOperations, loadOperations } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';
+export { type LoadedOperations, loadOperations } from './workflow/load-operations.ts';
