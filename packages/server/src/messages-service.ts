@@ -2,21 +2,17 @@ import { join } from 'node:path';
 import {
   AgentRegistry,
   type Clock,
-  type DriverDefinition,
   type Engine,
   type HostedAgent,
-  type Ids,
   keyIn,
   type Log,
   MessageSigner,
   Messages,
-  type NetworkGate,
   newKey,
   type RegisteredAgent,
   relayAgent,
   SenderProof,
   type Signatures,
-  type Store,
   type Strangers,
   toolsAgent,
 } from '@dragoman/core';
@@ -28,6 +24,7 @@ import {
   PROTOCOL_VERSIONS,
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
+import { type AnsweringAgent, answeringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
@@ -37,19 +34,12 @@ import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
 import type { CardExtension } from './routes/discovery.ts';
 import { schemaRoute } from './routes/schema-files.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
-export interface MessagesServiceOptions {
-  readonly config: Config;
-  readonly folder: string;
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly gate: NetworkGate;
+export interface MessagesServiceOptions extends ServiceOptions {
   readonly signatures: Signatures;
   readonly strangers: Strangers;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
 }
 
 /** The A2A messages service, the registry of agents, and the doors to both. */
@@ -168,20 +158,16 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
 
 /** The agents of this server as others find them: what they are good at is what they are configured to be. */
 function hostedAgents(
-  { agents = {}, messages: { tools_agent: toolsId } = {} }: Config,
-  { callers }: Engine,
+  config: Config,
+  engine: Engine,
   { endpoint, published }: { endpoint: string; published: Record<string, string> },
 ): HostedAgent[] {
-  const administered = callers
-    .list()
-    .flatMap((agent): [string, Partial<DriverDefinition>][] =>
-      agent.driver === undefined ? [] : [[agent.agent_id, agent]],
-    );
+  const toolsId = config.messages?.tools_agent;
   const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
-  const own: [string, Partial<DriverDefinition>][] = toolsId === undefined ? [] : [[toolsId, tools]];
-  return [...Object.entries<Partial<DriverDefinition>>(agents), ...own, ...administered]
-    .filter(([id]) => isAgentId(id))
-    .map(([id, { name = id, description = '', skills = [] }]) => ({
+  const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];
+  return [...answeringAgents(config, engine), ...own]
+    .filter(({ id }) => isAgentId(id))
+    .map(({ id, name = id, description = '', skills = [] }) => ({
       endpoint,
       card: {
         agent_id: id,

@@ -1,14 +1,9 @@
 import { join } from 'node:path';
 import {
   type AuditEntry,
-  type Clock,
   chainsPlugin,
   childrenFolder,
-  type Engine,
   FixedTools,
-  type Gate,
-  type Ids,
-  type Log,
   lexicalSearch,
   loadPlugins,
   McpServers,
@@ -18,9 +13,7 @@ import {
   openTools,
   type Principal,
   SessionToolkits,
-  type SkilledAgent,
   Skills,
-  type Store,
   skillsPlugin,
   ToolRegistry,
   toolsPlugin,
@@ -28,6 +21,7 @@ import {
   type WirePlugin,
   type Workflows,
 } from '@dragoman/core';
+import { answeringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs } from './door-limits.ts';
@@ -35,18 +29,10 @@ import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
 import { isFailure } from './problem.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
-export interface WireOptions {
-  readonly config: Config;
-  readonly engine: Engine;
-  readonly store: Store;
-  /** Where everything durable is kept. */
-  readonly folder: string;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly gate: Gate;
+export interface WireOptions extends ServiceOptions {
   readonly workflows: Workflows;
   readonly keyCheck: KeyCheck;
 }
@@ -122,7 +108,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     version: VERSION,
   });
   tools.add(servers);
-  const skills = new Skills({ engine, ids, agents: () => skilledAgents(config, engine) });
+  const skills = new Skills({ engine, ids, agents: () => answeringAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {
@@ -159,13 +145,6 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   const maxLineBytes = config.wire?.max_message_bytes;
   const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
   return new Wire({ tools, servers, host, edge, audit });
-}
-
-/** Those of the configuration and those of the administration. */
-function skilledAgents({ agents = {} }: Config, { callers }: Engine): SkilledAgent[] {
-  const configured = Object.entries(agents).map(([id, agent]) => ({ ...agent, id }));
-  const administered = callers.list().filter(({ driver }) => driver !== undefined);
-  return [...configured, ...administered.map((agent) => ({ ...agent, id: agent.agent_id }))];
 }
 
 function limitsOf({ wire = {}, limits = {} }: Config) {
