@@ -14,7 +14,7 @@ export class SocketConnection implements Connection {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly messages: AsyncIterable<string>;
-  principal: Principal | undefined;
+  readonly principal: Principal | undefined;
 
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;

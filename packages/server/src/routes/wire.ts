@@ -32,7 +32,10 @@ export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRout
         send: (text: string) => {
           sent = socket.send(text).catch(() => {});
           // Events come whether anybody reads them or not.
-          if (socket.bufferedBytes > MOST_UNSENT) connection?.lost();
+          if (socket.bufferedBytes <= MOST_UNSENT) return;
+          connection?.lost();
+          // Else what it does not read would be kept for it until it counts as gone.
+          socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
       };
