@@ -37,6 +37,7 @@ export { type Planner, refusalOf } from './executions/planner.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
 export type { Received } from './explain/arrival.ts';
 export { type ExplainContext, explain } from './explain/explain.ts';
+export { explainWire } from './explain/explain-wire.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';

@@ -212,7 +212,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminRequestRoutes({
         store,
         principalNamed: (id) => engine.principalNamed(id),
-        audited: (id, agentId) => wire.audited(id, agentId),
+        audited: (id) => wire.audited(id),
       }),
       ...messages.routes,
     ];

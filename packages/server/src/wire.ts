@@ -66,9 +66,9 @@ export class Wire {
     this.socket = wire.socket;
   }
 
-  /** The line about a request, where lines are kept. */
-  async audited(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
-    return this.#audit?.find(requestId, agentId);
+  /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
+  async audited(requestId: string): Promise<readonly AuditEntry[]> {
+    return (await this.#audit?.named(requestId)) ?? [];
   }
 
   stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
