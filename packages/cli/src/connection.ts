@@ -16,10 +16,14 @@ export interface ConnectionOptions {
   readonly adminKey?: string;
 }
 
-export function withConnectionOptions(command: Command, role: Role): Command {
+export function withConnectionOptions(
+  command: Command,
+  role: Role,
+  { url = `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
+): Command {
   const { flag, variable } = ROLES[role];
   return command
-    .option('--url <url>', `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
+    .option('--url <url>', url)
     .option(`${flag} <key>`, `the key (${variable}, or that of a running \`${PROGRAM} dev\`)`)
     .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
 }

@@ -82,6 +82,40 @@ test('every option that is a number says what it wants when it gets something el
   expect(seen).toEqual(expect.arrayContaining(['serve --port', 'watch --after', 'agents discover --limit']));
 });
 
+test.each([
+  ['help', 'Usage: dragoman [options] [command]'],
+  ['help serve', 'Usage: dragoman serve [options]'],
+  ['help agents', 'Usage: dragoman agents [options] [command]'],
+  ['help agents add', 'Usage: dragoman agents add [options] [agent_id]'],
+])('%s shows the help', async (args, usage) => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(args.split(' '), surroundings)).toBe(0);
+  expect(surroundings.out).toContain(usage);
+});
+
+test.each([
+  ['sevre', 'Did you mean serve?'],
+  ['agents lits', 'Did you mean list?'],
+])('the help of what there is not is refused: %s', async (command, told) => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
+  expect(surroundings.notes).toContain(told);
+});
+
+test('the help says what an option may be, what it is unless told, and that it has to be there', async () => {
+  const helpOf = async (command: string) => {
+    const surroundings = new FakeSurroundings();
+    await main([...command.split(' '), '--help'], surroundings);
+    return surroundings.out.replaceAll(/\s+/g, ' ');
+  };
+  expect(await helpOf('workflow run')).toContain(
+    '--level <level> how strictly it is checked: strict, moderate, lenient (moderate)',
+  );
+  expect(await helpOf('agents keygen')).toContain('the kind of key: ed25519, p256, rsa (ed25519)');
+  expect(await helpOf('agents call')).toContain('--as <agent_id> who asks: the agent the key is for; required');
+  expect(await helpOf('vault set')).toMatch(/--host <host> .*; may be repeated; required/);
+});
+
 test('without a command it shows the help on stderr, and was not understood', async () => {
   const surroundings = new FakeSurroundings();
   expect(await main([], surroundings)).toBe(2);

@@ -37,16 +37,22 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
     ],
   })
     .argument('<file>', 'the workflow as JSON lines; - reads it from stdin')
-    .addOption(new Option('--level <level>', 'how strictly it is checked (moderate)').choices(LEVELS))
+    .addOption(
+      new Option('--level <level>', 'how strictly it is checked').choices(LEVELS).default(undefined, 'moderate'),
+    )
     .option('--config <file>', 'without a server: APIs, hosts and limits (dragoman.yaml, if there is one)')
     .option('--allow <host:port>', 'without a server: a private or plain-http host it may call; may be repeated', each);
   if (name === 'run') {
     command
-      .addOption(new Option('--on-error <mode>', 'what a failed operation does (stop)').choices(['stop', 'continue']))
-      .option('--timeout <ms>', 'how long it may take', integer({ from: 1 }))
+      .addOption(
+        new Option('--on-error <mode>', 'what comes after an operation that failed')
+          .choices(['stop', 'continue'])
+          .default(undefined, 'stop'),
+      )
+      .option('--timeout <ms>', 'how long it may take, in milliseconds (30000)', integer({ from: 1 }))
       .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
   }
-  withConnectionOptions(command, 'agent');
+  withConnectionOptions(command, 'agent', { url: 'a server to do it on (none: it is done here)' });
   return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
