@@ -239,7 +239,8 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
 
   test('shutdown lets what runs finish, takes nothing new, and closes', async () => {
     const peer = await ready();
-    const request = callOf('wait', { ms: 60 });
+    // Long enough for three requests over HTTP on a busy machine.
+    const request = callOf('wait', { ms: 300 });
     peer.send(request);
     peer.send(message('shutdown', { timeout: 5 }));
     const late = callOf('echo');
