@@ -2,8 +2,10 @@
 // sort, group and aggregate. The main thread is watched meanwhile.
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { type Catalog, loadCatalog } from '../../packages/core/src/workflow/catalog.ts';
+import { fileURLToPath } from 'node:url';
+import type { Catalog } from '../../packages/core/src/workflow/catalog.ts';
 import type { Effects } from '../../packages/core/src/workflow/effects.ts';
+import { loadOperations } from '../../packages/core/src/workflow/load-operations.ts';
 import { compilePlan, type Plan } from '../../packages/core/src/workflow/plan.ts';
 import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
 import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
@@ -12,8 +14,8 @@ import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts'
 import { table } from '../support/measure.ts';
 
 export async function benchData(): Promise<readonly string[]> {
-  const operations = [new URL('./operations.mjs', import.meta.url).href];
-  const catalog = await loadCatalog(operations);
+  const operations = [fileURLToPath(new URL('./operations.mjs', import.meta.url))];
+  const { catalog } = await loadOperations(operations);
   const pool = new WorkflowPool({ clock: systemClock, log: jsonLog('error'), size: 1, memoryMb: 6144, operations });
   const shortfalls: string[] = [];
   const rows: string[][] = [['operation', 'rows', 'engine', 'by hand', 'ratio', 'per row', 'main thread held']];

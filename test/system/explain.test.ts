@@ -216,6 +216,16 @@ test('a line of the wire shows who did what, and not what was said', async () =>
     received: { dialect: 'a2e-wire', text: null },
     outcome: { type: 'tool/call/req', name: 'absent', success: false, error_code: 'not_found' },
   });
+  // What did not come to a call was allowed by nothing; the session was, by a key.
+  expect(told.allowed).toEqual([
+    {
+      who: 'ada-agent',
+      known_by: expect.stringMatching(/^key key-[0-9a-f]{12}, session [0-9a-f]+$/),
+      what: 'to open the session',
+      rule: 'everybody may who has a key',
+    },
+  ]);
+  expect(told.outcome).toMatchObject({ meaning: 'There is no such tool, skill or thing.' });
   expect(JSON.stringify(told)).not.toContain('said"');
 });
 

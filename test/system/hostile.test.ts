@@ -202,13 +202,21 @@ describe('who is at the door', () => {
 
   test('guessing keys by the thousand opens nothing and tells nothing', async () => {
     const bodies = new Set<string>();
+    let looked = 0;
     for (let number = 0; number < 1000; number += 50) {
       const guesses = Array.from({ length: 50 }, (_, index) =>
         call(system.url, { path: '/e2a/requests/x/responses', key: `dgm_${number + index}` }),
       );
-      for (const answer of await Promise.all(guesses)) bodies.add(`${answer.status} ${await answer.text()}`);
+      for (const answer of await Promise.all(guesses)) {
+        if (answer.status === 401) looked += 1;
+        else expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+        bodies.add(`${answer.status} ${(await answer.text()).replace(/"retry_after":\d+/, '')}`);
+      }
     }
-    expect([...bodies].map((text) => text.slice(0, 3))).toEqual(['401']);
+    expect([...bodies].map((text) => text.slice(0, 3)).sort()).toEqual(['401', '429']);
+    // As many as may prove nobody in a minute; who has a key is not kept waiting by them.
+    expect(looked).toBeLessThanOrEqual(200);
+    expect((await call(system.url, { path: '/e2a/requests/x/responses', key: KEY })).status).toBe(404);
   });
 });
 

@@ -243,6 +243,13 @@ describe('executions belong to who asked for them', () => {
     const failed = (await ann.get('executions?status=cancelled')).json;
     expect(failed).toMatchObject({ executions: [], count: 0, next_cursor: null });
     expect((await ann.get('executions?status=done')).status).toBe(400);
+    for (const limit of ['0', '1001', '1e2', '', 'ten']) {
+      const refused = await ann.get(`executions?limit=${limit}`);
+      expect([refused.status, JSON.stringify(refused.json)], limit).toEqual([
+        400,
+        expect.stringContaining('limit must be a whole number from 1 to 1000; got'),
+      ]);
+    }
   });
 });
 

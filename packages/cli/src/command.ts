@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, type Option } from 'commander';
 import type { Context, ExitCode } from './context.ts';
 
 export interface CommandDescription {
@@ -15,6 +15,7 @@ export function newCommand(context: Context, { name, summary, examples }: Comman
   return new Command(name.split(' ').at(-1))
     .description(summary)
     .helpOption('-h, --help', 'show this')
+    .configureHelp({ optionDescription })
     .helpCommand(false)
     .option('--json', 'print JSON, for programs')
     .addHelpText(
@@ -45,6 +46,19 @@ export function runs<Options extends object>(
     const args = command.processedArgs.filter((value) => value !== undefined).map((value) => [value].flat().join(' '));
     context.finish(await run({ ...(options as unknown as Options), json }, args));
   });
+}
+
+/** What an option is for, what it may be, what it is unless told in brackets, and whether it has to be there. */
+function optionDescription({
+  description,
+  argChoices,
+  defaultValue,
+  defaultValueDescription,
+  mandatory,
+}: Option): string {
+  const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
+  const usual = defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
+  return `${description}${choices}${usual === undefined ? '' : ` (${usual})`}${mandatory ? '; required' : ''}`;
 }
 
 /** For options that are a whole number. */

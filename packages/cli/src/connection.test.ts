@@ -55,9 +55,10 @@ describe('the key', () => {
   test('of dragoman dev goes to its own server only, by whatever name of this machine', () => {
     expect(keyFor('http://localhost:7999')?.key).toBe('dgm_agent');
     expect(keyFor('http://[::1]:7999')?.key).toBe('dgm_agent');
-    for (const url of ['http://127.0.0.1:7420', 'http://example.com:7999', 'https://127.0.0.1:7999', 'nonsense']) {
+    for (const url of ['http://127.0.0.1:7420', 'http://example.com:7999', 'https://127.0.0.1:7999']) {
       expect(keyFor(url), url).toBeUndefined();
     }
+    expect(() => keyFor('nonsense')).toThrow('url must be the address of a server');
   });
 
   test('that others can read is used, and it is said how to mend that', () => {
@@ -128,7 +129,30 @@ describe('what goes wrong', () => {
   });
 
   test('a url or a key that cannot be one is not understood', async () => {
-    expect(await run('send', '--url', 'ftp://x', '--key', 'k', 'hello')).toMatchObject({ code: 2 });
     expect(await run('send', '--key', 'two words', 'hello')).toMatchObject({ code: 2 });
+    const pem = join(temporaryFolder(), 'own.pem');
+    await run('agents', 'keygen', '--out', pem);
+    const told = 'error: url must be the address of a server, such as http://127.0.0.1:7420; got "ftp://x"\n';
+    for (const command of [
+      ['send', 'hello'],
+      ['agents', 'list'],
+      ['agents', 'call', 'echo', 'say', '--as', 'desk', '--sign', pem],
+      ['listen', '--port', '0'],
+      ['doctor'],
+      ['tour'],
+    ]) {
+      expect(await run(...command, '--url', 'ftp://x'), command.join(' ')).toEqual({ code: 2, notes: told });
+    }
+  });
+
+  test('nobody is there for who signs: told as to everybody', async () => {
+    const pem = join(temporaryFolder(), 'own.pem');
+    await run('agents', 'keygen', '--out', pem);
+    const { notes } = await run(
+      ...['agents', 'call', 'echo', 'say', '--as', 'desk', '--sign', pem],
+      '--url',
+      'http://127.0.0.1:1',
+    );
+    expect(notes).toContain('nothing answers at http://127.0.0.1:1\n  → start it with: npx dragoman serve');
   });
 });

@@ -16,10 +16,14 @@ export interface ConnectionOptions {
   readonly adminKey?: string;
 }
 
-export function withConnectionOptions(command: Command, role: Role): Command {
+export function withConnectionOptions(
+  command: Command,
+  role: Role,
+  { url = `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
+): Command {
   const { flag, variable } = ROLES[role];
   return command
-    .option('--url <url>', `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
+    .option('--url <url>', url)
     .option(`${flag} <key>`, `the key (${variable}, or that of a running \`${PROGRAM} dev\`)`)
     .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
 }
@@ -46,6 +50,18 @@ export async function connect(options: ConnectionOptions, context: Context, role
   await ensureServer(url);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
+}
+
+/** The same for who proves who they are without a key. */
+export async function connectUnkeyed(
+  options: ConnectionOptions,
+  context: Context,
+  { keySource }: Pick<Connection, 'keySource'>,
+): Promise<Connection> {
+  const { url } = findServer(options, context);
+  const client = clientFor({ url });
+  await ensureServer(url);
+  return { client, url, key: '', keySource };
 }
 
 /** The client says what is wrong with a url or a key that cannot be one. */
@@ -84,6 +100,8 @@ export function findServer(
       ? undefined
       : urlOf({ host: host ?? DEFAULT_HOST, port: port ?? DEFAULT_PORT });
   const url = told ?? fromEnvironment ?? dev?.url ?? urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
+  // Every command says the same of a url that is none.
+  clientFor({ url });
   // A key goes to the server it is for, and to no other that somebody names.
   return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
 }

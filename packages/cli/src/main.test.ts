@@ -31,6 +31,7 @@ const NESTED = [
   'agents list',
   'agents add',
   'agents remove',
+  'agents forget',
   'agents keygen',
   'agents register',
   'agents discover',
@@ -62,6 +63,57 @@ describe.each([...COMMANDS, ...NESTED])('%s', (command) => {
     expect(surroundings.out).toContain('--json');
     expect(surroundings.out).toMatch(new RegExp(`^Examples?:\\n(?: {2}.*\\n)* {2}.*npx dragoman ${command}`, 'm'));
   });
+});
+
+test('every option that is a number says what it wants when it gets something else', async () => {
+  const seen: string[] = [];
+  for (const command of [...COMMANDS, ...NESTED]) {
+    const help = new FakeSurroundings();
+    await main([...command.split(' '), '--help'], help);
+    for (const [, option = ''] of help.out.matchAll(/^ +(--[\w-]+) <(?:number|ms|seconds|port|sequence)>/gm)) {
+      for (const text of ['abc', '1.5']) {
+        const surroundings = new FakeSurroundings();
+        expect(await main([...command.split(' '), option, text], surroundings), `${command} ${option}`).toBe(2);
+        expect(surroundings.notes).toMatch(new RegExp(`option '${option} .*' argument '${text}' .*whole number from`));
+      }
+      seen.push(`${command} ${option}`);
+    }
+  }
+  expect(seen).toEqual(expect.arrayContaining(['serve --port', 'watch --after', 'agents discover --limit']));
+});
+
+test.each([
+  ['help', 'Usage: dragoman [options] [command]'],
+  ['help serve', 'Usage: dragoman serve [options]'],
+  ['help agents', 'Usage: dragoman agents [options] [command]'],
+  ['help agents add', 'Usage: dragoman agents add [options] [agent_id]'],
+])('%s shows the help', async (args, usage) => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(args.split(' '), surroundings)).toBe(0);
+  expect(surroundings.out).toContain(usage);
+});
+
+test.each([
+  ['sevre', 'Did you mean serve?'],
+  ['agents lits', 'Did you mean list?'],
+])('the help of what there is not is refused: %s', async (command, told) => {
+  const surroundings = new FakeSurroundings();
+  expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
+  expect(surroundings.notes).toContain(told);
+});
+
+test('the help says what an option may be, what it is unless told, and that it has to be there', async () => {
+  const helpOf = async (command: string) => {
+    const surroundings = new FakeSurroundings();
+    await main([...command.split(' '), '--help'], surroundings);
+    return surroundings.out.replaceAll(/\s+/g, ' ');
+  };
+  expect(await helpOf('workflow run')).toContain(
+    '--level <level> how strictly it is checked: strict, moderate, lenient (moderate)',
+  );
+  expect(await helpOf('agents keygen')).toContain('the kind of key: ed25519, p256, rsa (ed25519)');
+  expect(await helpOf('agents call')).toContain('--as <agent_id> who asks: the agent the key is for; required');
+  expect(await helpOf('vault set')).toMatch(/--host <host> .*; may be repeated; required/);
 });
 
 test('without a command it shows the help on stderr, and was not understood', async () => {

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { newCommand, PROGRAM } from './command.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apisCommand } from './commands/apis.ts';
@@ -38,7 +38,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   }).version(VERSION, '--version', 'show the version');
   for (const command of COMMANDS) program.addCommand(command(context));
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(helpAsked(args, program), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -46,6 +46,14 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     tellTrouble(trouble, context.terminal, args.includes('--json'));
     return trouble.exitCode ?? 1;
   }
+}
+
+/** `dragoman help agents add` is `dragoman agents add --help`; of a command there is not, it is said that there is none. */
+function helpAsked([first, ...names]: readonly string[], program: Command): readonly string[] {
+  if (first !== 'help') return first === undefined ? [] : [first, ...names];
+  let found: Command | undefined = program;
+  for (const name of names) found = found?.commands.find((command) => command.name() === name);
+  return found === undefined ? names : [...names, '--help'];
 }
 
 /** Every command, in the order the help shows them. A new one is a file and a line here. */

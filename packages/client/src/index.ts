@@ -41,10 +41,18 @@ export {
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export type { SendInput } from './envelope-of.ts';
+export type { ExecutionEvent } from './execution-events.ts';
 export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
 export type { ConnectOptions, SocketSession } from './socket-session.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
-export type { ExecutionPage, ExecutionQuery, WorkflowInput, WorkflowOptions, Workflows } from './workflows.ts';
+export type {
+  ExecutionPage,
+  ExecutionQuery,
+  WorkflowInput,
+  WorkflowOptions,
+  WorkflowPlan,
+  Workflows,
+} from './workflows.ts';

@@ -1,4 +1,4 @@
-import { FAILURES, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import { FAILURES, isObject, type JsonObject, parseJson, retryAfterMs } from '@dragoman/protocols';
 import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
@@ -6,7 +6,8 @@ import { workflowErrorOf } from './workflow-error.ts';
 /** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's or the workflows' own words, or whatever stands in their place. */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
-  const retryAfter = retryAfterOf(headers.get('retry-after'));
+  const wait = retryAfterMs(headers.get('retry-after'), new Date());
+  const retryAfter = wait && Math.ceil(wait / 1000);
   const json = await jsonIn(response);
   const refusal = json && (mailboxErrorOf(json, status, retryAfter) ?? workflowErrorOf(json, status, retryAfter));
   if (refusal !== undefined) return refusal;
@@ -51,14 +52,6 @@ function unexpected(response: Response, url: string, retryAfter: number | undefi
     ],
     retryAfter,
   });
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterOf(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d{1,9}$/.test(header)) return Number(header);
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
 }
 
 function isKnown(code: string): code is keyof typeof FAILURES {

@@ -1,6 +1,9 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { all } from '../test-support/all.ts';
+import { FaultProxy } from '../test-support/fault-proxy.ts';
 import { realServer } from '../test-support/real-server.ts';
+import { createClient } from './client.ts';
 
 const lines = (id: string, operations: JsonObject): JsonObject[] => [
   ...Object.entries(operations).map(([operationId, operation]) => ({
@@ -38,6 +41,27 @@ test('one that takes long is started, followed and cancelled', async () => {
   expect(await client.workflows.cancel(id)).toBe(true);
   expect(await client.workflows.result(id, { everyMs: 5 })).toMatchObject({ status: 'cancelled' });
   expect(await client.workflows.cancel(id)).toBe(false);
+});
+
+test('what an execution tells is followed to its end, over a connection that breaks, and again afterwards', async () => {
+  const { url, key, client } = await realServer();
+  const proxy = await FaultProxy.before(url);
+  const retry = { firstMs: 1, mostMs: 5 };
+  const { workflows } = createClient({ url: proxy.url, key, retry });
+  const wait = (outputPath: string) => ({ GetCurrentDateTime: { format: 'timestamp', outputPath } });
+  const id = await client.workflows.start(
+    lines('sdk-7', { a: wait('/workflow/a'), pause: { Wait: { duration: 50 } }, b: wait('/workflow/b') }),
+  );
+  proxy.plan({ cutAfter: 700 }, { cutAfter: 700 });
+  const heard = await all(workflows.events(id));
+  expect(heard.map((told) => ('operationId' in told ? `${told.event} ${told.operationId}` : told.event))).toEqual([
+    ...['operation-started a', 'operation-finished a', 'operation-started pause', 'operation-finished pause'],
+    ...['operation-started b', 'operation-finished b', 'execution-finished'],
+  ]);
+  expect(proxy.connections).toBeGreaterThan(2);
+  expect(heard.at(-1)).toMatchObject({ result: await workflows.find(id) });
+  expect(await all(workflows.events(id))).toEqual(heard);
+  await expect(all(workflows.events('nobody'))).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('one that has ended is forgotten, one that runs is not', async () => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { Capabilities, ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { DragomanError } from './dragoman-error.ts';
+import { type ExecutionEvent, executionEvents } from './execution-events.ts';
 import type { Http, HttpRequest } from './http.ts';
 import { insist } from './insist.ts';
 import { newRequestId } from './request-id.ts';
@@ -33,6 +34,26 @@ export interface ExecutionPage {
   readonly next_cursor: string | null;
 }
 
+/** What a workflow would do. */
+export interface WorkflowPlan {
+  readonly execution_id: string | null;
+  readonly steps: readonly {
+    readonly operationId: string;
+    readonly type: string;
+    readonly depth: number;
+    readonly runs: string;
+    readonly reads: readonly string[];
+    readonly writes: readonly string[];
+    readonly calls?: { readonly method: string; readonly origin: string; readonly path: string };
+  }[];
+  readonly estimate: {
+    readonly steps: number;
+    readonly api_calls: number;
+    readonly at_least: boolean;
+    readonly wait_ms: number;
+  };
+}
+
 /** A2E workflows: what there is to use, whether a workflow could run, what it would do, and running it. */
 export class Workflows {
   readonly #http: Http;
@@ -54,7 +75,7 @@ export class Workflows {
   }
 
   /** What a workflow would do, without doing it. */
-  plan(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<JsonObject> {
+  plan(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<WorkflowPlan> {
     return this.#post('plan', workflow, options);
   }
 
@@ -91,6 +112,12 @@ export class Workflows {
       if (found.status !== 'running') return found;
       await pause.wait(everyMs, options.signal);
     }
+  }
+
+  /** What an execution tells from its start on, as it happens; it ends with `execution-finished`, which holds the result. */
+  events(executionId: string, { signal }: Waiting = {}): AsyncGenerator<ExecutionEvent, void> {
+    const path = `${executionPath(executionId)}/events`;
+    return executionEvents({ http: this.#http, retry: this.#retry, path, signal });
   }
 
   /** Newest first. */

@@ -4,7 +4,6 @@ export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
-export { Strangers } from './a2a-messages/strangers.ts';
 export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
@@ -38,6 +37,7 @@ export { type Planner, refusalOf } from './executions/planner.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
 export type { Received } from './explain/arrival.ts';
 export { type ExplainContext, explain } from './explain/explain.ts';
+export { explainWire } from './explain/explain-wire.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
@@ -65,6 +65,7 @@ export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-e
 export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
+export { Strangers } from './limits/strangers.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
@@ -126,5 +127,5 @@ export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
-export { type LoadedOperations, loadOperations } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';
+export { type LoadedOperations, loadOperations } from './workflow/load-operations.ts';

@@ -86,6 +86,7 @@ export { decodeJsonRpc, JSON_RPC_CODES, type JsonRpcMessage } from './jsonrpc/me
 export { nearest } from './nearest.ts';
 export { accept, type Issue, type Outcome, reject } from './outcome.ts';
 export { pointerTo, segmentsOf, valueAt } from './pointer.ts';
+export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
 export { formatTimestamp, isTimestamp, parseTimestamp } from './time.ts';

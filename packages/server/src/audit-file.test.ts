@@ -58,12 +58,13 @@ test('a line is found by its request, the newest first, in those put aside too, 
   const path = join(folder, 'wire.ndjson');
   await using audit = new AuditFile({ path, clock: systemClock, log, maxBytes: 300, kept: 2 });
   audit.write(entry('old'));
-  expect(await audit.find('old', undefined)).toEqual(entry('old'));
+  expect(await audit.named('old')).toEqual([entry('old')]);
   audit.write({ ...entry('old'), ts: 2 });
   audit.write({ ...entry('other'), name: '"old"' });
-  expect(await audit.find('old', undefined)).toEqual({ ...entry('old'), ts: 2 });
+  expect(await audit.named('old')).toEqual([{ ...entry('old'), ts: 2 }]);
   audit.write(entry('new'));
-  expect(await audit.find('old', 'ada-agent')).toEqual({ ...entry('old'), ts: 2 });
-  expect(await audit.find('old', 'bob-agent')).toBeUndefined();
-  expect(await audit.find('never', undefined)).toBeUndefined();
+  const bobs = { ...entry('old'), agent_id: 'bob-agent', ts: 3 };
+  audit.write(bobs);
+  expect(await audit.named('old')).toEqual([bobs, { ...entry('old'), ts: 2 }]);
+  expect(await audit.named('never')).toEqual([]);
 });

@@ -39,23 +39,25 @@ export class AuditFile implements AsyncDisposable {
     this.#options.clock.after(COLLECT_MS, () => this.#flush());
   }
 
-  /** The newest line about a request; of a certain agent's, when told. */
-  async find(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
+  /** The newest line about a request of each agent that used its id, the newest of all first. */
+  async named(requestId: string): Promise<AuditEntry[]> {
     this.#flush();
     await this.#writing;
     const { path, kept } = this.#options;
     const wanted = JSON.stringify(requestId);
-    for (const file of [path, ...Array.from({ length: kept }, (_, age) => `${path}.${age + 1}`)]) {
+    const byAgent = new Map<string, AuditEntry>();
+    // The oldest first, so that a newer line takes the place of an older one.
+    for (const file of [...Array.from({ length: kept }, (_, age) => `${path}.${kept - age}`), path]) {
       if (!existsSync(file)) continue;
-      let found: AuditEntry | undefined;
       for await (const line of createInterface({ input: createReadStream(file) })) {
         // Most lines are about something else, and need not be read.
         const entry = line.includes(wanted) ? entryIn(line) : undefined;
-        if (entry?.req_id === requestId && (agentId ?? entry.agent_id) === entry.agent_id) found = entry;
+        if (entry?.req_id !== requestId) continue;
+        byAgent.delete(entry.agent_id);
+        byAgent.set(entry.agent_id, entry);
       }
-      if (found !== undefined) return found;
     }
-    return undefined;
+    return [...byAgent.values()].reverse();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

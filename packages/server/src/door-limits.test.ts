@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from './config.ts';
-import { DOOR_LIMITS, edgeLimits, jsonLimits } from './door-limits.ts';
+import { DOOR_LIMITS, edgeLimits, identifyMs, jsonLimits } from './door-limits.ts';
 import { DEFAULT_HTTP_LIMITS, DEFAULT_SOCKET_LIMITS } from './edges/limits.ts';
 
 test('the config takes every limit of the doors, and refuses a nonsensical one with the place', () => {
@@ -30,4 +30,5 @@ test('the defaults that the descriptions name are those of the edges', () => {
   );
   expect(DEFAULT_HTTP_LIMITS).toMatchObject(limits);
   expect(DEFAULT_SOCKET_LIMITS).toMatchObject(socketLimits);
+  expect(DOOR_LIMITS.identify_ms.description).toContain(`; ${identifyMs({})} unless told`);
 });

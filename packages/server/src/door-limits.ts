@@ -16,7 +16,7 @@ export const DOOR_LIMITS = {
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
   message_ms: atLeast(100, 'For a WebSocket message that has begun to be whole; 10000 unless told.'),
-  identify_ms: atLeast(100, 'For a WebSocket peer to say who it is; 5000 unless told.'),
+  identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is; 5000 unless told.'),
   ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
   buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
 } as const;
@@ -39,7 +39,6 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
       maxMessageBytes: limits.message_bytes,
       maxFragments: limits.message_fragments,
       messageMs: limits.message_ms,
-      identifyMs: limits.identify_ms,
       pingMs: limits.ping_ms,
       maxBufferedBytes: limits.buffer_bytes,
     }),
@@ -51,6 +50,11 @@ export function jsonLimits({ json_depth: depth }: DoorLimits): JsonLimits {
   return told({ depth });
 }
 
+/** How long a peer that may prove who it is after connecting has for it, on whatever transport it came. */
+export function identifyMs({ identify_ms: ms = IDENTIFY_MS }: DoorLimits): number {
+  return ms;
+}
+
 function atLeast<Minimum extends number>(minimum: Minimum, description: string) {
   return { type: 'integer', minimum, description } as const;
 }
@@ -60,3 +64,5 @@ function told<Names extends string>(given: Record<Names, number | undefined>): {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in Names]?: number };
 }
+
+const IDENTIFY_MS = 5_000;

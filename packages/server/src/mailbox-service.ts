@@ -1,38 +1,24 @@
 import {
-  type Addressee,
   anonymousOwner,
   CallbackLimits,
-  type Clock,
   Directory,
-  type Engine,
-  type Ids,
-  type Log,
   Mailbox,
-  type NetworkGate,
   Outbox,
   type Signatures,
   SigningKeys,
-  type Store,
 } from '@dragoman/core';
-import type { Config } from './config-schema.ts';
+import { answeringAgents } from './answering-agents.ts';
 import { mailboxSettings, outboxSettings, strangerOf } from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
 import { type CardExtension, DEFAULT_NAME, discoveryRoutes } from './routes/discovery.ts';
 import { mailboxRoutes } from './routes/mailbox.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
-export interface MailboxServiceOptions {
-  readonly config: Config;
-  readonly folder: string;
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly gate: NetworkGate;
+export interface MailboxServiceOptions extends ServiceOptions {
   readonly signatures: Signatures;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   /** What else its card tells of. */
   readonly extensions: () => readonly CardExtension[];
 }
@@ -52,7 +38,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
   const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
   const mailboxConfig = config.mailbox ?? {};
   const { callbacks = {} } = mailboxConfig;
-  const addressees = () => addresseesOf(config, engine);
+  const addressees = () => answeringAgents(config, engine);
   const keys = new SigningKeys({
     store: store.outbox,
     signatures,
@@ -117,14 +103,4 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
       await outbox.stop({ drainMs });
     },
   };
-}
-
-/** Every agent that can be written to: those of the configuration first. */
-function addresseesOf(config: Config, engine: Engine): readonly (Addressee & { readonly description?: string })[] {
-  const configured = Object.entries(config.agents ?? {}).map(([id, agent]) => ({ id, ...agent }));
-  const added = engine.callers
-    .list()
-    .filter(({ driver }) => driver !== undefined)
-    .map((agent) => ({ ...agent, id: agent.agent_id }));
-  return [...configured, ...added];
 }

@@ -25,7 +25,7 @@ export const MessagesShape = {
       type: 'integer',
       minimum: 1,
       description:
-        'Messages that prove nobody, from one address in a minute, before no more are looked at; 120 unless told.',
+        'Messages and keys that prove nobody, from one address in a minute, before no more are looked at; 120 unless told.',
     },
     max_nonces: {
       type: 'integer',

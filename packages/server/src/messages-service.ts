@@ -2,22 +2,18 @@ import { join } from 'node:path';
 import {
   AgentRegistry,
   type Clock,
-  type DriverDefinition,
   type Engine,
   type HostedAgent,
-  type Ids,
   keyIn,
   type Log,
   MessageSigner,
   Messages,
-  type NetworkGate,
   newKey,
   type RegisteredAgent,
   relayAgent,
   SenderProof,
   type Signatures,
-  type Store,
-  Strangers,
+  type Strangers,
   toolsAgent,
 } from '@dragoman/core';
 import { SCHEMA_BASE } from '@dragoman/protocols';
@@ -28,7 +24,9 @@ import {
   PROTOCOL_VERSIONS,
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
+import { type AnsweringAgent, answeringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
+import { identifyMs } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
@@ -36,18 +34,12 @@ import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
 import type { CardExtension } from './routes/discovery.ts';
 import { schemaRoute } from './routes/schema-files.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
-export interface MessagesServiceOptions {
-  readonly config: Config;
-  readonly folder: string;
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly gate: NetworkGate;
+export interface MessagesServiceOptions extends ServiceOptions {
   readonly signatures: Signatures;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
+  readonly strangers: Strangers;
 }
 
 /** The A2A messages service, the registry of agents, and the doors to both. */
@@ -67,7 +59,7 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
+  const { config, folder, engine, store, gate, signatures, strangers, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -116,7 +108,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     engine,
     registry,
     proof,
-    strangers: new Strangers({ clock, perMinute: settings.unproven_per_minute ?? 120 }),
+    strangers,
     nonces: store.nonces,
     signer,
     clock,
@@ -124,7 +116,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     log,
     card: serverCard(serverId, published),
   });
-  const lines = new MessageLines(messages, clock);
+  const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
+  const lines = new MessageLines(door);
   const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
@@ -144,7 +137,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
       };
     },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
-    socket: messageSocketRoute(messages, clock),
+    socket: messageSocketRoute(door),
     listen: async (server) => {
       ownUrl = settings.url ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
@@ -165,20 +158,16 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
 
 /** The agents of this server as others find them: what they are good at is what they are configured to be. */
 function hostedAgents(
-  { agents = {}, messages: { tools_agent: toolsId } = {} }: Config,
-  { callers }: Engine,
+  config: Config,
+  engine: Engine,
   { endpoint, published }: { endpoint: string; published: Record<string, string> },
 ): HostedAgent[] {
-  const administered = callers
-    .list()
-    .flatMap((agent): [string, Partial<DriverDefinition>][] =>
-      agent.driver === undefined ? [] : [[agent.agent_id, agent]],
-    );
+  const toolsId = config.messages?.tools_agent;
   const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
-  const own: [string, Partial<DriverDefinition>][] = toolsId === undefined ? [] : [[toolsId, tools]];
-  return [...Object.entries<Partial<DriverDefinition>>(agents), ...own, ...administered]
-    .filter(([id]) => isAgentId(id))
-    .map(([id, { name = id, description = '', skills = [] }]) => ({
+  const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];
+  return [...answeringAgents(config, engine), ...own]
+    .filter(({ id }) => isAgentId(id))
+    .map(({ id, name = id, description = '', skills = [] }) => ({
       endpoint,
       card: {
         agent_id: id,

@@ -76,11 +76,6 @@ export interface SocketRoute {
   /** The subprotocols it speaks, most wanted first. A peer that offers only others is refused. */
   readonly subprotocols?: readonly string[];
   /**
-   * Finds who is calling from the first message, where the protocol has a place for it there and the peer came without a key.
-   * That message stays the first of `messages`. Without this a missing key is refused before the upgrade.
-   */
-  readonly identify?: (firstMessage: string) => Promise<Principal | Failure>;
-  /**
    * It brings the answers to what others have asked: when the server stops it goes on until whoever opened it ends it, as
    * long as the server waits for anything.
    */

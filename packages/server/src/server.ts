@@ -14,9 +14,9 @@ import {
   MemoryStore,
   openAgent,
   openSqliteStore,
-  type Principal,
   Signatures,
   type Store,
+  Strangers,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
@@ -25,6 +25,7 @@ import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
+import { KeyCheck } from './key-check.ts';
 import { openKnowledge } from './knowledge-service.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
@@ -126,6 +127,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       strangerOf: (owner) => strangerOf(config.mailbox ?? {}, owner),
     });
     endings.add((drainMs) => engine.stop({ drainMs }));
+    const strangers = new Strangers({ clock, perMinute: config.messages?.unproven_per_minute ?? 120 });
+    const keyCheck = new KeyCheck({ engine, strangers });
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
     const hub = new AgentSocketHub({ clock, ids, log, onPush });
     endOrphans({ folder: childrenFolder(folder), log });
@@ -170,9 +173,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log,
       gate,
       workflows: workflows.workflows,
+      keyCheck,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ config, folder, engine, store, gate, signatures, clock, ids, log });
+    const messages = await openMessages({
+      config,
+      folder,
+      engine,
+      store,
+      gate,
+      signatures,
+      strangers,
+      clock,
+      ids,
+      log,
+    });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits };
@@ -197,7 +212,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminRequestRoutes({
         store,
         principalNamed: (id) => engine.principalNamed(id),
-        audited: (id, agentId) => wire.audited(id, agentId),
+        audited: (id) => wire.audited(id),
       }),
       ...messages.routes,
     ];
@@ -213,7 +228,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
       origins: config.allowed_origins ?? [],
       proxies: config.trusted_proxies ?? [],
-      authenticate: (key) => started.once(() => authenticate(engine, key)),
+      authenticate: (key, address) => started.once(() => keyCheck.check(key, address)),
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),
       ...edgeLimits(limits),
@@ -277,13 +292,6 @@ async function provideAdminKey(engine: Engine, { adminKey, onAdminKey }: ServerO
   if (known) return;
   const { secret } = await engine.keys.create({ agentId: 'admin', role: 'admin', description: 'first start' });
   onAdminKey?.(secret);
-}
-
-/** One answer for every key that does not open: which of the reasons it was is nobody's business. */
-function authenticate(engine: Engine, secret: string): Principal | Failure {
-  const key = engine.keys.find(secret);
-  const principal = key === undefined ? undefined : engine.callers.principalOf(key);
-  return principal ?? failure('unauthenticated');
 }
 
 function count(engine: Engine, { principal }: CountedCall): Counted {

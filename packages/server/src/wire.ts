@@ -1,14 +1,9 @@
 import { join } from 'node:path';
 import {
   type AuditEntry,
-  type Clock,
   chainsPlugin,
   childrenFolder,
-  type Engine,
   FixedTools,
-  type Gate,
-  type Ids,
-  type Log,
   lexicalSearch,
   loadPlugins,
   McpServers,
@@ -18,9 +13,7 @@ import {
   openTools,
   type Principal,
   SessionToolkits,
-  type SkilledAgent,
   Skills,
-  type Store,
   skillsPlugin,
   ToolRegistry,
   toolsPlugin,
@@ -28,23 +21,20 @@ import {
   type WirePlugin,
   type Workflows,
 } from '@dragoman/core';
+import { answeringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
+import { identifyMs } from './door-limits.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
+import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
+import { isFailure } from './problem.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
-export interface WireOptions {
-  readonly config: Config;
-  readonly engine: Engine;
-  readonly store: Store;
-  /** Where everything durable is kept. */
-  readonly folder: string;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
-  readonly gate: Gate;
+export interface WireOptions extends ServiceOptions {
   readonly workflows: Workflows;
+  readonly keyCheck: KeyCheck;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -76,9 +66,9 @@ export class Wire {
     this.socket = wire.socket;
   }
 
-  /** The line about a request, where lines are kept. */
-  async audited(requestId: string, agentId: string | undefined): Promise<AuditEntry | undefined> {
-    return this.#audit?.find(requestId, agentId);
+  /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
+  async audited(requestId: string): Promise<readonly AuditEntry[]> {
+    return (await this.#audit?.named(requestId)) ?? [];
   }
 
   stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
@@ -118,7 +108,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     version: VERSION,
   });
   tools.add(servers);
-  const skills = new Skills({ engine, ids, agents: () => skilledAgents(config, engine) });
+  const skills = new Skills({ engine, ids, agents: () => answeringAgents(config, engine) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {
@@ -140,9 +130,9 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     clock,
     ids,
     log,
-    authenticate: (secret) => {
-      const key = engine.keys.find(secret);
-      return key === undefined ? undefined : engine.callers.principalOf(key);
+    authenticate: (key, address) => {
+      const found = options.keyCheck.check(key, address);
+      return isFailure(found) ? undefined : found;
     },
     count,
     limits: limitsOf(config),
@@ -157,16 +147,10 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   return new Wire({ tools, servers, host, edge, audit });
 }
 
-/** Those of the configuration and those of the administration. */
-function skilledAgents({ agents = {} }: Config, { callers }: Engine): SkilledAgent[] {
-  const configured = Object.entries(agents).map(([id, agent]) => ({ ...agent, id }));
-  const administered = callers.list().filter(({ driver }) => driver !== undefined);
-  return [...configured, ...administered.map((agent) => ({ ...agent, id: agent.agent_id }))];
-}
-
-function limitsOf({ wire = {} }: Config) {
+function limitsOf({ wire = {}, limits = {} }: Config) {
   const { max_parallel, max_queued, max_connections, idle_seconds } = wire;
   return {
+    handshakeMs: identifyMs(limits),
     ...(max_parallel !== undefined && { maxParallel: max_parallel }),
     ...(max_queued !== undefined && { maxQueued: max_queued }),
     ...(max_connections !== undefined && { maxConnections: max_connections }),

@@ -1,33 +1,13 @@
-import {
-  type ApiCatalogue,
-  type Clock,
-  type Engine,
-  type Gate,
-  type Ids,
-  type LoadedOperations,
-  type Log,
-  openWorkflows,
-  type Store,
-  type Vault,
-  type Workflows,
-} from '@dragoman/core';
-import type { Config } from './config-schema.ts';
+import { type ApiCatalogue, type LoadedOperations, openWorkflows, type Vault, type Workflows } from '@dragoman/core';
 import type { Route } from './route.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { limitsAndCacheRoutes } from './routes/limits-and-cache.ts';
 import { workflowRoutes } from './routes/workflows.ts';
+import type { ServiceOptions } from './service-options.ts';
 
-export interface WorkflowServiceOptions {
-  readonly config: Config;
-  readonly folder: string;
-  readonly engine: Engine;
-  readonly store: Store;
-  readonly gate: Gate;
+export interface WorkflowServiceOptions extends ServiceOptions {
   readonly vault: Vault;
   readonly apis: ApiCatalogue;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   readonly operations: LoadedOperations;
 }
 

@@ -1,8 +1,8 @@
-import { type AgentIdentity, createClient } from '@dragoman/client';
+import type { AgentIdentity } from '@dragoman/client';
 import type { Command } from 'commander';
 import { callHints } from '../call-hints.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
-import { type ConnectionOptions, connect, findServer, talking, withConnectionOptions } from '../connection.ts';
+import { type ConnectionOptions, connect, connectUnkeyed, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { objectOption, readText } from '../input.ts';
 import { fail } from '../trouble.ts';
@@ -28,7 +28,10 @@ export function callCommand(context: Context): Command {
     const sign =
       options.sign === undefined ? undefined : await signingWith(await readText(options.sign, context), options.sign);
     const identity: AgentIdentity = { agentId: options.as, ...(sign !== undefined && { sign }) };
-    const connection = sign === undefined ? await connect(options, context, 'agent') : unkeyed(options, context);
+    const connection =
+      sign === undefined
+        ? await connect(options, context, 'agent')
+        : await connectUnkeyed(options, context, { keySource: '--sign' });
     const agent = connection.client.agent(identity);
     const data = await talking(
       connection,
@@ -39,11 +42,6 @@ export function callCommand(context: Context): Command {
     context.terminal.out(`${JSON.stringify(data, null, options.json ? 0 : 2)}\n`);
     return 0;
   });
-}
-
-function unkeyed(options: ConnectionOptions, context: Context) {
-  const { url } = findServer(options, context);
-  return { client: createClient({ url }), url, key: '', keySource: '--sign' };
 }
 
 async function signingWith(pem: string, file: string): Promise<NonNullable<AgentIdentity['sign']>> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { printable } from '../paint.ts';
@@ -13,7 +13,7 @@ export function discoverCommand(context: Context): Command {
   })
     .option('--capability <name>', 'what it must be able to do')
     .option('--name <part>', 'a part of its name')
-    .option('--limit <number>', 'how many at most (10)', Number);
+    .option('--limit <number>', 'how many at most (10)', integer({ from: 1, to: 100 }));
   withConnectionOptions(command, 'agent');
   type Options = ConnectionOptions & { capability?: string; name?: string; limit?: number };
   return runs<Options>(command, context, async ({ capability, name, limit, ...options }) => {

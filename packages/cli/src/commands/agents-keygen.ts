@@ -14,7 +14,7 @@ export function keygenCommand(context: Context): Command {
     examples: [`${PROGRAM} agents keygen --out desk.pem`],
   })
     .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')
-    .addOption(new Option('--kind <kind>', 'of the key').choices(Object.keys(KINDS)).default('ed25519'));
+    .addOption(new Option('--kind <kind>', 'the kind of key').choices(Object.keys(KINDS)).default('ed25519'));
   return runs<{ out: string; kind: keyof typeof KINDS }>(command, context, async ({ out, kind, json }) => {
     const { privateKey, publicKey } = KINDS[kind]();
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();

@@ -15,7 +15,8 @@ export function explainCommand(context: Context): Command {
   const { terminal } = context;
   const command = newCommand(context, {
     name: 'explain',
-    summary: 'what happened to a request: what came, what was made of it, what allowed it, how it was answered',
+    summary:
+      'what happened to a request: what came, what was made of it, what allowed it, how it was answered (needs the admin key)',
     examples: [`${PROGRAM} explain REQUEST_ID`, `${PROGRAM} explain REQUEST_ID --agent demo --json`],
   })
     .argument('<request_id>', 'of a request, a message, an execution or a line of the wire')

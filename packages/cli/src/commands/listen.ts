@@ -11,10 +11,10 @@ export function listenCommand(context: Context): Command {
     summary: 'receive callbacks on this machine, check their signatures and show them; Ctrl-C ends it',
     examples: [`${PROGRAM} listen`, `${PROGRAM} listen --port 0 --public-key whpk_… --json`],
   })
-    .option('--port <port>', `where to listen (${LISTEN_PORT}; 0 for any)`, integer({ from: 0, to: 65_535 }))
+    .option('--port <number>', `the port, 0 for any free one (${LISTEN_PORT})`, integer({ from: 0, to: 65_535 }))
     .option('--public-key <whpk>', 'the key callbacks are signed with (that of the running server)')
     .option('--secret <whsec>', 'the secret of your agent, to check by instead')
-    .option('--url <url>', 'the server to ask for its key')
+    .option('--url <url>', 'the server to ask for its key (the one that runs here)')
     .option('--data <folder>', `where the certificate is kept (${DEFAULT_DEV_DATA})`);
   return runs<ListenOptions>(command, context, async (options) => {
     const { listen } = await import('../listen/listen.ts');

@@ -52,7 +52,7 @@ function callCommand(context: Context): Command {
   })
     .argument('<name>', 'the tool')
     .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin ({})')
-    .option('--timeout <seconds>', 'how long it may take (30)', integer({ from: 1 }));
+    .option('--timeout <seconds>', 'how long it may take, in seconds (30)', integer({ from: 1 }));
   withToolsOptions(command);
   return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
     const { terminal, onSignal } = context;

@@ -39,18 +39,17 @@ function setCommand(context: Context): Command {
   })
     .argument('<id>', 'the name requests refer to it by')
     // A secret among the arguments could be read by everybody on the machine.
-    .argument('[value]', '- for stdin, which is also what is read without it')
+    .argument('[value]', '- reads it from stdin, as without it where that is no terminal')
     .addOption(
-      new Option('--type <type>', 'bearer-token stands in a header as "Bearer VALUE", the others as they are')
+      new Option(
+        '--type <type>',
+        'what it is; a bearer-token stands in a header as "Bearer VALUE", the others as they are',
+      )
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),
     )
-    .requiredOption(
-      '--host <host>',
-      'where it may be sent: host (port 443) or host:port; may be given several times',
-      each,
-    )
-    .option('--place <place>', 'where in a request it may stand: header (unless told), query, body', each)
+    .requiredOption('--host <host>', 'where it may be sent: host (port 443) or host:port; may be repeated', each)
+    .option('--place <place>', 'where in a request it may stand: header, query, body (header); may be repeated', each)
     .option('--description <text>', 'what it is for');
   withConnectionOptions(command, 'admin');
   return runs<SetOptions>(command, context, async (options, [id = '', given = '-']) => {

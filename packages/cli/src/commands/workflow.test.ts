@@ -89,6 +89,10 @@ describe('without a server', () => {
     expect(plan.out).toContain('3 steps, 1 API calls');
     const refused = await run(['workflow', 'run', '-'], { stdin: broken });
     expect(refused.code).toBe(1);
-    expect(refused.notes).toContain('ValidationError');
+    // As it is told on every other way to a server.
+    expect(refused.notes).toMatch(/^error: .*usres/);
+    expect(refused.notes).toContain('/workflow/users');
+    const level = await run(['workflow', 'plan', '--level', 'stern', '-'], { stdin: ACTIVE });
+    expect([level.code, level.notes]).toEqual([2, expect.stringContaining('strict, moderate, lenient')]);
   });
 });

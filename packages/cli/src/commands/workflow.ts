@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
+import type { Level, RunOptions } from '@dragoman/protocols/a2e-workflow';
+import { type Command, Option } from 'commander';
 import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
-import { type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
+import { type Connection, type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import type * as Actions from '../workflow/actions.ts';
-import type { WorkflowServer } from '../workflow/server-call.ts';
 
 export interface WorkflowOptions extends ConnectionOptions {
   readonly config?: string;
   readonly allow?: readonly string[];
-  readonly level?: string;
-  readonly onError?: string;
+  readonly level?: Level;
+  readonly onError?: NonNullable<RunOptions['onError']>;
   readonly timeout?: number;
   readonly keepId?: boolean;
   readonly json: boolean;
@@ -37,16 +37,22 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
     ],
   })
     .argument('<file>', 'the workflow as JSON lines; - reads it from stdin')
-    .option('--level <level>', 'strict, moderate or lenient (moderate)')
+    .addOption(
+      new Option('--level <level>', 'how strictly it is checked').choices(LEVELS).default(undefined, 'moderate'),
+    )
     .option('--config <file>', 'without a server: APIs, hosts and limits (dragoman.yaml, if there is one)')
     .option('--allow <host:port>', 'without a server: a private or plain-http host it may call; may be repeated', each);
   if (name === 'run') {
     command
-      .option('--on-error <mode>', 'stop or continue (stop)')
-      .option('--timeout <ms>', 'how long it may take', integer({ from: 1 }))
+      .addOption(
+        new Option('--on-error <mode>', 'what comes after an operation that failed')
+          .choices(['stop', 'continue'])
+          .default(undefined, 'stop'),
+      )
+      .option('--timeout <ms>', 'how long it may take, in milliseconds (30000)', integer({ from: 1 }))
       .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
   }
-  withConnectionOptions(command, 'agent');
+  withConnectionOptions(command, 'agent', { url: 'a server to do it on (none: it is done here)' });
   return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
@@ -56,14 +62,13 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
 }
 
 /** The server that was named, or one of our own for as long as the command takes. */
-async function serverFor(options: WorkflowOptions, context: Context): Promise<WorkflowServer & AsyncDisposable> {
+async function serverFor(options: WorkflowOptions, context: Context): Promise<Connection & AsyncDisposable> {
   if (options.url === undefined) {
     // Only who runs a server pays for loading one.
     const { localServer } = await import('../workflow/local-server.ts');
     return localServer(options, context);
   }
-  const { url, key } = await connect(options, context, 'agent');
-  return { url, key, async [Symbol.asyncDispose]() {} };
+  return { ...(await connect(options, context, 'agent')), async [Symbol.asyncDispose]() {} };
 }
 
 const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: keyof typeof Actions }>> = {
@@ -71,3 +76,5 @@ const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act:
   plan: { summary: 'say what a workflow would do, without doing it', act: 'planWorkflow' },
   run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: 'runWorkflow' },
 };
+// Written out: to load the protocol for it would cost every command.
+const LEVELS = ['strict', 'moderate', 'lenient'] as const satisfies readonly Level[];

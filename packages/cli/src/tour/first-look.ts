@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectWire, httpWire } from '@dragoman/client/wire';
-import { isObject, type Json, valueAt } from '@dragoman/protocols';
+import { isObject, valueAt } from '@dragoman/protocols';
 import { WORKFLOWS } from '../demo/demo.ts';
 import { withFreshId } from '../workflow/fresh-id.ts';
-import { askServer } from '../workflow/server-call.ts';
 import { askSigned } from './signed-request.ts';
 import { inviteGuest, type Stage } from './stage.ts';
 
@@ -51,12 +50,11 @@ async function agent({ client, signal }: Stage): Promise<string> {
   return `echo streamed ${said.length} chunks: ${said.map((word) => JSON.stringify(word)).join(' ')}`;
 }
 
-async function workflow({ url, key, data, signal }: Stage): Promise<string> {
+async function workflow({ client, data, signal }: Stage): Promise<string> {
   const lines = withFreshId(readFileSync(join(data, WORKFLOWS, 'active-users.jsonl'), 'utf8'));
-  const answer = await askServer({ url, key }, '/api/v1/workflows/execute', { json: { workflow: lines }, signal });
-  const result = (await answer.json()) as Json;
-  const users = valueAt(result, '/results/sort-by-points');
-  if (!Array.isArray(users)) throw new Error(`the workflow ended as ${JSON.stringify(valueAt(result, '/status'))}`);
+  const { results, status } = await client.workflows.execute(lines, { signal });
+  const users = results['sort-by-points'];
+  if (!Array.isArray(users)) throw new Error(`the workflow ended as ${status}`);
   const names = users.map((user) => (isObject(user) ? String(user['name']) : '?'));
   return `active-users called an API, filtered and sorted: ${names.join(', ')}`;
 }

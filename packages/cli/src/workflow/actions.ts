@@ -1,25 +1,23 @@
-import type { JsonObject } from '@dragoman/protocols';
-import type { ExecutionResult, ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import type { ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
+import { PROGRAM } from '../command.ts';
 import type { WorkflowOptions } from '../commands/workflow.ts';
+import { type Connection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint, printable } from '../paint.ts';
 import { table } from '../table.ts';
-import { executionEvents } from './execution-events.ts';
 import { withFreshId } from './fresh-id.ts';
 import { ProgressPrinter } from './progress-printer.ts';
-import { askServer, type WorkflowServer } from './server-call.ts';
 
 interface How {
-  readonly server: WorkflowServer;
+  readonly server: Connection;
   readonly options: WorkflowOptions;
   readonly context: Context;
 }
 
 export async function validateWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
-  const answer = await askServer(server, '/api/v1/workflows/validate', { json: bodyOf(text, options) });
-  const report = (await answer.json()) as ValidationReport;
+  const report = await talking(server, 'agent', () => server.client.workflows.validate(text, howOf(options)));
   if (options.json) terminal.out(`${JSON.stringify(report)}\n`);
   else {
     const { green, red, yellow } = paint(terminal.colour.out);
@@ -32,8 +30,7 @@ export async function validateWorkflow(text: string, { server, options, context 
 
 export async function planWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
-  const answer = await askServer(server, '/api/v1/workflows/plan', { json: bodyOf(text, options) });
-  const plan = (await answer.json()) as PlanAnswer;
+  const plan = await talking(server, 'agent', () => server.client.workflows.plan(text, howOf(options)));
   if (options.json) terminal.out(`${JSON.stringify(plan)}\n`);
   else {
     const rows = plan.steps.map(({ operationId, type, depth, runs, calls, reads, writes }) => [
@@ -54,49 +51,31 @@ export async function planWorkflow(text: string, { server, options, context }: H
 export async function runWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
   const workflow = options.keepId === true ? text : withFreshId(text);
-  const answer = await askServer(server, '/api/v1/workflows/execute', {
-    json: bodyOf(workflow, options),
-    accept: 'text/event-stream',
-  });
-  const location = answer.headers.get('location') ?? '';
-  const forget = cancelOnSignal(() => askServer(server, `${location}/cancel`), context);
+  const { workflows } = server.client;
+  const id = await talking(server, 'agent', () => workflows.start(workflow, howOf(options)));
+  const forget = cancelOnSignal(() => workflows.cancel(id), context);
   const printer = new ProgressPrinter({ terminal, json: options.json });
-  let result: ExecutionResult | undefined;
-  try {
-    for await (const event of executionEvents(answer)) {
+  const follow = async (): Promise<ExecutionResult> => {
+    for await (const event of workflows.events(id)) {
       printer.tell(event);
-      if (event.event === 'execution-finished') result = event.result;
+      if (event.event === 'execution-finished') return event.result;
     }
-  } finally {
-    forget();
-  }
-  if (result === undefined) throw new Error(`the server broke off; the execution goes on at ${location}`);
+    throw new Error('an execution told everything but its end');
+  };
+  const result = await talking(server, 'agent', follow, goesOn(id)).finally(forget);
   if (options.json) terminal.out(`${JSON.stringify(result)}\n`);
   else printer.end(result);
   return result.status === 'success' ? 0 : 1;
 }
 
-interface PlanAnswer {
-  readonly steps: readonly {
-    readonly operationId: string;
-    readonly type: string;
-    readonly depth: number;
-    readonly runs: string;
-    readonly reads: readonly string[];
-    readonly writes: readonly string[];
-    readonly calls?: { readonly method: string; readonly origin: string; readonly path: string };
-  }[];
-  readonly estimate: {
-    readonly steps: number;
-    readonly api_calls: number;
-    readonly at_least: boolean;
-    readonly wait_ms: number;
-  };
+/** Whoever loses sight of an execution is told that it runs, and where it will be found. */
+function goesOn(id: string) {
+  return ({ code }: { readonly code: string }) =>
+    code === 'unreachable' ? [`the execution may go on: ${PROGRAM} explain ${id}`] : [];
 }
 
-function bodyOf(workflow: string, { level, onError, timeout }: WorkflowOptions): JsonObject {
+function howOf({ level, onError, timeout }: WorkflowOptions): RunOptions {
   return {
-    workflow,
     ...(level !== undefined && { level }),
     ...(onError !== undefined && { onError }),
     ...(timeout !== undefined && { timeout_ms: timeout }),

@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@dragoman/client';
 import { type Config, startServer, systemClock, systemIds } from '@dragoman/server';
+import type { Connection } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
-import type { WorkflowServer } from './server-call.ts';
 
 /**
  * A server of our own for one command, with a store of its own that is gone afterwards: what runs here is checked, contained
@@ -16,7 +17,7 @@ import type { WorkflowServer } from './server-call.ts';
 export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
   context: Context,
-): Promise<WorkflowServer & AsyncDisposable> {
+): Promise<Connection & AsyncDisposable> {
   const settings = readSettings({ ...(path !== undefined && { config: path }) }, context);
   const { config } = settings;
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-'));
@@ -42,9 +43,12 @@ export async function localServer(
     const permissions = { operations: ['*'], apis: ['*'], credentials: ['*'] };
     await server.engine.callers.put({ agent_id: agentId, permissions });
     const { secret } = await server.engine.keys.create({ agentId, role: 'agent' });
+    const { url } = server;
     return {
-      url: server.url,
+      client: createClient({ url, key: secret }),
+      url,
       key: secret,
+      keySource: 'the server of this command',
       async [Symbol.asyncDispose]() {
         await server.stop({ drainMs: 0 });
         remove();

@@ -1,7 +1,7 @@
+import type { ExecutionEvent } from '@dragoman/client';
 import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
 import { paint, printable } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
-import type { ExecutionProgress } from './execution-events.ts';
 
 /** Shows an execution as it goes: on a screen the running operation is replaced by its end, elsewhere each end is a line. */
 export class ProgressPrinter {
@@ -14,7 +14,7 @@ export class ProgressPrinter {
     this.#json = json;
   }
 
-  tell(progress: ExecutionProgress): void {
+  tell(progress: ExecutionEvent): void {
     if (this.#json || progress.event === 'execution-finished') return;
     const name = printable(progress.key ?? progress.operationId);
     const { green, red, dim } = paint(this.#terminal.colour.out);

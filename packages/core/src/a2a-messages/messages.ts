@@ -19,6 +19,7 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import type { AgentRegistry } from '../agent-registry/agent-registry.ts';
 import type { Engine } from '../engine.ts';
+import type { Strangers } from '../limits/strangers.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
@@ -27,7 +28,6 @@ import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
 import type { Proof, SenderProof } from './sender-proof.ts';
-import type { Strangers } from './strangers.ts';
 
 export interface MessagesOptions {
   readonly engine: Engine;

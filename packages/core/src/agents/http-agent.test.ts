@@ -95,6 +95,13 @@ describe('an agent fails when it answers', () => {
     expect(excerpt.length).toBeLessThanOrEqual(1024);
   });
 
+  test('and asks to be left alone until a date, which is told in seconds', async () => {
+    const until = new Date(context.clock.now().getTime() + 90_000).toUTCString();
+    const agent = await serving((_, response) => response.writeHead(503, { 'retry-after': until }).end());
+    const { retry_after: seconds } = failureIn(await context.ask(agent, 'x'))?.details ?? {};
+    expect(seconds).toBe(Math.ceil((Date.parse(until) - context.clock.now().getTime()) / 1000));
+  });
+
   test('with what is not read, and is not left waiting for that', async () => {
     const closed: string[] = [];
     for (const head of [{ status: 302 }, { status: 500 }, { status: 200, type: 'text/html' }]) {

@@ -1,4 +1,4 @@
-import { encodeEnvelope, type Failure, failure, redacted } from '@dragoman/protocols';
+import { encodeEnvelope, type Failure, failure, redacted, retryAfterMs } from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
 import { CredentialUse, type Gate, type InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
@@ -39,7 +39,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
           signal,
         });
         const answer = await idle.watch(asked);
-        const refusal = await idle.watch(refusalOf(answer));
+        const refusal = await idle.watch(refusalOf(answer, clock.now()));
         if (refusal !== undefined) return yield { part: 'failure', failure: refusal };
         const type = oneOf(answer.headers['content-type']);
         const read = frameReaderFor(type);
@@ -93,16 +93,17 @@ function oneOf(header: InboundAnswer['headers'][string]): string | undefined {
 }
 
 /** Why an answer is none, judged by its head. */
-async function refusalOf({ status, headers, body }: InboundAnswer): Promise<Failure | undefined> {
+async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): Promise<Failure | undefined> {
   if (status >= 300 && status < 400) {
     const message = `The agent answered with a redirect (${status}), which is not followed.`;
     return { ...failure('agent_failed', { status }, message), retryable: false };
   }
   if (status < 200 || status >= 300) {
+    const wait = retryAfterMs(oneOf(headers['retry-after']), now);
     const details = {
       status,
       excerpt: redacted(await beginningOf(body)),
-      ...retryAfter(oneOf(headers['retry-after'])),
+      ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }),
     };
     const retryable = status >= 500 || PASSING.has(status);
     return { ...failure('agent_failed', details, `The agent answered with HTTP status ${status}.`), retryable };
@@ -119,10 +120,6 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     if (length >= MAX_EXCERPT) break;
   }
   return Buffer.concat(parts).subarray(0, MAX_EXCERPT).toString();
-}
-
-function retryAfter(header: string | undefined): { retry_after?: number } {
-  return header !== undefined && /^\d{1,6}$/.test(header) ? { retry_after: Number(header) } : {};
 }
 
 function wrongType(contentType: string | undefined): string {

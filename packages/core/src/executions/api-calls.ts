@@ -1,4 +1,4 @@
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Failure, failure, retryAfterMs } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
@@ -8,7 +8,6 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
-import { retryAfterMs } from '../retry-after.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';

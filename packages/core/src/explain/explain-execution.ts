@@ -1,8 +1,9 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
-import { allows, type Permissions, type Principal } from '../principal.ts';
+import type { Permissions, Principal } from '../principal.ts';
 import type { ExecutionRow, Store } from '../store/store.ts';
 import { NO_CHANGES } from './changes.ts';
+import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 export interface ExecutionContext {
   readonly store: Store;
@@ -57,22 +58,12 @@ function allowed({ owner }: ExecutionRow, workflow: Workflow, permissions: Permi
   return [
     ...[...once.values()].map(({ list, name }) => ({
       who: owner,
-      known_by: BY_ID,
+      known_by: BY_PERMISSIONS_NOW,
       what: `to use the ${list === 'operations' ? 'operation' : 'credential'} ${name}`,
-      rule: ruleOf(permissions, list, name),
+      rule: permissionRule(permissions, list, name),
     })),
-    ...(calls ? [{ who: owner, known_by: BY_ID, what: 'to call APIs', rule: apisRule(permissions) }] : []),
+    ...(calls
+      ? [{ who: owner, known_by: BY_PERMISSIONS_NOW, what: 'to call APIs', rule: permissionList(permissions, 'apis') }]
+      : []),
   ];
 }
-
-function ruleOf(permissions: Permissions, list: keyof Permissions, name: string): string {
-  const entries = permissions[list];
-  if (!allows(entries, name)) return `permissions.${list} does not have ${JSON.stringify(name)} any more`;
-  return `permissions.${list} has ${JSON.stringify(entries.includes('*') ? '*' : name)}`;
-}
-
-function apisRule({ apis }: Permissions): string {
-  return `permissions.apis has ${apis.map((name) => JSON.stringify(name)).join(', ') || 'nothing'}`;
-}
-
-const BY_ID = 'the permissions it has now';

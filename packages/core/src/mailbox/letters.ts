@@ -7,6 +7,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { Reading } from '../runs/reading.ts';
+import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
 
@@ -110,7 +111,7 @@ export class Letters {
 
   /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
   async #answer(asked: Asked, final: E2AResponse | Promise<E2AResponse>, hasLetter: boolean): Promise<MailboxResponse> {
-    const { store, outbox, clock, settings } = this.#options;
+    const { store, outbox, clock, log, stopped, settings } = this.#options;
     const response = answerOf(asked, await final);
     if (!hasLetter) return response;
     const text = JSON.stringify(response);
@@ -121,9 +122,9 @@ export class Letters {
       text,
       at: clock.now().getTime(),
     };
-    const settled = await this.#insist(() =>
-      store.threads.settle(asked, { message, delivery, keep: settings.threadMessages }),
-    );
+    const settle = () => store.threads.settle(asked, { message, delivery, keep: settings.threadMessages });
+    // What is owed stays owed while the disk is full.
+    const settled = await patiently(settle, { clock, log, signal: stopped, what: 'an answer', isRepeatable: true });
     if (settled && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
     return response;
   }
@@ -166,20 +167,6 @@ export class Letters {
       at: acceptedAt,
     };
     return store.threads.open(letter, hasThread ? asked : null, settings.threadMessages);
-  }
-
-  /** What is owed stays owed while the disk is full: it is tried until it can be written, or the server stops. */
-  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
-    const { clock, log, stopped } = this.#options;
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (stopped.aborted) throw error;
-        log.warn({ error: String(error) }, 'an answer could not be put in its place yet');
-        await clock.wait(STORE_PAUSE_MS, stopped);
-      }
-    }
   }
 
   /** The answer when it comes in time. */
@@ -226,5 +213,3 @@ function deferredRow() {
   row.catch(() => {});
   return { row, resolve, reject };
 }
-
-const STORE_PAUSE_MS = 1000;

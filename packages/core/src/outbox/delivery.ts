@@ -1,7 +1,7 @@
+import { retryAfterMs } from '@dragoman/protocols';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
-import { retryAfterMs } from '../retry-after.ts';
 import type { DeliveryFailure, DeliveryRow } from '../store/store.ts';
 import { webhookHeaders } from './signature.ts';
 import type { SigningKeys } from './signing-keys.ts';

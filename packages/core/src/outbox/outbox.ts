@@ -3,6 +3,7 @@ import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
+import { patiently } from '../store/patiently.ts';
 import type { DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { attempt, type Verdict } from './delivery.ts';
 import { pauseBefore, type RetryPolicy } from './retry-policy.ts';
@@ -221,15 +222,10 @@ export class Outbox {
   }
 
   /** What is known of a try must not be forgotten because the disk is full for a moment: it would be sent again. */
-  async #insist<Result>(write: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        this.#options.log.warn({ error: String(error) }, 'what came of a callback could not be recorded yet');
-        await this.#options.clock.wait(STORE_PAUSE_MS, this.#stopped.signal);
-      }
-    }
+  #insist<Result>(write: () => Promise<Result>): Promise<Result> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#stopped;
+    return patiently(write, { clock, log, signal, what: 'what came of a callback', isRepeatable: true });
   }
 
   #forget(entry: Entry | undefined): void {

@@ -1,7 +1,7 @@
 import type { E2AResponse } from '@dragoman/protocols';
+import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
-import { type Patience, patiently } from './patiently.ts';
 import type { FrameSource } from './reading.ts';
 import type { RunCounts } from './run-counts.ts';
 

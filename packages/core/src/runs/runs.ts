@@ -4,11 +4,11 @@ import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
+import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
-import { type Patience, patiently } from './patiently.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
 import { RunCounts } from './run-counts.ts';
@@ -49,7 +49,7 @@ export class Runs {
     this.#log = log;
     this.#slots = slots;
     this.#isIdempotent = isIdempotent;
-    this.#patience = { clock, signal: this.#interrupted.signal };
+    this.#patience = { clock, log, signal: this.#interrupted.signal, what: 'an answer' };
   }
 
   /**

@@ -1,4 +1,3 @@
-import { show } from '@dragoman/protocols';
 import { loadModule } from '../agents/load-module.ts';
 import { isToolSpec, problemOf, toolFrom } from './define-tool.ts';
 import type { Tool } from './tool.ts';
@@ -10,7 +9,7 @@ export async function loadTools(path: string): Promise<Tool[]> {
   const specs = exported.filter(isToolSpec);
   if (specs.length === 0) {
     throw new Error(
-      `tools ${path}: it exports no tool (got ${show(Object.keys(module))}). Write: export const hello = defineTool({ name, description, input, run })`,
+      `tools ${path}: it exports no tool (got ${Object.keys(module).join(', ') || 'nothing'}). Write: export const hello = defineTool({ name, description, input, run })`,
     );
   }
   return specs.map((spec) => {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { pathToFileURL } from 'node:url';
 import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from './operation.ts';
 import { apiCall } from './operations/api-call.ts';
@@ -49,55 +48,6 @@ export class Catalog {
     const own = [...this.#operations].filter(([name]) => !Object.hasOwn(OPERATIONS, name));
     return Object.fromEntries(own.map(([name, { description }]) => [name, description]));
   }
-}
-
-/** The built-in operations and those that modules of the operator export by name as `operations`. */
-export async function loadCatalog(modules: readonly string[]): Promise<Catalog> {
-  let catalog = BUILT_IN;
-  for (const url of modules) {
-    catalog = catalog.with(await operationsIn(url));
-  }
-  return catalog;
-}
-
-/** The operations of a server, and the modules a thread has to read for them. */
-export interface LoadedOperations {
-  readonly catalog: Catalog;
-  /** As URLs. */
-  readonly modules: readonly string[];
-}
-
-/** Reads the operations of the operator's own from files. Throws with the file that cannot be read, and why. */
-export async function loadOperations(files: readonly string[]): Promise<LoadedOperations> {
-  const modules = files.map((file) => pathToFileURL(file).href);
-  let catalog = BUILT_IN;
-  for (const [index, url] of modules.entries()) {
-    try {
-      catalog = catalog.with(await operationsIn(url));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`the operations in ${files[index]} cannot be used: ${reason}`);
-    }
-  }
-  return { catalog, modules };
-}
-
-async function operationsIn(url: string): Promise<Readonly<Record<string, Operation>>> {
-  const { operations } = (await import(url)) as { readonly operations?: Readonly<Record<string, Operation>> };
-  if (typeof operations !== 'object')
-    throw new Error('it must export `operations`: an object with one member for each');
-  const { compileSchema } = await import('../tools/compile-schema.ts');
-  const checked = Object.entries(operations).map(([name, operation]): [string, Operation] => {
-    const { description, compile } = operation;
-    if (!/^[A-Z][A-Za-z0-9]{0,63}$/.test(name)) throw new Error(`${name} must be letters and digits after a capital`);
-    if (typeof compile !== 'function') throw new Error(`${name}.compile must be a function of the configuration`);
-    if (typeof description?.schema !== 'object' || !Array.isArray(description.members)) {
-      throw new Error(`${name}.description must have summary, category, schema and members`);
-    }
-    // What fits is decided by the schema that is published, whatever the module says.
-    return [name, { ...operation, description: { ...description, validate: compileSchema(description.schema).all() } }];
-  });
-  return Object.fromEntries(checked);
 }
 
 /** Raised when an operation comes to give another result for the same input. */

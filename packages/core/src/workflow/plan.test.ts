@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { compiledFrom, planOf } from '../../test-support/workflow-plan.ts';
-import { BUILT_IN, loadCatalog } from './catalog.ts';
+import { BUILT_IN } from './catalog.ts';
 import { explainPlan } from './explain.ts';
+import { loadOperations } from './load-operations.ts';
+
+const OWN_OPERATIONS = fileURLToPath(new URL('./fixtures/own-operations.mjs', import.meta.url));
 
 const fetchUsers = {
   ApiCall: {
@@ -25,7 +29,7 @@ describe('a plan', () => {
     expect(
       planOf({ ...operations, id: { GetCurrentDateTime: { timezone: 'UTC', outputPath: '/workflow/id' } } }).hash,
     ).not.toBe(hash);
-    const own = await loadCatalog([new URL('./fixtures/own-operations.mjs', import.meta.url).href]);
+    const { catalog: own } = await loadOperations([OWN_OPERATIONS]);
     expect(planOf(operations, { catalog: own }).hash).not.toBe(hash);
   });
 
@@ -91,7 +95,7 @@ describe('a plan', () => {
 
 describe('the catalogue', () => {
   test('takes operations of the operator’s own, which are then read, checked and permitted like the others', async () => {
-    const catalog = await loadCatalog([new URL('./fixtures/own-operations.mjs', import.meta.url).href]);
+    const { catalog } = await loadOperations([OWN_OPERATIONS]);
     const operations = { id, double: { Double: { inputPath: '/workflow/id', outputPath: '/workflow/x' } } };
     expect(compiledFrom(operations, { catalog }).ok).toBe(true);
     const outcome = compiledFrom(operations, { catalog, permissions: { operations: ['GetCurrentDateTime'] } });

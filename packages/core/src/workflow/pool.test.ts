@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { failure } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
@@ -6,7 +7,7 @@ import { planOf } from '../../test-support/workflow-plan.ts';
 import { CredentialUse } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
-import { loadCatalog } from './catalog.ts';
+import { loadOperations } from './load-operations.ts';
 import { WorkflowPool } from './pool.ts';
 import type { PoolResult } from './pool-messages.ts';
 
@@ -20,8 +21,8 @@ const clock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-const operations = [new URL('./fixtures/own-operations.mjs', import.meta.url).href];
-const catalog = await loadCatalog(operations);
+const operations = [fileURLToPath(new URL('./fixtures/own-operations.mjs', import.meta.url))];
+const { catalog } = await loadOperations(operations);
 const options = { clock, log: new SilentLog(), size: 1, memoryMb: 64, graceMs: 100, operations };
 const pool = new WorkflowPool(options);
 afterAll(() => pool[Symbol.asyncDispose]());

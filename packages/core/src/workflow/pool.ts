@@ -27,7 +27,7 @@ export interface PoolOptions {
   readonly perWorker?: number;
   /** For results of operations on data, in each thread. */
   readonly cacheBytes?: number;
-  /** Modules with operations of the operator's own, as URLs. */
+  /** Files with operations of the operator's own. */
   readonly operations?: readonly string[];
   /** How long a thread has to end an execution that is over before it counts as stuck. */
   readonly graceMs?: number;

@@ -1,7 +1,7 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { Refused } from '../refused.ts';
-import { loadCatalog } from './catalog.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
+import { loadOperations } from './load-operations.ts';
 import { compileChecked, type Plan } from './plan.ts';
 import {
   type EffectAsked,
@@ -45,7 +45,7 @@ interface LiveRun {
 }
 
 async function serve(): Promise<void> {
-  const catalog = await loadCatalog(setup.operations);
+  const { catalog } = await loadOperations(setup.operations);
   const cache = new MemoryResultCache({ clock, maxBytes: setup.cacheBytes });
 
   const planOf = ({ planHash, workflow }: RunAsked): Plan => {

@@ -23,6 +23,8 @@ describe('the address of the caller', () => {
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
+  // Else every caller of a server that listens on :: would be one.
+  ['::ffff:192.0.2.1', '192.0.2.1'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['2001:db8:1:2::', '2001:db8:1:2::/64'],
   ['2001:0db8:0001:0002:ffff::1', '2001:db8:1:2::/64'],

@@ -18,8 +18,9 @@ export function callerAddress(peer: string | undefined, forwardedFor: string | u
 
 /** What one caller can hardly leave: the address itself, or for IPv6 its /64, of which everybody has plenty of addresses. */
 export function addressGroup(address: string): string {
-  if (!address.includes(':')) return address;
-  return `${expandIPv6(address).slice(0, 4).join(':')}::/64`;
+  const plain = plainAddress(address);
+  if (!plain.includes(':')) return plain;
+  return `${expandIPv6(plain).slice(0, 4).join(':')}::/64`;
 }
 
 /** Whether a text is an address, or a network such as `10.0.0.0/8`. */

@@ -14,7 +14,7 @@ export class SocketConnection implements Connection {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly messages: AsyncIterable<string>;
-  principal: Principal | undefined;
+  readonly principal: Principal | undefined;
 
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
@@ -122,14 +122,6 @@ export class SocketConnection implements Connection {
   terminate(): void {
     this.abort();
     this.#webSocket.terminate();
-  }
-
-  /** The first message, left in place for the route; `undefined` when none comes. */
-  async peek(): Promise<string | undefined> {
-    const first = await this.#next();
-    if (first.done === true) return undefined;
-    this.#unread.unshift(first.value);
-    return first.value;
   }
 
   /** Looks at everything that is a question of time. */

@@ -4,7 +4,7 @@ import type { Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
 import type { Access } from '../route.ts';
-import { addressGroup, callerAddress, proxyList } from './address.ts';
+import { callerAddress, proxyList } from './address.ts';
 import { Cors } from './cors.ts';
 import { HostNames } from './host-names.ts';
 
@@ -15,12 +15,8 @@ export interface DoorOptions {
   readonly origins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is believed: addresses or networks. */
   readonly proxies?: readonly string[];
-  /** Finds who a key belongs to. */
-  readonly authenticate: (key: string) => Principal | Failure | Promise<Principal | Failure>;
-  /** A look at the caller's address (a /64 for IPv6) before any work is done for it. */
-  readonly admit?: (addressGroup: string) => Failure | undefined;
-  /** Told of every key that was not good, so that `admit` can slow down who guesses and leave everybody else alone. */
-  readonly onBadKey?: (addressGroup: string) => void;
+  /** Finds who a key that came from an address belongs to. */
+  readonly authenticate: (key: string, address: string) => Principal | Failure | Promise<Principal | Failure>;
 }
 
 /** Who may come in, the same for HTTP requests and WebSocket upgrades. */
@@ -59,23 +55,14 @@ export class Door {
 
   /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
   identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
-    const { admit, authenticate } = this.#options;
-    const refused = admit?.(addressGroup(address));
-    if (refused !== undefined) return refused;
     if (access === 'public') return undefined;
     const key = presentedKey(headers, offeredKey);
     if (key === undefined) return access === 'open' ? undefined : NO_KEY;
     if (typeof key !== 'string') return key;
-    const found = authenticate(key);
+    const found = this.#options.authenticate(key, address);
     return found instanceof Promise
-      ? found.then((principal) => this.#judge(principal, address, access))
-      : this.#judge(found, address, access);
-  }
-
-  #judge(found: Principal | Failure, address: string, access: Access): Principal | Failure {
-    if (!isFailure(found)) return refuseRole(found, access) ?? found;
-    if (found.code === 'unauthenticated') this.#options.onBadKey?.(addressGroup(address));
-    return found;
+      ? found.then((principal) => inItsRole(principal, access))
+      : inItsRole(found, access);
   }
 }
 
@@ -90,10 +77,11 @@ export interface Caller {
 }
 
 /** An admin key is not an agent, nor the other way round. */
-export function refuseRole(principal: Principal, access: Access): Failure | undefined {
-  if (access === 'admin' && principal.role !== 'admin') return ADMIN_ONLY;
-  if (access === 'agent' && principal.role !== 'agent') return AGENT_ONLY;
-  return undefined;
+function inItsRole(found: Principal | Failure, access: Access): Principal | Failure {
+  if (isFailure(found)) return found;
+  if (access === 'admin' && found.role !== 'admin') return ADMIN_ONLY;
+  if (access === 'agent' && found.role !== 'agent') return AGENT_ONLY;
+  return found;
 }
 
 /** The key of a request, or a failure when what it presents is no key or two different ones. */

@@ -49,8 +49,6 @@ export interface SocketLimits {
   readonly maxFragments: number;
   /** From the first byte of a message to its last. */
   readonly messageMs: number;
-  /** For the first message of a peer that came without a key. */
-  readonly identifyMs: number;
   /** A peer that answers no ping until the next one is due is gone. */
   readonly pingMs: number;
   /** Pings and pongs a peer may send within `pingWindowMs`. */
@@ -74,7 +72,6 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
   maxMessageBytes: 8 * 1024 * 1024,
   maxFragments: 64,
   messageMs: 10_000,
-  identifyMs: 5_000,
   pingMs: 30_000,
   maxPings: 20,
   pingWindowMs: 10_000,

@@ -5,22 +5,32 @@ import { problemAnswer } from '../problem.ts';
 import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 
+/** What a door for A2A messages needs, over whatever transport. */
+export interface MessageDoor {
+  readonly messages: Messages;
+  readonly clock: Clock;
+  /** For a peer that came without a key to prove who it is. */
+  readonly identifyMs: number;
+}
+
 /** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is known by what it signs. */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
   readonly #clock: Clock;
+  readonly #identifyMs: number;
   readonly #peers = new Set<LinePeer>();
   #isStopping = false;
 
-  constructor(messages: Messages, clock: Clock) {
+  constructor({ messages, clock, identifyMs }: MessageDoor) {
     this.#messages = messages;
     this.#clock = clock;
+    this.#identifyMs = identifyMs;
   }
 
   connect(sink: WireSink, _entrance?: unknown, address = ''): LineConnection | undefined {
     if (this.#isStopping || this.#peers.size >= MOST_PEERS) return undefined;
     // Places are few, and silence costs a stranger nothing.
-    const cancel = this.#clock.after(IDENTIFY_MS, () => peer.leaveUnlessProven());
+    const cancel = this.#clock.after(this.#identifyMs, () => peer.leaveUnlessProven());
     const onOver = () => {
       cancel();
       this.#peers.delete(peer);
@@ -130,8 +140,6 @@ function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
-/** For a peer that came without a key to prove who it is. */
-export const IDENTIFY_MS = 5_000;
 /** What a connection may have said without an answer: two messages of the largest. */
 export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;

@@ -5,7 +5,6 @@ import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Connection, SocketRoute } from '../route.ts';
 import {
   ada,
-  admin,
   closeCode,
   exchangeRaw,
   frame,
@@ -158,46 +157,10 @@ describe('an upgrade is refused', () => {
   test('with 503 and Retry-After, or whatever the door says', async () => {
     const { port, host } = await startEdge({
       sockets: [echo()],
-      admit: () => failure('rate_limited', { retry_after: 9 }),
+      authenticate: () => failure('rate_limited', { retry_after: 9 }),
     });
-    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host }));
+    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host, fields: ['X-API-Key: x'] }));
     expect(heard).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 9\r\n/);
-  });
-});
-
-describe('a caller that cannot set headers', () => {
-  const identify = async (first: string) => {
-    if (first === 'i am ada') return ada;
-    return first === 'i am admin' ? admin : failure('unauthenticated');
-  };
-  const route = echo({ access: 'agent', identify });
-
-  test('says who it is in its first message, which the route gets too', async () => {
-    const peer = await upgrade(await startEdge({ sockets: [route] }));
-    peer.say(frame({ payload: 'i am ada' })).say(frame({ payload: 'hello' }));
-    await peer.hears((heard) => readFrames(heard).length === 2);
-    expect(texts(peer)).toEqual(['i am ada', 'hello']);
-  });
-
-  test.each(['i am nobody', 'i am admin'])('is closed with 1008 after: %s', async (payload) => {
-    const peer = await upgrade(await startEdge({ sockets: [route] }));
-    await peer.say(frame({ payload })).hears(hasClosed);
-    expect(closeCode(peer.bytes)).toBe(1008);
-    expect(texts(peer)).toEqual([]);
-  });
-
-  test('is closed with 1008 when it says nothing in time', async () => {
-    const clock = new TestClock();
-    const peer = await upgrade(await startEdge({ sockets: [route], clock }));
-    await clock.advance(5_000);
-    await peer.hears(hasClosed);
-    expect(closeCode(peer.bytes)).toBe(1008);
-  });
-
-  test('needs no first message when it came with a key', async () => {
-    const sender = { ...route, open: (connection: Connection) => connection.send(`${connection.principal?.id}`) };
-    const peer = await upgrade(await startEdge({ sockets: [sender] }), ['X-API-Key: ada']);
-    await peer.hears('ada');
   });
 });
 

@@ -8,7 +8,7 @@ import type { SocketRoute } from '../route.ts';
 import { createRouter, type Match, type Router } from '../router.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import { SocketConnection } from './connection.ts';
-import { type Door, refuseRole } from './door.ts';
+import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
@@ -131,11 +131,8 @@ export class SocketEdge {
     if (isFailure(offer)) return offer;
     if (offer.subprotocol !== undefined) this.#subprotocols.set(request, offer.subprotocol);
     const address = this.#door.address(request.socket.remoteAddress, headers);
-    const access = route.identify === undefined ? route.access : 'open';
-    const principal = await this.#door.identify({ headers, offeredKey: offer.key, address, access });
-    if (isFailure(principal)) return principal;
-    if (principal !== undefined) return refuseRole(principal, route.access) ?? { match, address, principal };
-    return { match, address, principal };
+    const principal = await this.#door.identify({ headers, offeredKey: offer.key, address, access: route.access });
+    return isFailure(principal) ? principal : { match, address, principal };
   }
 
   #connect({ request, socket, webSocket, entrance }: Arrival): SocketConnection {
@@ -167,7 +164,6 @@ export class SocketEdge {
   async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
     let seated: Principal | undefined;
     try {
-      if (!(await this.#identify(route, connection))) return;
       const { principal } = connection;
       const crowded = principal && this.#places.take(principal);
       if (crowded !== undefined) return connection.close(1013, crowded.message);
@@ -184,23 +180,6 @@ export class SocketEdge {
     } finally {
       if (seated !== undefined) this.#places.giveBack(seated);
     }
-  }
-
-  /** Waits for the message that tells who is calling, where the upgrade did not. */
-  async #identify(route: SocketRoute, connection: SocketConnection): Promise<boolean> {
-    if (route.identify === undefined || connection.principal !== undefined) return true;
-    const inTime = new AbortController();
-    const late = this.#clock.wait(this.#limits.identifyMs, inTime.signal).catch(ignore);
-    const first = await Promise.race([connection.peek(), late]);
-    inTime.abort();
-    const found = first === undefined ? failure('unauthenticated') : await route.identify(first);
-    const refused = isFailure(found) ? found : refuseRole(found, route.access);
-    if (refused !== undefined) {
-      connection.close(1008, refused.code);
-      return false;
-    }
-    if (!isFailure(found)) connection.principal = found;
-    return true;
   }
 
   /** One timer for all connections, as long as there are any. */

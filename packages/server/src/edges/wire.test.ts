@@ -239,7 +239,8 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
 
   test('shutdown lets what runs finish, takes nothing new, and closes', async () => {
     const peer = await ready();
-    const request = callOf('wait', { ms: 60 });
+    // Long enough for three requests over HTTP on a busy machine.
+    const request = callOf('wait', { ms: 300 });
     peer.send(request);
     peer.send(message('shutdown', { timeout: 5 }));
     const late = callOf('echo');
@@ -459,7 +460,8 @@ test('a WebSocket peer that does not read is given up, however much a tool tells
   const closed = once(socket, 'close');
   socket.send(JSON.stringify(callOf('pour', { pieces: 60 }, { streaming: true, timeout: 600 })));
   await expect.poll(() => server.wire.host.connections, { timeout: 20_000 }).toBe(open - 1);
-  // It may be given up in the middle of a message, and a peer that was paused then does not always hear of it.
-  socket.terminate();
-  await closed;
+  // Who does not read hears nothing, not even of the end. It is that it was too slow, or within a message nothing at all.
+  socket.resume();
+  const [code] = await closed;
+  expect([1013, 1006]).toContain(code);
 });

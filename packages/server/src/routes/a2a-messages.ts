@@ -1,4 +1,4 @@
-import type { Clock, Messages, Said } from '@dragoman/core';
+import type { Messages, Said } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -8,7 +8,7 @@ import {
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
-import { IDENTIFY_MS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
+import { type MessageDoor, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
 import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
@@ -43,7 +43,7 @@ export function messageRoutes(messages: Messages): Route[] {
 }
 
 /** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
-export function messageSocketRoute(messages: Messages, clock: Clock): SocketRoute {
+export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor): SocketRoute {
   return {
     path: '/a2a/messages/ws',
     access: 'open',
@@ -52,7 +52,7 @@ export function messageSocketRoute(messages: Messages, clock: Clock): SocketRout
     open: async (socket) => {
       const { principal, address, signal } = socket;
       const conversation = messages.converse({ principal, address: addressGroup(address), signal });
-      const cancel = clock.after(IDENTIFY_MS, () => {
+      const cancel = clock.after(identifyMs, () => {
         if (!conversation.isProven) socket.close(1008, 'unauthenticated');
       });
       const answering = new Set<Promise<void>>();

@@ -4,6 +4,8 @@ import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
 import { afterOf, callerOf } from '../inbound-fields.ts';
+import { integerIn } from '../integer-in.ts';
+import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 
@@ -91,17 +93,16 @@ async function events(request: InboundRequest, { workflows, clock }: ExecutionCo
 
 async function list(request: InboundRequest, { workflows }: ExecutionContext): Promise<Answer | Failure> {
   const { query } = request;
-  const limit = query.get('limit') ?? '100';
-  if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_LISTED) {
-    return wrong('/limit', `limit must be a whole number from 1 to ${MOST_LISTED}; got ${JSON.stringify(limit)}`);
-  }
+  const limit = integerIn(query, 'limit', { from: 1, to: MOST_LISTED, otherwise: 100 });
+  if (isFailure(limit)) return limit;
   const status = query.get('status') ?? undefined;
   if (status !== undefined && !EXECUTION_STATUSES.some((known) => known === status)) {
-    return wrong('/status', `status must be one of ${EXECUTION_STATUSES.join(', ')}; got ${JSON.stringify(status)}`);
+    const message = `status must be one of ${EXECUTION_STATUSES.join(', ')}; got ${JSON.stringify(status)}`;
+    return failure('invalid_message', { issues: [{ pointer: '/status', code: 'enum', message }] }, message);
   }
   const cursor = query.get('cursor') ?? undefined;
   const { rows, next } = await workflows.executions.list(callerOf(request).id, {
-    limit: Number(limit),
+    limit: limit.value,
     status,
     cursor,
   });
@@ -121,10 +122,6 @@ function summaryJson({ executionId, status, acceptedAt, endedAt }: ExecutionSumm
 
 function keyOf(request: InboundRequest): { owner: string; executionId: string } {
   return { owner: callerOf(request).id, executionId: request.params['execution_id'] ?? '' };
-}
-
-function wrong(pointer: string, message: string): Failure {
-  return failure('invalid_message', { issues: [{ pointer, code: 'query', message }] }, `${message}.`);
 }
 
 const NO_EXECUTION = failure('not_found', {}, 'There is no such execution.');

@@ -24,7 +24,7 @@ export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRout
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
     open: async (socket) => {
-      const { principal } = socket;
+      const { principal, address } = socket;
       if (principal?.role === 'admin') return socket.close(1008, 'forbidden');
       let sent: Promise<void> = Promise.resolve();
       const closed = new AbortController();
@@ -32,11 +32,18 @@ export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRout
         send: (text: string) => {
           sent = socket.send(text).catch(() => {});
           // Events come whether anybody reads them or not.
-          if (socket.bufferedBytes > MOST_UNSENT) connection?.lost();
+          if (socket.bufferedBytes <= MOST_UNSENT) return;
+          connection?.lost();
+          // Else what it does not read would be kept for it until it counts as gone.
+          socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
       };
-      const connection: WireConnection | undefined = host.connect(sink, principal === undefined ? {} : { principal });
+      const connection: WireConnection | undefined = host.connect(
+        sink,
+        principal === undefined ? {} : { principal },
+        address,
+      );
       if (connection === undefined) return socket.close(1013, 'busy');
       socket.signal.addEventListener('abort', () => connection.lost());
       const reading = (async () => {
@@ -69,7 +76,7 @@ export function wireRoutes(context: WireContext): Route[] {
       summary: 'Opens a session of the A2E wire; the handshake is its first message.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
       handle: (request) => {
-        const session = sessions.open(ids.hex(), callerOf(request));
+        const session = sessions.open(ids.hex(), callerOf(request), request.address);
         if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
         return { status: 200, json: { session_id: session.id } };
       },
@@ -134,7 +141,7 @@ class HttpSessions {
     this.#clock = clock;
   }
 
-  open(id: string, principal: Principal): HttpSession | undefined {
+  open(id: string, principal: Principal, address: string): HttpSession | undefined {
     const own = [...this.#sessions.values()].filter(({ owner }) => owner === principal.id);
     if (own.length >= MOST_SESSIONS) return undefined;
     const session = new HttpSession(id, principal.id);
@@ -149,7 +156,7 @@ class HttpSessions {
         this.#clock.after(AFTERLIFE_MS, () => this.#sessions.delete(id));
       },
     };
-    session.connection = this.#host.connect(sink, { principal });
+    session.connection = this.#host.connect(sink, { principal }, address);
     if (session.connection === undefined) return undefined;
     this.#sessions.set(id, session);
     return session;

@@ -11,6 +11,8 @@ export interface AuditEntry {
   readonly correlation_id: string;
   /** Who asked. */
   readonly agent_id: string;
+  /** The key that proved it; empty where none did, absent in lines of earlier versions. */
+  readonly key_id?: string;
   readonly type: string;
   /** The tool or skill that was called; empty for other requests. */
   readonly name: string;
@@ -45,6 +47,7 @@ export function auditEntry(request: WireRequest, { type, fields, outputBytes, no
     req_id: requestId,
     correlation_id: textOf(message['correlation_id']),
     agent_id: session.principal.id,
+    key_id: session.principal.keyId ?? '',
     type: message.type,
     name: nameIn(message),
     success: !isError && result?.['success'] !== false && fields['success'] !== false,

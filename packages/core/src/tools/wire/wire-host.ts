@@ -13,8 +13,8 @@ export interface WireHostOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Who a key belongs to. */
-  readonly authenticate: (key: string) => Principal | undefined;
+  /** Who a key that came from an address belongs to. */
+  readonly authenticate: (key: string, address: string) => Principal | undefined;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
   readonly audit?: Audit;
@@ -63,8 +63,8 @@ export class WireHost implements AsyncDisposable {
     }
   }
 
-  /** A session for a new connection; `undefined` when there is no room for another. */
-  connect(sink: WireSink, { principal, isLocal = false }: Entrance = {}): WireConnection | undefined {
+  /** A session for a new connection, from an address if it has one; `undefined` when there is no room for another. */
+  connect(sink: WireSink, { principal, isLocal = false }: Entrance = {}, address = ''): WireConnection | undefined {
     if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
     const { clock, ids, log, authenticate, count, audit } = this.#options;
     const connection = new WireConnection({
@@ -74,7 +74,8 @@ export class WireHost implements AsyncDisposable {
       log,
       limits: isLocal ? { ...this.#limits, idleMs: 0 } : this.#limits,
       startedAt: this.#startedAt,
-      identify: (token) => (token === '' && isLocal ? OPERATOR : identified(token, principal, authenticate)),
+      identify: (token) =>
+        token === '' && isLocal ? OPERATOR : identified(token, principal, (key) => authenticate(key, address)),
       // Whoever runs the process sets its limits, and needs none against themselves.
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
       audit,

@@ -11,6 +11,8 @@ test.each([
   ['soon', undefined],
   ['', undefined],
   ['-5x', undefined],
+  ['1.5', undefined],
+  ['2026-03-28', undefined],
   [undefined, undefined],
   [['1', '2'], undefined],
 ])('%j is %j milliseconds', (field, milliseconds) => {

@@ -1,10 +1,10 @@
 import { type Failure, failure } from '@dragoman/protocols';
-import { SlidingWindows } from '../limits/sliding-window.ts';
 import type { Clock } from '../ports.ts';
+import { SlidingWindows } from './sliding-window.ts';
 
 /**
- * Slows down who sends what proves nobody: so many from one address in a minute, then nothing more of it is looked at. What is
- * proven counts for its sender, and never here.
+ * Slows down who sends keys and messages that prove nobody: so many from one address in a minute, then nothing more of it is
+ * looked at. What is proven counts for its sender, and never here.
  */
 export class Strangers {
   readonly #windows: SlidingWindows;
@@ -20,11 +20,11 @@ export class Strangers {
   refuse(address: string): Failure | undefined {
     const [state] = this.#windows.states(address, [this.#window]);
     if (state === undefined || state.remaining >= 1) return undefined;
-    const message = 'Too many messages from this address proved nobody.';
+    const message = 'Too many keys or messages from this address proved nobody.';
     return failure('rate_limited', { retry_after: state.retryAfter, limit: this.#window.limit }, message);
   }
 
-  /** A message from there proved nobody. */
+  /** A key or a message from there proved nobody. */
   failed(address: string): void {
     if (++this.#failures % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
     this.#windows.take(address, [this.#window]);

@@ -2,6 +2,7 @@
 export function retryAfterMs(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string') return undefined;
   if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;
-  const at = Date.parse(field);
+  // `Date.parse` alone would take "1.5" for a day in January.
+  const at = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(field) ? Date.parse(field) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }

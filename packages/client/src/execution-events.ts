@@ -1,0 +1,77 @@
+import { SseParser } from '@dragoman/protocols';
+import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
+import { unreachable } from './attempt.ts';
+import { DragomanError } from './dragoman-error.ts';
+import type { Http } from './http.ts';
+import { Backoff, type RetryOptions } from './retry.ts';
+
+/** One thing an execution tells. */
+export type ExecutionEvent =
+  | { readonly event: 'operation-started'; readonly operationId: string; readonly key?: string }
+  | {
+      readonly event: 'operation-finished';
+      readonly operationId: string;
+      readonly key?: string;
+      readonly status: string;
+      readonly duration_ms: number;
+      /** What it gave was kept from before. */
+      readonly cached?: boolean;
+    }
+  | { readonly event: 'execution-finished'; readonly status: string; readonly result: ExecutionResult };
+
+export interface EventsOptions {
+  readonly http: Http;
+  readonly retry: Required<RetryOptions>;
+  /** Of the events, below the server's url. */
+  readonly path: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What an execution tells, from its start to its end, over as many connections as it takes. */
+export async function* executionEvents(options: EventsOptions): AsyncGenerator<ExecutionEvent, void> {
+  const backoff = new Backoff(options.retry);
+  const place = { after: -1 };
+  for (;;) {
+    try {
+      for await (const event of eventsAfter(place, options)) {
+        backoff.progress();
+        yield event;
+        if (event.event === 'execution-finished') return;
+      }
+      throw unreachable(options.http.url, 'the stream ended before the execution');
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!(error instanceof DragomanError)) throw error;
+      await backoff.wait(backoff.next(error), options.signal);
+    }
+  }
+}
+
+/** Over one connection. The place moves with every event. */
+async function* eventsAfter(
+  place: { after: number },
+  { http, path, signal }: EventsOptions,
+): AsyncGenerator<ExecutionEvent> {
+  const accept = 'text/event-stream';
+  const { response, attempt } = await http.open({ path: `${path}?after=${place.after}`, accept, signal });
+  const parser = new SseParser({ maxEventBytes: MOST_BYTES });
+  const reader = response.body?.getReader();
+  try {
+    for (;;) {
+      const { done = true, value } = (await attempt.wait(reader?.read() ?? NOTHING)) ?? {};
+      if (done || value === undefined) return;
+      for (const message of parser.push(value)) {
+        if (!message.ok)
+          throw new DragomanError({ code: 'bad_frame', message: 'The server sent an unreadable event.' });
+        place.after = Number(message.value.lastEventId);
+        yield JSON.parse(message.value.data) as ExecutionEvent;
+      }
+    }
+  } finally {
+    attempt.end();
+  }
+}
+
+const NOTHING = Promise.resolve(undefined);
+/** The last event holds all results: more than most streams do. */
+const MOST_BYTES = 128 * 1024 * 1024;

@@ -1,0 +1,66 @@
+import type { Allowed, Explanation } from '@dragoman/protocols';
+import { WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
+import type { Permissions } from '../principal.ts';
+import type { AuditEntry } from '../tools/wire/audit.ts';
+import { NO_CHANGES } from './changes.ts';
+import type { ExecutionContext } from './explain-execution.ts';
+import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
+
+/**
+ * A line of the wire, from its audit. Calls there are audited, not journaled: who did what is known, and not what was said, so
+ * there is no text, no envelope and no frame to show, and no field that could have been dropped or invented.
+ */
+export function explainWire(
+  { ts, req_id, agent_id, type, name, success, error_code, input_bytes, ...rest }: AuditEntry,
+  { principalNamed }: Pick<ExecutionContext, 'principalNamed'>,
+): Omit<Explanation, 'also_by'> {
+  const isRefused = REFUSALS.has(error_code);
+  const permissions = isRefused ? undefined : principalNamed(agent_id)?.permissions;
+  return {
+    request_id: req_id,
+    kind: 'wire',
+    agent_id,
+    accepted_at: new Date(ts * 1000 - rest.duration_ms).toISOString(),
+    state: success ? 'succeeded' : 'failed',
+    received: { dialect: 'a2e-wire', bytes: input_bytes, text: null, note: NOT_KEPT },
+    envelope: null,
+    allowed: [
+      { who: agent_id, known_by: knownBy(rest), what: 'to open the session', rule: 'everybody may who has a key' },
+      ...(permissions === undefined ? [] : callOf({ agent_id, type, name }, permissions)),
+    ],
+    way_in: { ...NO_CHANGES, warnings: [] },
+    answers: [],
+    answers_left_out: 0,
+    outcome: { type, name, success, error_code, ...meaningOf(error_code), ...rest },
+    callbacks: [],
+  };
+}
+
+function knownBy({ key_id: keyId, session_id: session }: Pick<AuditEntry, 'key_id' | 'session_id'>): string {
+  return keyId === undefined || keyId === '' ? `session ${session}` : `key ${keyId}, session ${session}`;
+}
+
+/** What had to be allowed besides: a tool by its name, a skill by the agent that has it. */
+function callOf(
+  { agent_id: who, type, name }: Pick<AuditEntry, 'agent_id' | 'type' | 'name'>,
+  permissions: Permissions,
+): Allowed[] {
+  const known = { who, known_by: BY_PERMISSIONS_NOW };
+  if (type === 'tool/call/req') {
+    return [{ ...known, what: `to call the tool ${name}`, rule: permissionRule(permissions, 'tools', name) }];
+  }
+  if (type !== 'skill/call/req') return [];
+  return [{ ...known, what: `to call the skill ${name}`, rule: permissionList(permissions, 'agents') }];
+}
+
+/** What the code of an error says, for those of the protocol; a tool has codes of its own. */
+function meaningOf(code: string): { readonly meaning?: string } {
+  return Object.hasOwn(WIRE_ERRORS, code) ? { meaning: WIRE_ERRORS[code as keyof typeof WIRE_ERRORS].meaning } : {};
+}
+
+/** It did not come to a call, so nothing had to allow one. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
+  ...['busy', 'rate_limited'],
+]);
+const NOT_KEPT = 'what is said on the wire is not kept';

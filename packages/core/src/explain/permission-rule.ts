@@ -1,0 +1,16 @@
+import { allows, type Permissions } from '../principal.ts';
+
+/** Which entry of a list of permissions allows a name now. */
+export function permissionRule(permissions: Permissions, list: keyof Permissions, name: string): string {
+  const entries = permissions[list];
+  if (!allows(entries, name)) return `permissions.${list} does not have ${JSON.stringify(name)} any more`;
+  return `permissions.${list} has ${JSON.stringify(entries.includes('*') ? '*' : name)}`;
+}
+
+/** What a list of permissions has now, where it is not known which name was asked for. */
+export function permissionList(permissions: Permissions, list: keyof Permissions): string {
+  return `permissions.${list} has ${permissions[list].map((name) => JSON.stringify(name)).join(', ') || 'nothing'}`;
+}
+
+/** How it is known who may: permissions are not kept with what they allowed. */
+export const BY_PERMISSIONS_NOW = 'the permissions it has now';
