@@ -190,6 +190,7 @@ export class WireConnection {
   }
 
   #bytesOf({ id = '' }: WireMessage): number {
+    if (this.#waitingBytes.size === 0) return this.#bytes;
     const bytes = this.#waitingBytes.get(id);
     if (bytes !== undefined) this.#waitingBytes.delete(id);
     return bytes ?? this.#bytes;
