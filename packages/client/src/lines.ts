@@ -11,16 +11,18 @@ export class Lines {
   #begunBytes = 0;
 
   push(chunk: Uint8Array): string[] {
-    const end = chunk.lastIndexOf(LF);
-    const rest = chunk.subarray(end + 1);
+    // Nearly every chunk ends where a line does.
+    const end = chunk[chunk.length - 1] === LF ? chunk.length - 1 : chunk.lastIndexOf(LF);
     if (end === -1) {
       this.#begin(chunk);
       return [];
     }
     const lines = this.#decode(this.#whole(chunk.subarray(0, end))).split('\n');
-    this.#begun = [];
-    this.#begunBytes = 0;
-    if (rest.length > 0) this.#begin(rest);
+    if (this.#begunBytes > 0) {
+      this.#begun = [];
+      this.#begunBytes = 0;
+    }
+    if (end + 1 < chunk.length) this.#begin(chunk.subarray(end + 1));
     return lines;
   }
 

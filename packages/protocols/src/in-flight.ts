@@ -23,10 +23,15 @@ export class InFlight<Value, Id = string> {
 
   /** The id must not be under way already. */
   add(id: Id, value: Value): void {
-    if (this.#entries.size >= FEW && this.#entries.size >= 2 * this.#size) this.#startAfresh();
-    // An id that was used before would keep its old place.
-    else if (this.#entries.has(id)) this.#entries.delete(id);
+    const { size } = this.#entries;
+    if (size >= FEW && size >= 2 * this.#size) this.#startAfresh();
+    const before = this.#entries.size;
     this.#entries.set(id, value);
+    // An id that was used before has kept its old place. That is rare, and asking each time costs a look of its own.
+    if (this.#entries.size === before) {
+      this.#entries.delete(id);
+      this.#entries.set(id, value);
+    }
     this.#size += 1;
   }
 

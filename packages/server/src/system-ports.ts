@@ -18,20 +18,35 @@ export const systemClock: Clock = {
 
 export const systemIds: Ids = {
   hex: () => {
-    // Randomness costs by the request, not by the byte: one of them lasts for 256 ids. No byte is used twice.
-    if (used + ID_BYTES > pool.length) {
-      randomFillSync(pool);
+    if (used === digits.length) {
+      digits = nextDigits();
       used = 0;
     }
-    used += ID_BYTES;
-    return pool.toString('hex', used - ID_BYTES, used);
+    used += ID_DIGITS;
+    return digits.slice(used - ID_DIGITS, used);
   },
   uuid: () => randomUUID(),
 };
 
-const ID_BYTES = 16;
-const pool = Buffer.alloc(256 * ID_BYTES);
-let used = pool.length;
+/**
+ * Randomness costs by the request, not by the byte: one of them lasts for 256 ids. No byte is used twice. Its text is made for
+ * a few ids at a time, because an id that is kept keeps all of the text it is a part of.
+ */
+function nextDigits(): string {
+  if (taken === pool.length) {
+    randomFillSync(pool);
+    taken = 0;
+  }
+  taken += PIECE_BYTES;
+  return pool.toString('hex', taken - PIECE_BYTES, taken);
+}
+
+const ID_DIGITS = 32;
+const PIECE_BYTES = 16 * 16;
+const pool = Buffer.alloc(16 * PIECE_BYTES);
+let taken = pool.length;
+let digits = '';
+let used = 0;
 
 /** JSON lines on stderr. Fields that could hold a secret are replaced before they are written. */
 export function jsonLog(level: string): Log {

@@ -1,4 +1,4 @@
-import { InFlight, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
@@ -55,8 +55,7 @@ export async function connectWire(options: WireClientOptions): Promise<WireClien
 export class WireClient implements AsyncDisposable {
   readonly #options: WireClientOptions;
   readonly #retry: Required<RetryOptions>;
-  readonly #pending = new PendingCalls();
-  readonly #waiting = new InFlight<Waiting>();
+  readonly #pending = new PendingCalls<Waiting>();
   #connection: Promise<Connected> | undefined;
   /** The link that requests go over now. */
   #link: WireLink | undefined;
@@ -185,8 +184,8 @@ export class WireClient implements AsyncDisposable {
       const onAbort = signal && (() => this.#giveUp(id, signal.reason));
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
       const answer = (message: WireMessage) => resolve(read(message));
-      this.#waiting.add(id, { link, type, timeoutMs, answer, reject, onEvent, signal, onAbort });
-      this.#pending.expect(id, new Date(stamped.now.getTime() + timeoutMs));
+      const waiting = { link, type, timeoutMs, answer, reject, onEvent, signal, onAbort };
+      this.#pending.expect(id, new Date(stamped.now.getTime() + timeoutMs), waiting);
       this.#watch(timeoutMs);
       try {
         link.send(messageText({ type, fields }, stamped));
@@ -214,11 +213,11 @@ export class WireClient implements AsyncDisposable {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        for (const id of this.#pending.expire(new Date())) {
-          const { type, timeoutMs: limit } = this.#waiting.get(id) ?? {};
-          if (type !== undefined && limit !== undefined) this.#giveUp(id, timeoutError(type, limit));
+        for (const id of this.#pending.due(new Date())) {
+          const waiting = this.#pending.waiter(id);
+          if (waiting !== undefined) this.#giveUp(id, timeoutError(waiting.type, waiting.timeoutMs));
         }
-        if (this.#waiting.size > 0) this.#watch(TICK_MS);
+        if (this.#pending.size > 0) this.#watch(TICK_MS);
       },
       Math.min(timeoutMs, TICK_MS),
     );
@@ -228,7 +227,7 @@ export class WireClient implements AsyncDisposable {
     const json = objectIn(text);
     // What is no message has no id to tell anybody of.
     if (json === undefined) return;
-    const decoded = decodeWire(json, new Date(), { lenient: true });
+    const decoded = decodeWire(json, new Date(), LENIENT);
     if (!decoded.ok) {
       this.#unreadable(json);
       return;
@@ -239,13 +238,13 @@ export class WireClient implements AsyncDisposable {
       return;
     }
     const route = this.#pending.route(message);
-    if (route.to === 'events') this.#waiting.get(route.reqId)?.onEvent?.(message);
-    else if (route.to === 'call') this.#answer(route.reqId, message);
+    if (route.to === 'events') route.waiter?.onEvent?.(message);
+    else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
     else if (route.to === 'push') this.#options.onPush?.(message);
   }
 
-  #answer(reqId: string, message: WireMessage): void {
-    const waiting = this.#settle(reqId);
+  #answer(reqId: string, message: WireMessage, waiting: Waiting | undefined): void {
+    this.#over(waiting);
     if (message.type === 'error') waiting?.reject(errorOfMessage(message, reqId));
     else waiting?.answer(message);
   }
@@ -264,7 +263,7 @@ export class WireClient implements AsyncDisposable {
       this.#link = undefined;
       this.#connection = undefined;
     }
-    for (const [id, waiting] of this.#waiting.entries()) if (waiting.link === link) this.#settle(id)?.reject(error);
+    for (const [id, waiting] of this.#pending.entries()) if (waiting?.link === link) this.#settle(id)?.reject(error);
   }
 
   /** An idle client keeps no process alive. */
@@ -275,11 +274,14 @@ export class WireClient implements AsyncDisposable {
   }
 
   #settle(id: string): Waiting | undefined {
-    const waiting = this.#waiting.remove(id);
-    this.#pending.forget(id);
-    if (waiting?.onAbort !== undefined) waiting.signal?.removeEventListener('abort', waiting.onAbort);
-    if (this.#waiting.size === 0) this.#rest();
+    const waiting = this.#pending.forget(id);
+    this.#over(waiting);
     return waiting;
+  }
+
+  #over(waiting: Waiting | undefined): void {
+    if (waiting?.onAbort !== undefined) waiting.signal?.removeEventListener('abort', waiting.onAbort);
+    if (this.#pending.size === 0) this.#rest();
   }
 }
 
@@ -306,6 +308,7 @@ function resultOf(message: WireMessage): ToolResult {
   return message['data'] as unknown as ToolResult;
 }
 
+const LENIENT = { lenient: true };
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;

@@ -5,8 +5,9 @@ import type { Cancel } from '../ports.ts';
  * one is made only for those who ask for it.
  */
 export class Ending {
-  /** Most are never listened to. */
-  #listeners: Set<() => void> | undefined;
+  /** Most are listened to by nobody or by one. */
+  #listener: (() => void) | undefined;
+  #others: Set<() => void> | undefined;
   #controller: AbortController | undefined;
   #isOver = false;
   #reason: unknown;
@@ -36,11 +37,15 @@ export class Ending {
   /** Calls back when it ends, or at once when it has. */
   onEnd(listener: () => void): Cancel {
     if (this.#isOver) listener();
+    else if (this.#listener === undefined && this.#others === undefined) this.#listener = listener;
     else {
-      this.#listeners ??= new Set();
-      this.#listeners.add(listener);
+      this.#others ??= new Set();
+      this.#others.add(listener);
     }
-    return () => this.#listeners?.delete(listener);
+    return () => {
+      if (this.#listener === listener) this.#listener = undefined;
+      else this.#others?.delete(listener);
+    };
   }
 
   /** The first reason is the one that counts. */
@@ -49,7 +54,10 @@ export class Ending {
     this.#isOver = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    for (const listener of this.#listeners ?? []) listener();
-    this.#listeners = undefined;
+    const first = this.#listener;
+    this.#listener = undefined;
+    first?.();
+    for (const listener of this.#others ?? []) listener();
+    this.#others = undefined;
   }
 }

@@ -12,6 +12,7 @@ export class EventSequence {
 
   /** The request has ended: its id may be used again. */
   forget(reqId: string): void {
-    this.#next.delete(reqId);
+    // Most requests tell nothing while they run.
+    if (this.#next.size > 0) this.#next.delete(reqId);
   }
 }

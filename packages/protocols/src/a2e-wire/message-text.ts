@@ -1,7 +1,8 @@
 import type { Stamp } from '../dialect.ts';
-import { oneLineJson } from '../framing/one-line-json.ts';
+import { oneLineJson, quotedText } from '../framing/one-line-json.ts';
 import type { JsonObject } from '../json.ts';
 import { completeFields } from './defaults.ts';
+import { fieldsText } from './fields-text.ts';
 import { WIRE_VERSION } from './message.ts';
 import { secondsOf, withFields } from './new-message.ts';
 
@@ -19,26 +20,24 @@ export interface TextGiven {
  * message itself is never put together.
  */
 export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): string {
-  if (hasHeadNames(fields)) {
-    const all = reqId === undefined ? fields : { ...fields, req_id: reqId };
-    return oneLineJson(withFields(type, all, stamp) as JsonObject);
-  }
   const isAnswer = reqId !== undefined;
-  const rest = oneLineJson(completeFields(type, fields, { isAnswer }));
-  const about = isAnswer ? `,"req_id":${quoted(reqId)}` : '';
-  const end = rest === '{}' ? '}' : `,${rest.slice(1)}`;
-  return `${headOf(type)}${quoted(stamp.id)},"ts":${secondsOf(stamp)}${about}${end}`;
+  let rest = fieldsText(type, fields, { isAnswer });
+  if (rest === undefined) {
+    if (hasHeadNames(fields)) {
+      const all = isAnswer ? { ...fields, req_id: reqId } : fields;
+      return oneLineJson(withFields(type, all, stamp) as JsonObject);
+    }
+    rest = oneLineJson(completeFields(type, fields, { isAnswer })).slice(1, -1);
+  }
+  const about = isAnswer ? `,"req_id":${quotedText(reqId)}` : '';
+  const more = rest === '' ? '' : `,${rest}`;
+  return `${headOf(type)}${quotedText(stamp.id)},"ts":${secondsOf(stamp)}${about}${more}}`;
 }
 
 /** Fields that would stand in the text twice. */
 function hasHeadNames({ a2e, version, type, id, ts, req_id }: JsonObject): boolean {
   if (a2e !== undefined || version !== undefined || type !== undefined) return true;
   return id !== undefined || ts !== undefined || req_id !== undefined;
-}
-
-/** Nearly every id is made of characters that JSON writes as they are. */
-function quoted(id: string): string {
-  return PLAIN.test(id) ? `"${id}"` : oneLineJson(id);
 }
 
 /** Up to where its id stands. */
@@ -53,4 +52,3 @@ function headOf(type: string): string {
 const heads = new Map<string, string>();
 /** A type may be anybody's invention. */
 const MOST_HEADS = 1_000;
-const PLAIN = /^[\w.:-]*$/;

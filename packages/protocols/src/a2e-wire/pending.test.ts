@@ -69,6 +69,20 @@ test('a call whose time is up is given up once', () => {
   expect(calls.size).toBe(0);
 });
 
+test('who waits for a call is kept beside it, and told with its answer', () => {
+  const calls = new PendingCalls<string>();
+  calls.expect('c', new Date(1000), 'waiter of c');
+  calls.expect('d', undefined, 'waiter of d');
+  expect(calls.entries()).toEqual([
+    ['c', 'waiter of c'],
+    ['d', 'waiter of d'],
+  ]);
+  expect(calls.route(message('tool/event', { req_id: 'd' }))).toMatchObject({ to: 'events', waiter: 'waiter of d' });
+  expect(calls.route(message('tool/list/resp', { req_id: 'd' }))).toMatchObject({ to: 'call', waiter: 'waiter of d' });
+  expect([calls.due(new Date(1000)), calls.waiter('c')]).toEqual([['c'], 'waiter of c']);
+  expect([calls.forget('c'), calls.waiter('c')]).toEqual(['waiter of c', undefined]);
+});
+
 function expecting(...ids: string[]): PendingCalls {
   const calls = new PendingCalls();
   for (const id of ids) calls.expect(id);

@@ -297,7 +297,7 @@ export class HostSession<Principal> {
   }
 
   #isInFlight(id: string): boolean {
-    return this.#running.has(id) || this.#waiting.has(id);
+    return this.#running.has(id) || (this.#waiting.size > 0 && this.#waiting.has(id));
   }
 
   #closeIfIdle(): void {

@@ -11,4 +11,11 @@ export function oneLineJson(value: Json): string {
   return text.replaceAll(UNICODE_BREAKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** A text as it stands in one line of JSON. Nearly every one is made of characters that stand there as they are. */
+export function quotedText(text: string): string {
+  return NOT_AS_IT_IS.test(text) ? oneLineJson(text) : `"${text}"`;
+}
+
+/** Control characters, quotes, backslashes, surrogates and breaks of lines; a few more that do no harm in the raw. */
+const NOT_AS_IT_IS = /[^ !#-[\]-~\u00a0-\u2027\u202a-\ud7ff\ue000-\uffff]/;
 const UNICODE_BREAKS = /[\u0085\u2028\u2029]/g;

@@ -53,6 +53,11 @@ export class ChildTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    this.sendNow(message);
+  }
+
+  /** The same for those who need not wait: throws when it cannot be sent. */
+  sendNow(message: JSONRPCMessage): void {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');

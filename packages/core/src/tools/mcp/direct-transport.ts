@@ -20,6 +20,11 @@ export interface DirectRequest {
   readonly onProgress: (progress: JsonObject) => void;
 }
 
+/** A transport that can say at once whether a message is on its way. */
+export interface DirectInner extends Transport {
+  sendNow?(message: JSONRPCMessage): void;
+}
+
 /**
  * A transport with a short cut for calls of tools. The SDK checks every message several times over, which costs more than all
  * the rest of a call; what comes through here is looked into once, by whoever asked. Everything else is the SDK's as ever.
@@ -28,11 +33,11 @@ export class DirectTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #inner: Transport;
+  readonly #inner: DirectInner;
   readonly #calls = new InFlight<DirectCall>();
   #count = 0;
 
-  constructor(inner: Transport) {
+  constructor(inner: DirectInner) {
     this.#inner = inner;
     inner.onmessage = (message) => this.#receive(message);
     inner.onerror = (error) => this.onerror?.(error);
@@ -68,7 +73,7 @@ export class DirectTransport implements Transport {
         if (this.#calls.remove(id) === undefined) return;
         // MCP, Cancellation.
         const cancelled = { requestId: id, reason: 'cancelled' };
-        this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled }).catch(() => {});
+        this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled }, () => {});
         reject(ending.reason);
       });
       if (ending.isOver) {
@@ -77,12 +82,21 @@ export class DirectTransport implements Transport {
       }
       this.#calls.add(id, { resolve, reject, forget, onProgress });
       const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { progressToken: id } } };
-      this.#tell(request).catch((error: unknown) => this.#settle(id)?.reject(error));
+      this.#tell(request, (error) => this.#settle(id)?.reject(error));
     });
   }
 
-  #tell(message: JsonObject): Promise<void> {
-    return this.#inner.send(message as unknown as JSONRPCMessage);
+  #tell(message: JsonObject, onFailed: (error: unknown) => void): void {
+    const given = message as unknown as JSONRPCMessage;
+    if (this.#inner.sendNow === undefined) {
+      this.#inner.send(given).catch(onFailed);
+      return;
+    }
+    try {
+      this.#inner.sendNow(given);
+    } catch (error) {
+      onFailed(error);
+    }
   }
 
   #receive(message: JSONRPCMessage): void {

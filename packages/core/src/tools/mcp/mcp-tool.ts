@@ -1,16 +1,15 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { ArgumentCheck } from '../argument-check.ts';
-import { plainJson } from '../plain-json.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
 import { toolDefinition } from '../tool-definition.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 
-/** What an MCP server answers to `tools/call`. */
+/** What an MCP server answers to `tools/call`, read from JSON and therefore plain. */
 export interface McpResult {
-  readonly content?: unknown;
-  readonly structuredContent?: unknown;
-  readonly isError?: boolean | undefined;
+  readonly content?: Json;
+  readonly structuredContent?: Json;
+  readonly isError?: Json;
 }
 
 /** A tool of an MCP server as one of ours. */
@@ -46,11 +45,11 @@ export function outcomeOf({ content, structuredContent, isError }: McpResult): T
   if (!Array.isArray(content) && structuredContent === undefined) {
     throw new WireRefused('mcp_protocol_error', 'The MCP server answered without any content.');
   }
-  const parts = Array.isArray(content) ? (plainJson(content) as Json[]) : [];
+  const parts = Array.isArray(content) ? content : [];
   const texts = parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
   const text = texts.join('\n');
   const isText = parts.length > 0 && texts.length === parts.length && parts.every(isTextPart);
-  const data = structuredContent === undefined ? (isText ? text : parts) : plainJson(structuredContent);
+  const data = structuredContent === undefined ? (isText ? text : parts) : structuredContent;
   if (isError !== true)
     return { success: true, data, ...(structuredContent !== undefined && text && { summary: text }) };
   return new FailedOutcome(text === '' ? 'The tool did not succeed.' : text.slice(0, 2000), {

@@ -24,7 +24,7 @@ export class IdleWatch {
 
   /** The peer said something. */
   heard(): void {
-    this.#heardAt = this.#options.clock.elapsed();
+    if (this.#options.idleMs > 0) this.#heardAt = this.#options.clock.elapsed();
   }
 
   stop(): void {

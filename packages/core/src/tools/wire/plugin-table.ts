@@ -31,9 +31,10 @@ export class PluginTable {
 
   /** Asks one after the other until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
-    const [first, ...others] = this.#byType.get(message.type) ?? [];
-    const answered = first?.handle(message, call);
-    return others.length === 0 ? answered : firstAnswer(answered, others, message, call);
+    const plugins = this.#byType.get(message.type);
+    const answered = plugins?.[0]?.handle(message, call);
+    if (plugins === undefined || plugins.length === 1) return answered;
+    return firstAnswer(answered, plugins.slice(1), message, call);
   }
 }
 
