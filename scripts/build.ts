@@ -68,7 +68,8 @@ async function build(name: string, sources: readonly string[]): Promise<void> {
     logLevel: 'warning',
     plugins: [validatorsApart()],
   });
-  if (existsSync(`${folder}/src/generated`)) cpSync(`${folder}/src/generated`, `${dist}/generated`, { recursive: true });
+  if (existsSync(`${folder}/src/generated`))
+    cpSync(`${folder}/src/generated`, `${dist}/generated`, { recursive: true });
   // Agents and tools to be looked at, and loaded by their path.
   for (const file of sources) {
     if (file.endsWith('.mjs')) copyFileSync(`${folder}/${file}`, `${dist}/${basename(file)}`);
