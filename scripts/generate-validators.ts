@@ -1,88 +1,19 @@
 // Compiles every declared schema into plain JavaScript, one module a dialect, into src/generated (not checked in).
-// Ajv writes CommonJS that requires its own runtime; esbuild folds both into one module without dependencies, so the
-// published package neither carries Ajv nor compiles anything at run time.
+// Ajv's code requires its own runtime; esbuild folds both into one module without dependencies, so the published package
+// neither carries Ajv nor compiles anything at run time.
 //
 //   npm run generate:validators [-- DIALECT …]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { _, Ajv, type AnySchema } from 'ajv';
-import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
-import { formats, UTC_DATE_TIME } from '../packages/protocols/src/formats.ts';
-import { pattern } from '../packages/protocols/src/pattern.ts';
-import type { SchemaSet } from '../packages/protocols/src/schema.ts';
-import { MOST_PROBLEMS } from '../packages/protocols/src/validation.ts';
 import { PACKAGES } from './packages.ts';
 import { schemaSets } from './schema-sets.ts';
+import { validatorCode } from './validator-code.ts';
 
 for await (const set of schemaSets(process.argv.slice(2))) {
   const target = `${PACKAGES}${set.package}/src/generated/`;
-  const names = Object.keys(set.schemas);
   mkdirSync(target, { recursive: true });
-  writeIfChanged(`${target}${set.dialect}.js`, await bundle(compile(set)));
-  writeIfChanged(`${target}${set.dialect}.d.ts`, declarations(names, set.package));
-}
-
-function compile(set: SchemaSet): string {
-  const ajv = new Ajv({
-    allErrors: true,
-    strict: true,
-    // We word problems ourselves.
-    messages: false,
-    // Both complain about halves of an `allOf`, which is how the A2A files say "a base message that…".
-    strictRequired: false,
-    strictTypes: false,
-    unicodeRegExp: false,
-    formats: { ...formats },
-    code: {
-      source: true,
-      lines: true,
-      formats: _`formats`,
-      regExp: Object.assign((source: string, flags: string) => pattern(source, flags), { code: 'pattern' }),
-    },
-  });
-  for (const schema of Object.values(set.schemas)) ajv.addSchema(together(schema) as AnySchema);
-  const ids = Object.entries(set.schemas).map(([name, schema]) => [name, String(schema['$id'])]);
-  const code = (standalone as unknown as { default: typeof standalone.default }).default(ajv, Object.fromEntries(ids));
-  return asModule(cheaper(bounded(code)));
-}
-
-/** The schema with `UTC_DATE_TIME`'s two questions asked as one. */
-function together(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(together);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const members = Object.entries(schema).map(([key, member]) => [key, together(member)]);
-  const { pattern: form, ...rest } = Object.fromEntries(members) as Record<string, unknown>;
-  const isBoth = form === UTC_DATE_TIME.pattern && rest['format'] === UTC_DATE_TIME.format;
-  return isBoth ? { ...rest, format: UTC_DATE_TIME.together } : Object.fromEntries(members);
-}
-
-/** Ajv collects every error it finds, a million if a stranger likes; past a hundred ours only counts. */
-function bounded(code: string): string {
-  return code.replaceAll(/vErrors\.push\((\w+)\)/g, `vErrors.length < ${MOST_PROBLEMS} && vErrors.push($1)`);
-}
-
-/**
- * JSON Schema counts characters, which takes a walk over the string; the length in UTF-16 units, which is there for
- * free, nearly always decides: there are at most as many characters as units, and at least half as many.
- */
-function cheaper(code: string): string {
-  return code
-    .replaceAll(/(func\d+\((\w+)\)) > (\d+)/g, '$2.length > $3 && $1 > $3')
-    .replaceAll(
-      /(func\d+\((\w+)\)) < (\d+)/g,
-      (_, count, text, limit) => `${text}.length < ${2 * limit} && ${count} < ${limit}`,
-    );
-}
-
-/**
- * Ajv's code as a module instead of CommonJS, which is a function around everything: the engine would read all of it twice
- * before it runs, and nothing could be left out that is not used.
- */
-function asModule(code: string): string {
-  return `
-    import { formats } from './protocols/src/formats.ts';
-    import { pattern } from './protocols/src/pattern.ts';
-    ${code.replaceAll(/^exports\.(\w+) = (\w+);$/gm, 'export { $2 as $1 };')}`;
+  writeIfChanged(`${target}${set.dialect}.js`, await bundle(validatorCode(set)));
+  writeIfChanged(`${target}${set.dialect}.d.ts`, declarations(Object.keys(set.schemas), set.package));
 }
 
 async function bundle(code: string): Promise<string> {
