@@ -1,6 +1,7 @@
-// Builds every package into its dist folder: its modules bundled, the declarations of its types one a module. To load
-// hundreds of small files takes longer than all else that a start does. What is not the package's own stays outside, and what
-// is loaded late stays apart. A package whose sources, and those it uses, are as they were is left as it is.
+// Builds every package into its dist folder: its modules bundled for Node, where to load hundreds of small files takes longer
+// than all else that a start does, and the declarations of its types. What is not the package's own stays outside of the
+// bundle, and what is loaded late stays apart. A package for browsers also has its modules one by one: who bundles those can
+// leave out what is not used. A package whose sources, and those it uses, are as they were is left as it is.
 //
 //   npm run build
 import { spawnSync } from 'node:child_process';
@@ -12,7 +13,7 @@ import { build as bundle, type Plugin } from 'esbuild';
 import { THREADS } from '../packages/core/src/threads/threads.ts';
 import { PACKAGES, packagesInOrderOfUse } from './packages.ts';
 
-/** Files that are reached by their path, besides what a package exports. */
+/** What is reached by the path of its file, besides what a package exports. */
 const REACHED_BY_PATH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   core: Object.fromEntries(Object.entries(THREADS).map(([name, source]) => [name, fileURLToPath(source)])),
   cli: {
@@ -30,16 +31,16 @@ mkdirSync(STAMPS, { recursive: true });
 const digest = createHash('sha256');
 for (const file of ['../tsconfig.base.json', 'build.ts']) digest.update(readFileSync(new URL(file, import.meta.url)));
 for (const name of packagesInOrderOfUse()) {
-  const sources = sourcesOf(name);
+  const folder = PACKAGES + name;
+  const sources = sourcesOf(folder);
   for (const file of sources)
     digest
       .update(file)
       .update('\0')
-      .update(readFileSync(`${PACKAGES}${name}/${file}`));
+      .update(readFileSync(`${folder}/${file}`));
   const stamp = digest.copy().digest('hex');
   const stampFile = `${STAMPS}${name}`;
-  const isBuilt =
-    existsSync(`${PACKAGES}${name}/dist`) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
+  const isBuilt = existsSync(`${folder}/dist`) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
   if (isBuilt) continue;
   rmSync(stampFile, { force: true });
   await build(name, sources);
@@ -48,50 +49,56 @@ for (const name of packagesInOrderOfUse()) {
 
 async function build(name: string, sources: readonly string[]): Promise<void> {
   const folder = PACKAGES + name;
-  const dist = `${folder}/dist`;
-  rmSync(dist, { recursive: true, force: true });
-  declare(folder);
-  // All JavaScript lies flat in `dist`: a module that looks for a file beside itself, or above, finds it in whichever file it
-  // has come to be.
+  const { exports }: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const modules = Object.values(exports).filter((target) => typeof target !== 'string');
+  const isForBrowsers = modules.some((target) => target.node !== undefined);
+  rmSync(`${folder}/dist`, { recursive: true, force: true });
+  compile(folder, isForBrowsers ? [] : ['--emitDeclarationOnly']);
+  const exported = modules.map((target) => [
+    basename(target.node ?? target.default, '.js'),
+    `${folder}/${target['dragoman:source']}`,
+  ]);
+  // All of it lies flat in one folder: a module that looks for a file beside itself, or for the manifest above, finds it in
+  // whichever file it has come to be.
   await bundle({
-    entryPoints: { ...exportsOf(name), ...REACHED_BY_PATH[name] },
-    outdir: dist,
+    entryPoints: { ...Object.fromEntries(exported), ...REACHED_BY_PATH[name] },
+    outdir: `${folder}/dist${isForBrowsers ? '/node' : ''}`,
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
     packages: 'external',
     format: 'esm',
-    // What knows nothing of Node is for browsers, too.
-    platform: optionsOf(name).types.includes('node') ? 'node' : 'neutral',
+    platform: 'node',
     target: 'node20',
     charset: 'utf8',
     logLevel: 'warning',
-    plugins: [validatorsApart()],
+    plugins: [validatorsAt(isForBrowsers ? '../generated' : './generated')],
   });
-  if (existsSync(`${folder}/src/generated`))
-    cpSync(`${folder}/src/generated`, `${dist}/generated`, { recursive: true });
-  // Agents and tools to be looked at, and loaded by their path.
+  if (existsSync(`${folder}/src/generated`)) {
+    cpSync(`${folder}/src/generated`, `${folder}/dist/generated`, { recursive: true });
+  }
+  // Agents and tools of the demo, loaded by their path and there to be looked at.
   for (const file of sources) {
-    if (file.endsWith('.mjs')) copyFileSync(`${folder}/${file}`, `${dist}/${basename(file)}`);
+    if (file.endsWith('.mjs')) copyFileSync(`${folder}/${file}`, `${folder}/dist/${basename(file)}`);
   }
 }
 
-/** Writes the declarations, and ends everything if a type is wrong. */
-function declare(folder: string): void {
-  const { status } = spawnSync('tsc', ['-p', folder, '--emitDeclarationOnly'], {
+/** Runs the compiler, and ends everything if a type is wrong. */
+function compile(folder: string, options: readonly string[]): void {
+  const { status } = spawnSync('tsc', ['-p', folder, ...options], {
     stdio: 'inherit',
     shell: process.platform === 'win32',
   });
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The validators stay the files they are: small already, and each is left out by who bundles us and does not need it. */
-function validatorsApart(): Plugin {
+/** Validators stay the files they are, without spaces: nobody reads them, and the engine keeps the text of what it loads. */
+function validatorsAt(folder: string): Plugin {
   return {
-    name: 'validators-apart',
+    name: 'validators',
     setup(builder) {
       builder.onResolve({ filter: /\/generated\/[\w-]+\.js$/ }, ({ path }) => ({
-        path: `./generated/${basename(path)}`,
+        path: `${folder}/${basename(path)}`,
         external: true,
         sideEffects: false,
       }));
@@ -99,27 +106,21 @@ function validatorsApart(): Plugin {
   };
 }
 
-/** The source of each export, by the name of its file in `dist`. */
-function exportsOf(name: string): Record<string, string> {
-  const { exports } = JSON.parse(readFileSync(`${PACKAGES}${name}/package.json`, 'utf8')) as Manifest;
-  const built = Object.values(exports).filter((target) => typeof target !== 'string');
-  return Object.fromEntries(
-    built.map((target) => [basename(target.default, '.js'), `${PACKAGES}${name}/${target['dragoman:source']}`]),
-  );
-}
-
-function sourcesOf(name: string): string[] {
-  const { rootDir } = optionsOf(name);
-  const sources = readdirSync(`${PACKAGES}${name}/${rootDir}`, { recursive: true, encoding: 'utf8' })
+function sourcesOf(folder: string): string[] {
+  const { rootDir } = JSON.parse(readFileSync(`${folder}/tsconfig.json`, 'utf8')).compilerOptions;
+  const sources = readdirSync(`${folder}/${rootDir}`, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.(?:test|contract)\.ts$|(?:^|\/)fixtures\//.test(file))
     .map((file) => `${rootDir}/${file}`);
   return ['package.json', 'tsconfig.json', ...sources.sort()];
 }
 
-function optionsOf(name: string): { readonly rootDir: string; readonly types: readonly string[] } {
-  return JSON.parse(readFileSync(`${PACKAGES}${name}/tsconfig.json`, 'utf8')).compilerOptions;
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Module>>;
 }
 
-interface Manifest {
-  readonly exports: Readonly<Record<string, string | { readonly 'dragoman:source': string; readonly default: string }>>;
+interface Module {
+  readonly 'dragoman:source': string;
+  /** For Node, where `default` is for browsers. */
+  readonly node?: string;
+  readonly default: string;
 }
