@@ -74,8 +74,8 @@ async function build(name: string, sources: readonly string[]): Promise<void> {
     logLevel: 'warning',
     plugins: [validatorsAt(isForBrowsers ? '../generated' : './generated')],
   });
-  if (existsSync(`${folder}/src/generated`)) {
-    cpSync(`${folder}/src/generated`, `${folder}/dist/generated`, { recursive: true });
+  for (const file of sources) {
+    if (file.startsWith('src/generated/')) cpSync(`${folder}/${file}`, `${folder}/dist/${file.slice('src/'.length)}`);
   }
   // Agents and tools of the demo, loaded by their path and there to be looked at.
   for (const file of sources) {

@@ -1,19 +1,73 @@
 // Compiles every declared schema into plain JavaScript, one module a dialect, into src/generated (not checked in).
 // Ajv's code requires its own runtime; esbuild folds both into one module without dependencies, so the published package
-// neither carries Ajv nor compiles anything at run time.
+// neither carries Ajv nor compiles anything at run time. What is there, made of the same code, is left as it is.
 //
 //   npm run generate:validators [-- DIALECT …]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { digest, madeOf } from './made-of.ts';
 import { PACKAGES } from './packages.ts';
-import { schemaSets } from './schema-sets.ts';
-import { validatorCode } from './validator-code.ts';
+import { load, type SchemaSource, schemaSources } from './schema-sets.ts';
 
-for await (const set of schemaSets(process.argv.slice(2))) {
-  const target = `${PACKAGES}${set.package}/src/generated/`;
-  mkdirSync(target, { recursive: true });
-  writeIfChanged(`${target}${set.dialect}.js`, await bundle(validatorCode(set)));
-  writeIfChanged(`${target}${set.dialect}.d.ts`, declarations(Object.keys(set.schemas), set.package));
+const sources = schemaSources(process.argv.slice(2));
+const [maker = '', ...shapes] = await madeOf([fileURLToPath(import.meta.url), ...sources.map(({ file }) => file)]);
+for (const [index, source] of sources.entries()) {
+  const madeFrom = digest(maker, shapes[index] ?? '');
+  if (!isMade(source, madeFrom)) await make(source, madeFrom);
+}
+
+async function make(source: SchemaSource, madeFrom: string): Promise<void> {
+  const { validatorCode } = await import('./validator-code.ts');
+  const set = await load(source);
+  const files = filesOf(source, set.dialect);
+  mkdirSync(dirname(files.code), { recursive: true });
+  writeIfChanged(files.code, await bundle(validatorCode(set)));
+  writeIfChanged(files.types, declarations(Object.keys(set.schemas), source.package));
+  const seals = { ...sealsIn(files.seals), [source.file.slice(PACKAGES.length)]: sealOf(set.dialect, files, madeFrom) };
+  writeFileSync(files.seals, `${JSON.stringify(seals, null, 2)}\n`);
+}
+
+/** Whether its files are what would be made. */
+function isMade(source: SchemaSource, madeFrom: string): boolean {
+  const seal = sealsIn(filesOf(source, '').seals)[source.file.slice(PACKAGES.length)];
+  if (seal === undefined) return false;
+  try {
+    return sealOf(seal.dialect, filesOf(source, seal.dialect), madeFrom).digest === seal.digest;
+  } catch {
+    // One of them is gone.
+    return false;
+  }
+}
+
+/** What was made of the shapes of a module, and a digest of that and of what it was made from. */
+interface Seal {
+  readonly dialect: string;
+  readonly digest: string;
+}
+
+interface Files {
+  readonly code: string;
+  readonly types: string;
+  readonly seals: string;
+}
+
+function filesOf(source: SchemaSource, dialect: string): Files {
+  const folder = `${PACKAGES}${source.package}/src/generated/`;
+  return { code: `${folder}${dialect}.js`, types: `${folder}${dialect}.d.ts`, seals: `${folder}seals.json` };
+}
+
+function sealOf(dialect: string, { code, types }: Files, madeFrom: string): Seal {
+  return { dialect, digest: digest(madeFrom, readFileSync(code), readFileSync(types)) };
+}
+
+function sealsIn(file: string): Readonly<Record<string, Seal>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
 }
 
 async function bundle(code: string): Promise<string> {
