@@ -1,85 +1,78 @@
 // Compiles every declared schema into plain JavaScript, one module a dialect, into src/generated (not checked in).
-// Ajv writes CommonJS that requires its own runtime; esbuild folds both into one module without dependencies, so the
-// published package neither carries Ajv nor compiles anything at run time.
+// Ajv's code requires its own runtime; esbuild folds both into one module without dependencies, so the published package
+// neither carries Ajv nor compiles anything at run time. What is there, made of the same code, is left as it is.
 //
 //   npm run generate:validators [-- DIALECT …]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { _, Ajv, type AnySchema } from 'ajv';
-import standalone from 'ajv/dist/standalone/index.js';
-import { build, type Plugin } from 'esbuild';
-import { formats, UTC_DATE_TIME } from '../packages/protocols/src/formats.ts';
-import { pattern } from '../packages/protocols/src/pattern.ts';
-import type { SchemaSet } from '../packages/protocols/src/schema.ts';
-import { MOST_PROBLEMS } from '../packages/protocols/src/validation.ts';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { digest, madeOf } from './made-of.ts';
 import { PACKAGES } from './packages.ts';
-import { schemaSets } from './schema-sets.ts';
+import { load, type SchemaSource, schemaSources } from './schema-sets.ts';
 
-for await (const set of schemaSets(process.argv.slice(2))) {
-  const target = `${PACKAGES}${set.package}/src/generated/`;
-  const names = Object.keys(set.schemas);
-  mkdirSync(target, { recursive: true });
-  writeIfChanged(`${target}${set.dialect}.js`, await bundle(compile(set), names));
-  writeIfChanged(`${target}${set.dialect}.d.ts`, declarations(names, set.package));
+const sources = schemaSources(process.argv.slice(2));
+const [maker = '', ...shapes] = await madeOf([fileURLToPath(import.meta.url), ...sources.map(({ file }) => file)]);
+for (const [index, source] of sources.entries()) {
+  const madeFrom = digest(maker, shapes[index] ?? '');
+  if (!isMade(source, madeFrom)) await make(source, madeFrom);
 }
 
-function compile(set: SchemaSet): string {
-  const ajv = new Ajv({
-    allErrors: true,
-    strict: true,
-    // We word problems ourselves.
-    messages: false,
-    // Both complain about halves of an `allOf`, which is how the A2A files say "a base message that…".
-    strictRequired: false,
-    strictTypes: false,
-    unicodeRegExp: false,
-    formats: { ...formats },
-    code: {
-      source: true,
-      lines: true,
-      formats: _`require(${`${PACKAGES}protocols/src/formats.ts`}).formats`,
-      regExp: Object.assign((source: string, flags: string) => pattern(source, flags), {
-        code: `require(${JSON.stringify(`${PACKAGES}protocols/src/pattern.ts`)}).pattern`,
-      }),
-    },
-  });
-  for (const schema of Object.values(set.schemas)) ajv.addSchema(together(schema) as AnySchema);
-  const ids = Object.entries(set.schemas).map(([name, schema]) => [name, String(schema['$id'])]);
-  const code = (standalone as unknown as { default: typeof standalone.default }).default(ajv, Object.fromEntries(ids));
-  return cheaper(bounded(code));
+async function make(source: SchemaSource, madeFrom: string): Promise<void> {
+  const { validatorCode } = await import('./validator-code.ts');
+  const set = await load(source);
+  const files = filesOf(source, set.dialect);
+  mkdirSync(dirname(files.code), { recursive: true });
+  writeIfChanged(files.code, await bundle(validatorCode(set)));
+  writeIfChanged(files.types, declarations(Object.keys(set.schemas), source.package));
+  const seals = { ...sealsIn(files.seals), [source.file.slice(PACKAGES.length)]: sealOf(set.dialect, files, madeFrom) };
+  writeFileSync(files.seals, `${JSON.stringify(seals, null, 2)}\n`);
 }
 
-/** The schema with `UTC_DATE_TIME`'s two questions asked as one. */
-function together(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(together);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const members = Object.entries(schema).map(([key, member]) => [key, together(member)]);
-  const { pattern: form, ...rest } = Object.fromEntries(members) as Record<string, unknown>;
-  const isBoth = form === UTC_DATE_TIME.pattern && rest['format'] === UTC_DATE_TIME.format;
-  return isBoth ? { ...rest, format: UTC_DATE_TIME.together } : Object.fromEntries(members);
+/** Whether its files are what would be made. */
+function isMade(source: SchemaSource, madeFrom: string): boolean {
+  const seal = sealsIn(filesOf(source, '').seals)[source.file.slice(PACKAGES.length)];
+  if (seal === undefined) return false;
+  try {
+    return sealOf(seal.dialect, filesOf(source, seal.dialect), madeFrom).digest === seal.digest;
+  } catch {
+    // One of them is gone.
+    return false;
+  }
 }
 
-/** Ajv collects every error it finds, a million if a stranger likes; past a hundred ours only counts. */
-function bounded(code: string): string {
-  return code.replaceAll(/vErrors\.push\((\w+)\)/g, `vErrors.length < ${MOST_PROBLEMS} && vErrors.push($1)`);
+/** What was made of the shapes of a module, and a digest of that and of what it was made from. */
+interface Seal {
+  readonly dialect: string;
+  readonly digest: string;
 }
 
-/**
- * JSON Schema counts characters, which takes a walk over the string; the length in UTF-16 units, which is there for
- * free, nearly always decides: there are at most as many characters as units, and at least half as many.
- */
-function cheaper(code: string): string {
-  return code
-    .replaceAll(/(func\d+\((\w+)\)) > (\d+)/g, '$2.length > $3 && $1 > $3')
-    .replaceAll(
-      /(func\d+\((\w+)\)) < (\d+)/g,
-      (_, count, text, limit) => `${text}.length < ${2 * limit} && ${count} < ${limit}`,
-    );
+interface Files {
+  readonly code: string;
+  readonly types: string;
+  readonly seals: string;
 }
 
-async function bundle(code: string, names: readonly string[]): Promise<string> {
-  const bound = names.map((name) => `export const ${name} = validators.${name};`).join('\n');
+function filesOf(source: SchemaSource, dialect: string): Files {
+  const folder = `${PACKAGES}${source.package}/src/generated/`;
+  return { code: `${folder}${dialect}.js`, types: `${folder}${dialect}.d.ts`, seals: `${folder}seals.json` };
+}
+
+function sealOf(dialect: string, { code, types }: Files, madeFrom: string): Seal {
+  return { dialect, digest: digest(madeFrom, readFileSync(code), readFileSync(types)) };
+}
+
+function sealsIn(file: string): Readonly<Record<string, Seal>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+async function bundle(code: string): Promise<string> {
   const result = await build({
-    stdin: { contents: `import validators from 'compiled';\n${bound}`, resolveDir: PACKAGES, loader: 'js' },
+    stdin: { contents: code, resolveDir: PACKAGES, loader: 'js' },
     bundle: true,
     format: 'esm',
     platform: 'neutral',
@@ -89,24 +82,8 @@ async function bundle(code: string, names: readonly string[]): Promise<string> {
     minify: true,
     write: false,
     logLevel: 'error',
-    plugins: [fromMemory(code)],
   });
   return `// Generated by scripts/generate-validators.ts from the dialect's schemas.ts.\n${result.outputFiles[0]?.text}`;
-}
-
-/** Lets esbuild read Ajv's code as the module `compiled`, as if it lay among the packages. */
-function fromMemory(code: string): Plugin {
-  return {
-    name: 'from-memory',
-    setup(builder) {
-      builder.onResolve({ filter: /^compiled$/ }, () => ({ path: 'compiled', namespace: 'memory' }));
-      builder.onLoad({ filter: /.*/, namespace: 'memory' }, () => ({
-        contents: code,
-        resolveDir: PACKAGES,
-        loader: 'js',
-      }));
-    },
-  };
 }
 
 function declarations(names: readonly string[], owner: string): string {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { connectWire, streamWire } from '../../packages/client/dist/wire/index.js';
+import { connectWire, streamWire } from '../../packages/client/dist/node/wire.js';
 import { cpuOfTree } from './cpu-of-tree.mjs';
 import { RawPeer } from './raw-peer.mjs';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CallbackReceiver, createClient } from '@dragoman/client';
 // A certificate for this machine alone. Yours comes from an authority, and `gate.ca` is not needed.
-import { selfSigned } from '../../packages/cli/dist/listen/self-signed.js';
+import { selfSigned } from '../../packages/cli/dist/self-signed.js';
 import { startDragoman } from '../support/server.mjs';
 import { allHold, step } from '../support/steps.mjs';
 

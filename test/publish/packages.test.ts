@@ -12,9 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { THREADS } from '../../packages/core/src/threads/threads.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const names = readdirSync(join(root, 'packages'));
@@ -94,6 +96,32 @@ test('the packages can be loaded, and the command runs, from where they are inst
   writeFileSync(join(consumer, 'load.mjs'), LOADS);
   expect(run(['load.mjs'])).toBe('echo: hello\n');
   expect(run(['node_modules/@dragoman/cli/bin/dragoman.js', '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('every thread is where the server looks for it', () => {
+  const built = readdirSync(join(installed('core'), 'dist'));
+  expect(built).toEqual(expect.arrayContaining(Object.keys(THREADS).map((name) => `${name}.js`)));
+});
+
+test.each([
+  ["import { createClient } from '@dragoman/client'; createClient({});", ['e2a']],
+  ["import { connectWire } from '@dragoman/client/wire'; connectWire({});", ['a2e-wire']],
+  ["import { HostSession } from '@dragoman/protocols/a2e-wire'; new HostSession({});", ['a2e-wire']],
+  ["import { parseJson } from '@dragoman/protocols'; parseJson('');", []],
+])('who bundles %s for a browser gets no other protocol', async (code, protocols) => {
+  const { metafile, warnings } = await build({
+    stdin: { contents: code, resolveDir: consumer },
+    bundle: true,
+    platform: 'browser',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  expect(warnings).toEqual([]);
+  const [output] = Object.values(metafile.outputs);
+  const inputs = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  const validators = inputs.flatMap(([path]) => /\/generated\/([\w-]+)\.js$/.exec(path)?.[1] ?? []);
+  expect(validators).toEqual(protocols);
 });
 
 function run(args: readonly string[]): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { THREADS } from '../../packages/core/test-support/threads.ts';
+import { THREADS } from '../../packages/core/src/threads/threads.ts';
 
 /**
  * The server's source, made JavaScript once for all its starts: a loader would do it anew, a second of work each time. Unlike

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, type Failure, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Call } from '../call.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
@@ -100,9 +100,10 @@ export class E2aWsAgent implements Agent {
 
   async #dial(): Promise<Dialled> {
     const { url, gate, id } = this.#options;
+    const { WebSocket: Socket } = await import('ws');
     const connected = await gate.dial({ url: url.href, caller: id, signal: this.#stopped.signal }).catch(connectFault);
     if (typeof connected === 'string') return agentFailed(`The agent cannot be reached: ${connected}.`);
-    const socket = new WebSocket(url, {
+    const socket = new Socket(url, {
       createConnection: () => connected,
       origin: url.origin.replace(/^ws/, 'http'),
       followRedirects: false,

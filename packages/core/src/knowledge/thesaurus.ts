@@ -2,7 +2,8 @@ import { stemOf } from './words.ts';
 
 /** Words that people use for the same errand as this one; both are stems. A word of several meanings is in several rows. */
 export function relatedTo(stem: string): ReadonlySet<string> {
-  return RELATED.get(stem) ?? NONE;
+  related ??= relatedIn(ROWS);
+  return related.get(stem) ?? NONE;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -237,7 +238,8 @@ const ROWS: readonly string[] = [
   'world globe earth country',
 ];
 
-const RELATED: ReadonlyMap<string, ReadonlySet<string>> = relatedIn(ROWS);
+/** Made with the first search. */
+let related: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 function relatedIn(rows: readonly string[]): Map<string, Set<string>> {
   const related = new Map<string, Set<string>>();

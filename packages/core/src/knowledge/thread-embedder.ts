@@ -124,5 +124,5 @@ interface Pending {
 }
 
 function startEncoder(): Worker {
-  return startThread(import.meta.url, './embedding-thread', { name: 'dragoman encoder' });
+  return startThread('embedding-thread', { name: 'dragoman encoder' });
 }

@@ -75,7 +75,7 @@ export class Signatures {
   }
 
   #start(): Worker {
-    const worker = startThread(import.meta.url, './signature-thread', { name: 'dragoman signatures' });
+    const worker = startThread('signature-thread', { name: 'dragoman signatures' });
     worker.on('message', (answers: FromSignatureThread) => {
       const asked = this.#asked.shift() ?? [];
       if (this.#asked.length === 0) worker.unref();

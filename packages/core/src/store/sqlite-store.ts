@@ -51,7 +51,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { folder, ballastBytes = 16_777_216, engine } = options;
   const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine };
-  const worker = startThread(import.meta.url, './sqlite-thread', { workerData: setup, name: 'dragoman store' });
+  const worker = startThread('sqlite-thread', { workerData: setup, name: 'dragoman store' });
   return new Promise((open, refuse) => {
     worker.on('error', refuse);
     worker.on('message', function first(message: FromThread) {

@@ -23,7 +23,7 @@ export class PoolWorker {
   #why: 'memory' | 'ended' | 'broken' = 'broken';
 
   constructor({ setup, memoryMb, onMessage, onExit }: PoolWorkerOptions) {
-    this.#worker = startThread(import.meta.url, './worker', {
+    this.#worker = startThread('worker', {
       workerData: { ...setup, busy: this.#busy.buffer },
       name: 'dragoman workflows',
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },

@@ -1,16 +1,16 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { JsonSchema } from '../schema.ts';
 import { WIRE_VERSION } from './message.ts';
-import { KNOWN_TYPES, type WireMessage } from './type-map.ts';
+import { type KnownType, lookup, type WireMessage } from './type-map.ts';
 
 /** The message with both stamps and every default of its type. What it says itself stays. */
 export function completeMessage(type: string, json: JsonObject): WireMessage {
-  return (fillers.get(type) ?? addStamps)(json) as WireMessage;
+  return (messageFiller(type) ?? addStamps)(json) as WireMessage;
 }
 
 /** The fields of a type's own, with every default; without `req_id` where that is written by itself. */
 export function completeFields(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): JsonObject {
-  return (isAnswer ? answerFillers : fieldFillers).get(type)?.(fields) ?? fields;
+  return (isAnswer ? answerFiller : fieldFiller)(type)?.(fields) ?? fields;
 }
 
 /** Puts defaults where a checked value left something out; gives back the value itself when it left out nothing. */
@@ -77,18 +77,25 @@ function frozen(value: Json): Json {
 
 const STAMPED = { a2e: WIRE_VERSION, version: WIRE_VERSION } as const;
 const addStamps: Fill = (value) => ({ ...STAMPED, ...value });
-const fillers: ReadonlyMap<string, Fill> = new Map(
-  KNOWN_TYPES.map(({ type, schema }) => [type, fillerOf(schema, { ...STAMPED, type, id: '', ts: 0.5 }) ?? addStamps]),
-);
-const fieldFillers = fillersWithout('');
-const answerFillers = fillersWithout('req_id');
+const messageFiller = fillersBy(({ type, schema }) => fillerOf(schema, { ...STAMPED, type, id: '', ts: 0.5 }));
+const fieldFiller = fillersBy(({ schema }) => fillerOf(schema));
+const answerFiller = fillersBy(({ schema }) => fillerOf(without('req_id', schema)));
 
-function fillersWithout(name: string): ReadonlyMap<string, Fill | undefined> {
-  return new Map(
-    KNOWN_TYPES.map(({ type, schema }) => {
-      const members = Object.entries((schema as { properties: Record<string, JsonSchema> }).properties);
-      const properties = Object.fromEntries(members.filter(([member]) => member !== name));
-      return [type, fillerOf({ ...schema, properties } as JsonSchema)];
-    }),
-  );
+/** The filler of a type we know, worked out when it is first asked for: a session uses few of them. */
+function fillersBy(make: (row: KnownType) => Fill | undefined): (type: string) => Fill | undefined {
+  const made = new Map<string, Fill | undefined>();
+  return (type) => {
+    const known = made.get(type);
+    if (known !== undefined || made.has(type)) return known;
+    const row = lookup(type);
+    if (row === undefined) return undefined;
+    const fill = make(row);
+    made.set(type, fill);
+    return fill;
+  };
+}
+
+function without(name: string, schema: JsonSchema): JsonSchema {
+  const members = Object.entries((schema as { properties: Record<string, JsonSchema> }).properties);
+  return { ...schema, properties: Object.fromEntries(members.filter(([member]) => member !== name)) } as JsonSchema;
 }

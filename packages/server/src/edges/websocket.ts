@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
 import type { Clock, Log, Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import { isFailure, problemAnswer } from '../problem.ts';
 import type { SocketRoute } from '../route.ts';
 import { createRouter, type Match, type Router } from '../router.ts';
@@ -105,7 +106,7 @@ export class SocketEdge {
   #serverFor({ maxMessageBytes: maxPayload = this.#limits.maxMessageBytes }: SocketRoute): WebSocketServer {
     const known = this.#servers.get(maxPayload);
     if (known !== undefined) return known;
-    const made = new WebSocketServer({
+    const made = new (library().WebSocketServer)({
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
@@ -214,6 +215,12 @@ interface Arrival {
 
 function ignore(): void {}
 
+/** Loaded with the first connection: it takes a part of each start, and many servers never see one. */
+function library(): typeof import('ws') {
+  return load('ws');
+}
+
+const load = createRequire(import.meta.url);
 const GOING_AWAY = 'the server is stopping';
 /** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
 const MAX_BUFFERED_CHUNKS = 65_536;
