@@ -3,6 +3,7 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
+import { KnownUrls } from '../gate/known-urls.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
@@ -45,6 +46,7 @@ export interface CallContext {
  */
 export class ApiCalls {
   readonly #options: ApiCallsOptions;
+  readonly #urls = new KnownUrls();
 
   constructor(options: ApiCallsOptions) {
     this.#options = options;
@@ -53,7 +55,8 @@ export class ApiCalls {
   async call(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
     const { apis, cache, limiter } = this.#options;
     const { principal } = context;
-    const refused = refuseDestination(request.url, principal.permissions, apis) ?? refuseFlow(request, apis);
+    const target = this.#urls.read(request.url);
+    const refused = refuseDestination(target, principal.permissions, apis) ?? refuseFlow(request, apis);
     if (refused !== undefined) throw new Refused(refused);
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
@@ -95,7 +98,7 @@ export class ApiCalls {
 
   async #attempt(request: ApiRequest, { principal, signal, deadline }: CallContext): Promise<Attempt> {
     const { gate, breaker, cache, clock, maxAnswerBytes } = this.#options;
-    const { origin } = new URL(request.url);
+    const origin = this.#urls.read(request.url)?.origin ?? '';
     // By caller: the failures of one must not shut out another.
     const circuit = `${principal.id} ${origin}`;
     const openMs = breaker.admit(circuit);

@@ -45,7 +45,7 @@ export class JournaledEffects implements Effects {
       throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while it was under way.'));
     }
     if (request.method !== 'GET') {
-      if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: JSON.stringify({ digest }) });
+      if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: { digest } });
       await journal.flush();
     }
     let answer: ApiAnswer;
@@ -60,9 +60,7 @@ export class JournaledEffects implements Effects {
     } finally {
       this.#waiting--;
     }
-    const { bytes, ...told } = answer;
-    const note = JSON.stringify({ digest, ...told });
-    journal.add({ kind: 'call', key, note, bytes });
+    journal.add({ kind: 'call', key, note: noteOf(digest, answer), bytes: answer.bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
   }
@@ -73,7 +71,7 @@ export class JournaledEffects implements Effects {
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();
-    const effect = journal.place({ kind: 'store', key, note: JSON.stringify({ digest }) });
+    const effect = journal.place({ kind: 'store', key, note: { digest } });
     await storedData.keep(write, { owner: context.principal.id, by: { key: journal.key, effects: [effect] } });
   }
 
@@ -84,7 +82,7 @@ export class JournaledEffects implements Effects {
     // A clock that was set back must not make it wait for longer than was asked.
     until = Math.min(until, clock.now().getTime() + milliseconds);
     if (past === undefined) {
-      journal.add({ kind: 'wait', key, note: JSON.stringify({ digest, until }) });
+      journal.add({ kind: 'wait', key, note: { digest, until } });
       await journal.flush();
     }
     const left = until - clock.now().getTime();
@@ -98,7 +96,7 @@ export class JournaledEffects implements Effects {
     const past = this.#past('now', key, digest);
     if (past !== undefined) return JSON.parse(past.note).at;
     const at = clock.now().getTime();
-    journal.add({ kind: 'now', key, note: JSON.stringify({ digest, at }) });
+    journal.add({ kind: 'now', key, note: { digest, at } });
     return at;
   }
 
@@ -113,7 +111,7 @@ export class JournaledEffects implements Effects {
     journal.add({
       kind: 'stored',
       key,
-      note: JSON.stringify({ labels }),
+      note: { labels },
       ...(value !== undefined && { bytes: value.bytes }),
     });
     return value;
@@ -129,10 +127,14 @@ export class JournaledEffects implements Effects {
   /** A call that failed has failed in every run. */
   #ended(key: string, digest: string, known: Failure): Refused {
     const { journal } = this.#options;
-    journal.add({ kind: 'call', key, note: JSON.stringify({ digest, failure: known }) });
+    journal.add({ kind: 'call', key, note: { digest, failure: known } });
     journal.flushSoon();
     return new Refused(known);
   }
+}
+
+function noteOf(digest: string, { bytes: _, ...told }: ApiAnswer): object {
+  return { digest, ...told };
 }
 
 /** The labels are those of its time, for the credential may be bound to other hosts by now. */

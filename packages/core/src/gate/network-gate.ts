@@ -15,6 +15,7 @@ import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
+import { KnownUrls } from './known-urls.ts';
 import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
@@ -54,6 +55,7 @@ export function openGate({
     secrets,
     dialler,
     limits,
+    urls: new KnownUrls(),
     resolve: rememberingResolve(resolve, { clock, forMs: limits.resolved_ms }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
   };
@@ -141,7 +143,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 
   #judge(url: string, schemes: ReadonlySet<string>, caller: string | undefined): Destination {
-    const judged = judgeUrl(url, this.#allowed);
+    const judged = judgeUrl(url, this.#parts.urls.read(url), this.#allowed);
     if (!isDestination(judged)) {
       this.#parts.log.write('warn', { caller, reason: judged.message }, 'the gate refused a URL');
       throw new Refused(judged);
@@ -188,7 +190,9 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
       try {
-        return await ask(await bound.wait(this.#parts.pools.get(key)), outbound, { maxBytes, redactor, bound, limits });
+        const found = this.#parts.pools.get(key);
+        const pool = found instanceof Promise ? await bound.wait(found) : found;
+        return await ask(pool, outbound, { maxBytes, redactor, bound, limits });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
@@ -231,6 +235,7 @@ interface Parts {
   readonly resolve: Resolve;
   readonly pools: Pools;
   readonly limits: GateLimits;
+  readonly urls: KnownUrls;
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

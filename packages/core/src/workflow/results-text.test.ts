@@ -25,7 +25,8 @@ test('what is made of the items of a written result is the same as without it', 
 });
 
 test('items are taken as they were written', () => {
-  const [item, other]: Json[] = [{ name: 'é' }, { name: 'x' }];
+  const item: Json = { name: 'é' };
+  const other: Json = { name: 'x' };
   const answers = new Map<string, Json>([
     ['fetch', [item, other]],
     ['last', [other, { name: 'new' }, 7, null]],
