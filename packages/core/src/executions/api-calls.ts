@@ -68,8 +68,9 @@ export class ApiCalls {
 
   /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
   labelsOf({ url, query, headers, body }: ApiRequest): readonly Label[] | undefined {
-    const ids = new Set(credentialsIn({ query, headers, ...(body !== undefined && { body }) }).map(({ id }) => id));
-    if (ids.size === 0) return undefined;
+    const uses = credentialsIn({ query, headers, body });
+    if (uses.length === 0) return undefined;
+    const ids = new Set(uses.map(({ id }) => id));
     const from = nameOfHostPort(hostPortOf(new URL(url)));
     const bound = [...ids].map((id) => new Set(this.#options.hostsOf(id)));
     const [first = new Set<string>()] = bound;
@@ -116,7 +117,7 @@ export class ApiCalls {
         url,
         query,
         headers: keyed,
-        ...(body !== undefined && { body }),
+        body,
         timeoutMs: Math.max(1, Math.min(request.timeoutMs, deadline - clock.elapsed())),
         maxBytes: maxAnswerBytes,
         signal,

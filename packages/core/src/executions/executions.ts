@@ -13,6 +13,7 @@ import type {
   ExecutionSummary,
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
+import type { Budgets } from '../workflow/budget.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
@@ -59,6 +60,7 @@ export interface ExecutionsOptions {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
+  readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
   readonly #live = new InFlight<LiveExecution>();
   readonly #working = new InFlight<Promise<void>, number>();
@@ -69,6 +71,13 @@ export class Executions {
   constructor(options: ExecutionsOptions) {
     this.#options = options;
     this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
+    const { limits } = options;
+    this.#budgets = {
+      steps: limits.max_steps,
+      apiCalls: limits.max_api_calls,
+      dataBytes: limits.max_data_bytes,
+      iterations: limits.max_iterations,
+    };
     this.#late = new LateRecords({ ...options, live: () => this.#live.values() });
   }
 
@@ -92,8 +101,8 @@ export class Executions {
       end: null,
     };
     const ready = { asked, plan: planned.plan };
-    const known = this.#live.get(nameOf(row));
     const late = new LiveExecution(row, principal);
+    const known = this.#live.get(late.name);
     if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
       this.#late.watch();
       return begunNow(this.#start(late, ready));
@@ -264,13 +273,8 @@ export class Executions {
       effects,
       timeoutMs,
       signal,
-      ...(limits.cache_seconds > 0 && { caller: principal.id }),
-      budgets: {
-        steps: limits.max_steps,
-        apiCalls: limits.max_api_calls,
-        dataBytes: limits.max_data_bytes,
-        iterations: limits.max_iterations,
-      },
+      caller: limits.cache_seconds > 0 ? principal.id : undefined,
+      budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
       onProgress: (progress) => live.tell(progress),
     });

@@ -13,6 +13,8 @@ export interface ExecutionEvent {
 /** An execution that runs in this process, and what it has told so far. */
 export class LiveExecution {
   readonly row: ExecutionRow;
+  /** Its name among all executions. */
+  readonly name: string;
   readonly principal: Principal;
   readonly controller = new AbortController();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
@@ -31,6 +33,7 @@ export class LiveExecution {
 
   constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
     this.row = row;
+    this.name = nameOf(row);
     this.principal = principal;
     this.recording = recording;
     this.ended = new Promise((resolve, reject) => {
@@ -39,11 +42,6 @@ export class LiveExecution {
     });
     // Nobody may be waiting for it.
     this.ended.catch(() => {});
-  }
-
-  /** Its name among all executions. */
-  get name(): string {
-    return nameOf(this.row);
   }
 
   /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */

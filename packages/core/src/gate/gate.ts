@@ -23,7 +23,7 @@ export interface OutboundRequest {
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
   readonly headers?: Readonly<Record<string, string | CredentialUse>>;
   /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
-  readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown };
+  readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** For the whole exchange, the body included. */
   readonly timeoutMs: number;
   /** After inflation. */
