@@ -10,6 +10,7 @@ import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
 import { retryAfterMs } from '../retry-after.ts';
+import { abortSignalOf, type StopSignal } from '../runs/stop.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';
@@ -35,7 +36,7 @@ export interface ApiCallsOptions {
 /** On whose behalf a call is made, and how long there is. */
 export interface CallContext {
   readonly principal: Principal;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** In the clock's elapsed milliseconds. */
   readonly deadline: number;
 }
@@ -93,7 +94,7 @@ export class ApiCalls {
         if (tried.ok) return tried.answer;
         throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
       }
-      await clock.wait(delay, context.signal);
+      await clock.wait(delay, abortSignalOf(context.signal));
     }
   }
 

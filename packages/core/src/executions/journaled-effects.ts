@@ -1,6 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
+import { abortSignalOf } from '../runs/stop.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
 import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
@@ -88,7 +89,7 @@ export class JournaledEffects implements Effects {
     const left = until - clock.now().getTime();
     if (left <= 0) return;
     this.#waiting++;
-    await clock.wait(left, context.signal).finally(() => this.#waiting--);
+    await clock.wait(left, abortSignalOf(context.signal)).finally(() => this.#waiting--);
   }
 
   async now(key: string, digest: string): Promise<number> {

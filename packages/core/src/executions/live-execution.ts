@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts';
+import { Stop } from '../runs/stop.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
@@ -16,7 +17,8 @@ export class LiveExecution {
   /** Its name among all executions. */
   readonly name: string;
   readonly principal: Principal;
-  readonly controller = new AbortController();
+  /** Ends it. */
+  readonly stop = new Stop();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */

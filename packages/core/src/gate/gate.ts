@@ -1,4 +1,5 @@
 import type { Failure } from '@dragoman/protocols';
+import type { StopSignal } from '../runs/stop.ts';
 
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
@@ -28,7 +29,7 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** After inflation. */
   readonly maxBytes: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal | undefined;
 }
 
 /** Where a secret goes. The vault puts it there; nobody else sees it. */

@@ -4,6 +4,7 @@ import type { buildConnector } from 'undici';
 import { LimitedLog } from '../agents/limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
+import { abortSignalOf, type StopSignal } from '../runs/stop.ts';
 import { unlessAborted } from '../runs/until-aborted.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
@@ -78,7 +79,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
 
   async request(request: OutboundRequest): Promise<InboundAnswer> {
     const { signal, timeoutMs, caller } = request;
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) throw signal.reason;
     const destination = this.#judge(request.url, WEB, caller);
     const uses = credentialsIn(request);
     if (uses.length > 0) this.#secrets().admit(uses, destination);
@@ -210,8 +211,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return new Refused(unreachable(destination.isAllowed ? reason : undefined));
   }
 
-  async #dawdle(signal: AbortSignal | undefined): Promise<void> {
-    await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal);
+  async #dawdle(signal: StopSignal | undefined): Promise<void> {
+    await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal && abortSignalOf(signal));
   }
 
   #secrets(): Secrets {

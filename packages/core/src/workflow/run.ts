@@ -2,6 +2,7 @@ import { failure, type Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
+import type { StopSignal } from '../runs/stop.ts';
 import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -18,7 +19,7 @@ export interface RunOptions {
   /** For the whole execution: everything it waits for is cut to what is left of it. */
   readonly timeoutMs: number;
   /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: StopSignal | undefined;
   readonly budgets?: Partial<Budgets> | undefined;
   /** `stop`, unless told otherwise: what follows a failed operation is skipped. */
   readonly onError?: 'stop' | 'continue' | undefined;
