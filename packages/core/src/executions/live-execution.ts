@@ -62,7 +62,11 @@ export class LiveExecution {
   close(): string {
     this.#closing = true;
     const { executionId } = this.row;
-    return `[${this.#events.map((progress, sequence) => dataOf(sequence, executionId, progress)).join(',')}]`;
+    let text = '';
+    for (let sequence = 0; sequence < this.#events.length; sequence++) {
+      text += `${sequence === 0 ? '' : ','}${dataOf(sequence, executionId, this.#events[sequence] as Progress)}`;
+    }
+    return `[${text}]`;
   }
 
   finish(status: string, result: string): void {
