@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { InFlight } from './in-flight.ts';
 
@@ -53,5 +55,22 @@ describe('things under way', () => {
     expect(taken).toEqual(wanted);
     calls.add('later', 1);
     expect(calls.shift()).toEqual(['later', 1]);
+  });
+
+  test('are let go when they are removed, however many came after them', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const calls = new InFlight<object, number>();
+    const removed: WeakRef<object>[] = [];
+    for (let id = 0; id < 200; id++) {
+      const call = {};
+      removed.push(new WeakRef(call));
+      calls.add(id, call);
+      if (id >= 32) calls.remove(id - 32);
+    }
+    // What was made in a turn lives until its end.
+    await new Promise((resolve) => setTimeout(resolve));
+    collectGarbage();
+    expect(removed.filter((call) => call.deref() !== undefined)).toHaveLength(calls.size);
   });
 });

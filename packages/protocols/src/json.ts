@@ -54,7 +54,7 @@ function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
  * The length of the shortest JSON that gives this value: nothing to look for can hide in text that is hardly longer, see
  * `LEAST_HARM`. `Infinity` for what is nested too deep, and for numbers that are not plain.
  */
-function leastLength(value: Json, levels: number): number {
+export function leastLength(value: Json, levels: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value === 'number') return leastLengthOfNumber(value);
   if (value === false) return 5;

@@ -3,11 +3,13 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
+import { KnownUrls } from '../gate/known-urls.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
+import { abortSignalOf, type StopSignal } from '../runs/stop.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';
@@ -33,7 +35,7 @@ export interface ApiCallsOptions {
 /** On whose behalf a call is made, and how long there is. */
 export interface CallContext {
   readonly principal: Principal;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** In the clock's elapsed milliseconds. */
   readonly deadline: number;
 }
@@ -44,6 +46,7 @@ export interface CallContext {
  */
 export class ApiCalls {
   readonly #options: ApiCallsOptions;
+  readonly #urls = new KnownUrls();
 
   constructor(options: ApiCallsOptions) {
     this.#options = options;
@@ -52,7 +55,8 @@ export class ApiCalls {
   async call(request: ApiRequest, context: CallContext): Promise<ApiAnswer> {
     const { apis, cache, limiter } = this.#options;
     const { principal } = context;
-    const refused = refuseDestination(request.url, principal.permissions, apis) ?? refuseFlow(request, apis);
+    const target = this.#urls.read(request.url);
+    const refused = refuseDestination(target, principal.permissions, apis) ?? refuseFlow(request, apis);
     if (refused !== undefined) throw new Refused(refused);
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
@@ -64,8 +68,9 @@ export class ApiCalls {
 
   /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
   labelsOf({ url, query, headers, body }: ApiRequest): readonly Label[] | undefined {
-    const ids = new Set(credentialsIn({ query, headers, ...(body !== undefined && { body }) }).map(({ id }) => id));
-    if (ids.size === 0) return undefined;
+    const uses = credentialsIn({ query, headers, body });
+    if (uses.length === 0) return undefined;
+    const ids = new Set(uses.map(({ id }) => id));
     const from = nameOfHostPort(hostPortOf(new URL(url)));
     const bound = [...ids].map((id) => new Set(this.#options.hostsOf(id)));
     const [first = new Set<string>()] = bound;
@@ -88,13 +93,13 @@ export class ApiCalls {
         if (tried.ok) return tried.answer;
         throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
       }
-      await clock.wait(delay, context.signal);
+      await clock.wait(delay, abortSignalOf(context.signal));
     }
   }
 
   async #attempt(request: ApiRequest, { principal, signal, deadline }: CallContext): Promise<Attempt> {
     const { gate, breaker, cache, clock, maxAnswerBytes } = this.#options;
-    const { origin } = new URL(request.url);
+    const origin = this.#urls.read(request.url)?.origin ?? '';
     // By caller: the failures of one must not shut out another.
     const circuit = `${principal.id} ${origin}`;
     const openMs = breaker.admit(circuit);
@@ -112,7 +117,7 @@ export class ApiCalls {
         url,
         query,
         headers: keyed,
-        ...(body !== undefined && { body }),
+        body,
         timeoutMs: Math.max(1, Math.min(request.timeoutMs, deadline - clock.elapsed())),
         maxBytes: maxAnswerBytes,
         signal,

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Api } from '../apis/api.ts';
+import { KnownUrls } from '../gate/known-urls.ts';
 import { refuseDestination } from './destination.ts';
 
 const shop: Api = { id: 'shop', base_url: 'https://api.example.com/v1', description: null, endpoints: [] };
 const apis = { version: 1, list: () => [shop], find: (id: string) => (id === 'shop' ? shop : undefined) };
 const refused = (url: string, permitted: readonly string[] = ['shop']) =>
-  refuseDestination(url, { apis: permitted }, apis)?.code;
+  refuseDestination(new KnownUrls().read(url), { apis: permitted }, apis)?.code;
 
 test.each(['https://api.example.com/v1', 'https://api.example.com/v1/', 'https://API.example.com/v1/users?a=..%2f'])(
   '%s is inside',

@@ -7,12 +7,11 @@ import type { Permissions } from '../principal.ts';
  * they were filled with must not lead out of the API.
  */
 export function refuseDestination(
-  url: string,
+  target: URL | undefined,
   { apis: permitted }: Pick<Permissions, 'apis'>,
   apis: ApiCatalogue,
 ): Failure | undefined {
-  if (!URL.canParse(url)) return failure('invalid_message', {}, 'The URL of the call is none.');
-  const target = new URL(url);
+  if (target === undefined) return failure('invalid_message', {}, 'The URL of the call is none.');
   if (target.username !== '' || target.password !== '') {
     return failure('forbidden', {}, 'A URL carries no user and no password: use a credential.');
   }

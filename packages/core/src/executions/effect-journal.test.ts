@@ -3,7 +3,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { EffectJournal } from './effect-journal.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
-const effect = (name: string) => ({ kind: 'call', key: name, note: '{}' }) as const;
+const effect = (name: string) => ({ kind: 'call', key: name, note: {} }) as const;
 
 async function begun() {
   const { executions: store } = new MemoryStore();

@@ -9,7 +9,7 @@ export class EffectJournal {
   readonly #store: ExecutionStore;
   readonly #before: (() => Promise<void>) | undefined;
   readonly #recorded = new Map<string, EffectRow>();
-  #pending: EffectRow[] = [];
+  #pending: PendingEffect[] = [];
   #pendingBytes = 0;
   #next: number;
   #writing: Promise<void> | undefined;
@@ -29,16 +29,13 @@ export class EffectJournal {
 
   /** An effect with its place in the journal, for who records it himself. */
   place(effect: NewEffect): EffectRow {
-    const placed: EffectRow = { bytes: null, ...effect, position: this.#next };
-    this.#next += 1;
-    return placed;
+    return rowOf({ effect, position: this.#next++ });
   }
 
   /** Notes an effect. It is on the disk after the next `flush`. */
   add(effect: NewEffect): void {
-    const placed = this.place(effect);
-    this.#pending.push(placed);
-    this.#pendingBytes += placed.bytes?.length ?? 0;
+    this.#pending.push({ effect, position: this.#next++ });
+    this.#pendingBytes += effect.bytes?.length ?? 0;
     if (this.#pendingBytes > MOST_PENDING) this.flushSoon();
   }
 
@@ -71,7 +68,7 @@ export class EffectJournal {
     this.#pendingBytes = 0;
     try {
       await this.#before?.();
-      await this.#store.append(this.key, batch);
+      await this.#store.append(this.key, batch.map(rowOf));
     } catch (error) {
       this.#broken = error;
     } finally {
@@ -80,8 +77,13 @@ export class EffectJournal {
   }
 }
 
-/** An effect before it has its place. */
-export type NewEffect = Pick<EffectRow, 'kind' | 'key' | 'note'> & { readonly bytes?: Uint8Array };
+/** An effect before it has its place. Its note is a value, made text when it is written: often nobody needs it on the disk. */
+export type NewEffect = Pick<EffectRow, 'kind' | 'key'> & { readonly note: object; readonly bytes?: Uint8Array };
+
+interface PendingEffect {
+  readonly effect: NewEffect;
+  readonly position: number;
+}
 
 interface EffectJournalOptions {
   readonly key: ExecutionKey;
@@ -90,6 +92,10 @@ interface EffectJournalOptions {
   readonly recorded?: readonly EffectRow[];
   /** Has to be done before anything is written. */
   readonly before?: () => Promise<void>;
+}
+
+function rowOf({ effect: { kind, key, note, bytes }, position }: PendingEffect): EffectRow {
+  return { position, kind, key, note: JSON.stringify(note), bytes: bytes ?? null };
 }
 
 function nameOf(kind: EffectKind, key: string): string {

@@ -13,6 +13,7 @@ import type {
   ExecutionSummary,
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
+import type { Budgets } from '../workflow/budget.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
@@ -59,6 +60,7 @@ export interface ExecutionsOptions {
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #slots: Slots;
+  readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
   readonly #live = new InFlight<LiveExecution>();
   readonly #working = new InFlight<Promise<void>, number>();
@@ -69,6 +71,13 @@ export class Executions {
   constructor(options: ExecutionsOptions) {
     this.#options = options;
     this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
+    const { limits } = options;
+    this.#budgets = {
+      steps: limits.max_steps,
+      apiCalls: limits.max_api_calls,
+      dataBytes: limits.max_data_bytes,
+      iterations: limits.max_iterations,
+    };
     this.#late = new LateRecords({ ...options, live: () => this.#live.values() });
   }
 
@@ -92,8 +101,8 @@ export class Executions {
       end: null,
     };
     const ready = { asked, plan: planned.plan };
-    const known = this.#live.get(nameOf(row));
     const late = new LiveExecution(row, principal);
+    const known = this.#live.get(late.name);
     if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
       this.#late.watch();
       return begunNow(this.#start(late, ready));
@@ -122,7 +131,7 @@ export class Executions {
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live.get(nameOf(key));
-    live?.controller.abort(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
+    live?.stop.abort(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
     await live?.ended;
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
@@ -173,7 +182,7 @@ export class Executions {
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
     const cancel = this.#options.clock.after(drainMs, () => {
-      for (const { controller } of this.#live.values()) controller.abort(SUSPENDED);
+      for (const { stop } of this.#live.values()) stop.abort(SUSPENDED);
     });
     await Promise.all(this.#working.values());
     cancel();
@@ -208,7 +217,7 @@ export class Executions {
           // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
           if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
             throw error;
-          await clock.wait(STORE_PAUSE_MS, live.controller.signal);
+          await clock.wait(STORE_PAUSE_MS, live.stop.signal);
         }
       }
     } catch (error) {
@@ -222,11 +231,11 @@ export class Executions {
   }
 
   /** One that was cancelled while it waited needs no place to end in. */
-  async #slot({ row, controller }: LiveExecution): Promise<Slot | undefined> {
+  async #slot({ row, stop }: LiveExecution): Promise<Slot | undefined> {
     const free = this.#slots.tryTake(EVERYBODY);
     if (free !== undefined) return free;
     try {
-      const { signal } = controller;
+      const { signal } = stop;
       return await this.#slots.take({ agentId: EVERYBODY, principal: row.owner, priority: 0, signal });
     } catch (error) {
       if (error === SUSPENDED) throw error;
@@ -248,8 +257,7 @@ export class Executions {
     const { store, clock, planner, calls, storedData, limits, run } = this.#options;
     if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
     const { asked, plan } = planned;
-    const { row, principal, controller } = live;
-    const { signal } = controller;
+    const { row, principal, stop: signal } = live;
     const journal = new EffectJournal({
       key: row,
       store,
@@ -264,13 +272,8 @@ export class Executions {
       effects,
       timeoutMs,
       signal,
-      ...(limits.cache_seconds > 0 && { caller: principal.id }),
-      budgets: {
-        steps: limits.max_steps,
-        apiCalls: limits.max_api_calls,
-        dataBytes: limits.max_data_bytes,
-        iterations: limits.max_iterations,
-      },
+      caller: limits.cache_seconds > 0 ? principal.id : undefined,
+      budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
       onProgress: (progress) => live.tell(progress),
     });
@@ -279,7 +282,7 @@ export class Executions {
     await journal.settle();
     await this.#end(live, ended);
     // What it still waits for, nobody wants any more.
-    if (effects.isWaiting) controller.abort(OVER);
+    if (effects.isWaiting) signal.abort(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */

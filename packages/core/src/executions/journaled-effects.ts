@@ -1,6 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
+import { abortSignalOf } from '../runs/stop.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
 import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
@@ -45,7 +46,7 @@ export class JournaledEffects implements Effects {
       throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while it was under way.'));
     }
     if (request.method !== 'GET') {
-      if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: JSON.stringify({ digest }) });
+      if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: { digest } });
       await journal.flush();
     }
     let answer: ApiAnswer;
@@ -60,9 +61,7 @@ export class JournaledEffects implements Effects {
     } finally {
       this.#waiting--;
     }
-    const { bytes, ...told } = answer;
-    const note = JSON.stringify({ digest, ...told });
-    journal.add({ kind: 'call', key, note, bytes });
+    journal.add({ kind: 'call', key, note: noteOf(digest, answer), bytes: answer.bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
   }
@@ -73,7 +72,7 @@ export class JournaledEffects implements Effects {
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();
-    const effect = journal.place({ kind: 'store', key, note: JSON.stringify({ digest }) });
+    const effect = journal.place({ kind: 'store', key, note: { digest } });
     await storedData.keep(write, { owner: context.principal.id, by: { key: journal.key, effects: [effect] } });
   }
 
@@ -84,13 +83,13 @@ export class JournaledEffects implements Effects {
     // A clock that was set back must not make it wait for longer than was asked.
     until = Math.min(until, clock.now().getTime() + milliseconds);
     if (past === undefined) {
-      journal.add({ kind: 'wait', key, note: JSON.stringify({ digest, until }) });
+      journal.add({ kind: 'wait', key, note: { digest, until } });
       await journal.flush();
     }
     const left = until - clock.now().getTime();
     if (left <= 0) return;
     this.#waiting++;
-    await clock.wait(left, context.signal).finally(() => this.#waiting--);
+    await clock.wait(left, abortSignalOf(context.signal)).finally(() => this.#waiting--);
   }
 
   async now(key: string, digest: string): Promise<number> {
@@ -98,7 +97,7 @@ export class JournaledEffects implements Effects {
     const past = this.#past('now', key, digest);
     if (past !== undefined) return JSON.parse(past.note).at;
     const at = clock.now().getTime();
-    journal.add({ kind: 'now', key, note: JSON.stringify({ digest, at }) });
+    journal.add({ kind: 'now', key, note: { digest, at } });
     return at;
   }
 
@@ -113,7 +112,7 @@ export class JournaledEffects implements Effects {
     journal.add({
       kind: 'stored',
       key,
-      note: JSON.stringify({ labels }),
+      note: { labels },
       ...(value !== undefined && { bytes: value.bytes }),
     });
     return value;
@@ -129,10 +128,14 @@ export class JournaledEffects implements Effects {
   /** A call that failed has failed in every run. */
   #ended(key: string, digest: string, known: Failure): Refused {
     const { journal } = this.#options;
-    journal.add({ kind: 'call', key, note: JSON.stringify({ digest, failure: known }) });
+    journal.add({ kind: 'call', key, note: { digest, failure: known } });
     journal.flushSoon();
     return new Refused(known);
   }
+}
+
+function noteOf(digest: string, { bytes: _, ...told }: ApiAnswer): object {
+  return { digest, ...told };
 }
 
 /** The labels are those of its time, for the credential may be bound to other hosts by now. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts';
+import { Stop } from '../runs/stop.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
@@ -13,8 +14,11 @@ export interface ExecutionEvent {
 /** An execution that runs in this process, and what it has told so far. */
 export class LiveExecution {
   readonly row: ExecutionRow;
+  /** Its name among all executions. */
+  readonly name: string;
   readonly principal: Principal;
-  readonly controller = new AbortController();
+  /** Ends it. */
+  readonly stop = new Stop();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
@@ -31,6 +35,7 @@ export class LiveExecution {
 
   constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
     this.row = row;
+    this.name = nameOf(row);
     this.principal = principal;
     this.recording = recording;
     this.ended = new Promise((resolve, reject) => {
@@ -39,11 +44,6 @@ export class LiveExecution {
     });
     // Nobody may be waiting for it.
     this.ended.catch(() => {});
-  }
-
-  /** Its name among all executions. */
-  get name(): string {
-    return nameOf(this.row);
   }
 
   /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */
@@ -62,7 +62,11 @@ export class LiveExecution {
   close(): string {
     this.#closing = true;
     const { executionId } = this.row;
-    return `[${this.#events.map((progress, sequence) => dataOf(sequence, executionId, progress)).join(',')}]`;
+    let text = '';
+    for (let sequence = 0; sequence < this.#events.length; sequence++) {
+      text += `${sequence === 0 ? '' : ','}${dataOf(sequence, executionId, this.#events[sequence] as Progress)}`;
+    }
+    return `[${text}]`;
   }
 
   finish(status: string, result: string): void {

@@ -60,6 +60,7 @@ function codingOf({ headers }: Head): string | undefined {
 /** Without what was true only of the bytes on their way. */
 function shownHeaders({ headers }: Head, redactor: Redactor | undefined): InboundAnswer['headers'] {
   const isCoded = headers['content-encoding'] !== undefined;
+  if (!isCoded && redactor === undefined) return headers;
   const shown: [string, string | readonly string[]][] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || (isCoded && OF_THE_CODING.has(name))) continue;

@@ -1,11 +1,12 @@
 import type { Cancel, Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
+import type { StopSignal } from '../runs/stop.ts';
 import type { Exchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 
 /** The time one exchange has, its body included: it ends when that is over, or when its caller does not want it any more. */
 export class Deadline {
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: StopSignal | undefined;
   readonly #stop: Cancel;
   readonly #cancel = () => this.#end(this.#signal?.reason);
   #exchange: Exchange | undefined;
@@ -51,5 +52,5 @@ export class Deadline {
 interface DeadlineOptions {
   readonly clock: Clock;
   readonly milliseconds: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
 }

@@ -23,12 +23,11 @@ export function allowedHosts(hosts: Iterable<HostPort>): AllowedHosts {
 }
 
 /**
- * Judges a URL before anything is looked up. The host is judged as the WHATWG parser gives it, never as it was written:
+ * Judges a URL, as it was written and as it was read, before anything is looked up. The host is judged as the WHATWG parser gives it, never as it was written:
  * `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are one.
  */
-export function judgeUrl(text: string, allowed: AllowedHosts): Destination | Failure {
-  if (!URL.canParse(text)) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
-  const url = new URL(text);
+export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHosts): Destination | Failure {
+  if (url === undefined) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
   const secure = SECURE[url.protocol];
   if (secure === undefined) return refused(`only https is let out; got ${show(url.protocol.slice(0, 40))}`);
   if (url.username !== '' || url.password !== '') return refused('it must not hold a user name or password');

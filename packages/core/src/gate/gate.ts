@@ -1,4 +1,5 @@
 import type { Failure } from '@dragoman/protocols';
+import type { StopSignal } from '../runs/stop.ts';
 
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
@@ -23,12 +24,12 @@ export interface OutboundRequest {
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
   readonly headers?: Readonly<Record<string, string | CredentialUse>>;
   /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
-  readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown };
+  readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** For the whole exchange, the body included. */
   readonly timeoutMs: number;
   /** After inflation. */
   readonly maxBytes: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: StopSignal | undefined;
 }
 
 /** Where a secret goes. The vault puts it there; nobody else sees it. */

@@ -4,6 +4,7 @@ import type { buildConnector } from 'undici';
 import { LimitedLog } from '../agents/limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
+import { abortSignalOf, type StopSignal } from '../runs/stop.ts';
 import { unlessAborted } from '../runs/until-aborted.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
@@ -15,6 +16,7 @@ import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
+import { KnownUrls } from './known-urls.ts';
 import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
@@ -54,6 +56,7 @@ export function openGate({
     secrets,
     dialler,
     limits,
+    urls: new KnownUrls(),
     resolve: rememberingResolve(resolve, { clock, forMs: limits.resolved_ms }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
   };
@@ -76,7 +79,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
 
   async request(request: OutboundRequest): Promise<InboundAnswer> {
     const { signal, timeoutMs, caller } = request;
-    signal?.throwIfAborted();
+    if (signal?.aborted === true) throw signal.reason;
     const destination = this.#judge(request.url, WEB, caller);
     const uses = credentialsIn(request);
     if (uses.length > 0) this.#secrets().admit(uses, destination);
@@ -141,7 +144,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 
   #judge(url: string, schemes: ReadonlySet<string>, caller: string | undefined): Destination {
-    const judged = judgeUrl(url, this.#allowed);
+    const judged = judgeUrl(url, this.#parts.urls.read(url), this.#allowed);
     if (!isDestination(judged)) {
       this.#parts.log.write('warn', { caller, reason: judged.message }, 'the gate refused a URL');
       throw new Refused(judged);
@@ -188,7 +191,9 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const key = { caller, credentials: released?.key ?? '', origin: url.origin, address };
       try {
-        return await ask(await bound.wait(this.#parts.pools.get(key)), outbound, { maxBytes, redactor, bound, limits });
+        const found = this.#parts.pools.get(key);
+        const pool = found instanceof Promise ? await bound.wait(found) : found;
+        return await ask(pool, outbound, { maxBytes, redactor, bound, limits });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
@@ -206,8 +211,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return new Refused(unreachable(destination.isAllowed ? reason : undefined));
   }
 
-  async #dawdle(signal: AbortSignal | undefined): Promise<void> {
-    await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal);
+  async #dawdle(signal: StopSignal | undefined): Promise<void> {
+    await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal && abortSignalOf(signal));
   }
 
   #secrets(): Secrets {
@@ -231,6 +236,7 @@ interface Parts {
   readonly resolve: Resolve;
   readonly pools: Pools;
   readonly limits: GateLimits;
+  readonly urls: KnownUrls;
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

@@ -38,10 +38,15 @@ export class Pools implements AsyncDisposable {
     });
   }
 
-  async get(key: PoolKey): Promise<Pool> {
+  /** At once where there is one already. */
+  get(key: PoolKey): Pool | Promise<Pool> {
+    const name = `${key.caller}\0${key.credentials}\0${key.origin}\0${key.address}`;
+    return this.#pools.get(name) ?? this.#open(name, key);
+  }
+
+  async #open(name: string, key: PoolKey): Promise<Pool> {
     // Loaded with the first request: a server that calls nobody need not keep it in memory.
     this.#undici ??= await import('undici');
-    const name = `${key.caller}\0${key.credentials}\0${key.origin}\0${key.address}`;
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
     const pool = new this.#undici.Pool(key.origin, { ...this.#options, connect: this.#connect(key) });

@@ -13,11 +13,13 @@ export class Limiter {
   readonly #windows: SlidingWindows;
   readonly #limits: RateLimits;
   readonly #usualWindows: readonly Window[];
+  readonly #usualCallWindows: readonly Window[];
 
   constructor({ clock, limits = {} }: { clock: Clock; limits?: Partial<RateLimits> }) {
     this.#windows = new SlidingWindows({ clock });
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#usualWindows = requestWindows(this.#limits);
+    this.#usualCallWindows = callWindows(this.#limits);
   }
 
   /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */
@@ -27,7 +29,7 @@ export class Limiter {
 
   /** Counts one call to an API, or refuses it with the wait. */
   apiCall(principal: Principal): readonly WindowState[] {
-    return this.#take(principal, callWindows(this.limitsOf(principal)), 'API calls');
+    return this.#take(principal, this.#callWindowsOf(principal), 'API calls');
   }
 
   /** Every window of the principal, taking nothing. */
@@ -48,6 +50,10 @@ export class Limiter {
   /** Of most callers the same three, made once. */
   #requestWindowsOf(principal: Principal): readonly Window[] {
     return isEmpty(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
+  }
+
+  #callWindowsOf(principal: Principal): readonly Window[] {
+    return isEmpty(principal.limits) ? this.#usualCallWindows : callWindows(this.limitsOf(principal));
   }
 
   #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {

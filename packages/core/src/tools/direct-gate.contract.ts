@@ -1,4 +1,5 @@
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
+import { abortSignalOf } from '../runs/stop.ts';
 
 /** A way out for tests: straight to the host, as the request says, and nothing judged. */
 export function directGate(seen: OutboundRequest[] = []): Gate {
@@ -16,7 +17,7 @@ export function directGate(seen: OutboundRequest[] = []): Gate {
         ),
         redirect: 'manual',
         ...(body !== undefined && { body: 'bytes' in body ? Buffer.from(body.bytes) : JSON.stringify(body.json) }),
-        ...(request.signal && { signal: request.signal }),
+        ...(request.signal && { signal: abortSignalOf(request.signal) }),
       });
       return {
         status: answer.status,

@@ -23,6 +23,17 @@ export const DEFAULT_BUDGETS: Budgets = {
   patternText: 1_048_576,
 };
 
+/** What was told, and the usual for the rest. */
+export function wholeBudgets(told: Partial<Budgets> = {}): Budgets {
+  return {
+    steps: told.steps ?? DEFAULT_BUDGETS.steps,
+    apiCalls: told.apiCalls ?? DEFAULT_BUDGETS.apiCalls,
+    dataBytes: told.dataBytes ?? DEFAULT_BUDGETS.dataBytes,
+    iterations: told.iterations ?? DEFAULT_BUDGETS.iterations,
+    patternText: told.patternText ?? DEFAULT_BUDGETS.patternText,
+  };
+}
+
 /** Thrown where a run is larger than the place it runs in: it has to be done again elsewhere. */
 export class TooLargeHere extends Error {}
 
@@ -130,9 +141,14 @@ interface Entry {
   exact: boolean;
 }
 
-function tighter(budgets: Budgets, within: Within): Budgets {
-  const steps = Math.min(budgets.steps, within.steps);
-  return { ...budgets, steps, dataBytes: Math.min(budgets.dataBytes, within.dataBytes) };
+function tighter({ steps, apiCalls, dataBytes, iterations, patternText }: Budgets, within: Within): Budgets {
+  return {
+    steps: Math.min(steps, within.steps),
+    apiCalls,
+    dataBytes: Math.min(dataBytes, within.dataBytes),
+    iterations,
+    patternText,
+  };
 }
 
 const LESS = 'filter it before';

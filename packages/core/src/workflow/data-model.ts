@@ -16,20 +16,20 @@ export interface Write {
  * keeps what he read, and a fork costs nothing.
  */
 export class DataModel {
-  #root: JsonObject;
+  #roots: Roots;
   /** Where each written value came from, by the keys of its path. */
   readonly #origins: Map<string, { readonly path: Path; readonly origin: Origin }>;
   readonly #log: Write[] | undefined;
 
-  constructor(root: JsonObject = EMPTY, origins = new Map<string, { path: Path; origin: Origin }>(), log?: Write[]) {
-    this.#root = root;
+  constructor(roots: Roots = {}, origins = new Map<string, { path: Path; origin: Origin }>(), log?: Write[]) {
+    this.#roots = roots;
     this.#origins = origins;
     this.#log = log;
   }
 
   /** The value at a path; `undefined` where nothing is. */
   find(path: Path): Json | undefined {
-    let value: Json | undefined = this.#root[path.root];
+    let value: Json | undefined = this.#roots[path.root];
     for (const segment of path.segments) {
       if (value === undefined) return undefined;
       value = below(value, segment);
@@ -54,24 +54,24 @@ export class DataModel {
   write(path: Path, value: Json, origin: Origin): void {
     const [first, ...rest] = path.segments;
     if (first === undefined) throw new Error('a path has a segment');
-    this.#root = withMember(this.#root, path.root, put(this.#root[path.root] ?? EMPTY, first, rest, value, path));
+    this.#roots = { ...this.#roots, [path.root]: put(this.#roots[path.root] ?? EMPTY, first, rest, value, path) };
     this.#record(path, origin);
     this.#log?.push({ path, value, origin });
   }
 
   /** Takes away what is at a path; what lies around it stays. */
   remove(path: Path): void {
-    const [root, name = ''] = path.keys;
-    const tree = root === undefined ? undefined : this.#root[root];
-    if (root === undefined || path.keys.length !== 2 || !isObject(tree)) return;
-    this.#root = withMember(this.#root, root, withoutMember(tree, name));
+    const [, name = ''] = path.keys;
+    const tree = this.#roots[path.root];
+    if (path.keys.length !== 2 || !isObject(tree)) return;
+    this.#roots = { ...this.#roots, [path.root]: withoutMember(tree, name) };
     this.#origins.delete(keyOf(path));
   }
 
   /** Another model that begins as this one; what either writes later the other does not see. */
   fork(): { readonly model: DataModel; readonly writes: readonly Write[] } {
     const writes: Write[] = [];
-    return { model: new DataModel(this.#root, new Map(this.#origins), writes), writes };
+    return { model: new DataModel(this.#roots, new Map(this.#origins), writes), writes };
   }
 
   /** The places that were written and by which operation, for the words of an error. */
@@ -89,6 +89,9 @@ export class DataModel {
     this.#origins.set(keyOf(path), { path, origin });
   }
 }
+
+/** The trees there are. */
+type Roots = { readonly [Root in Path['root']]?: Json };
 
 /** A segment is tried as one key first, as it is written, then part by part (A2E, Path Syntax). */
 function below(value: Json, { literal, parts }: PathSegment): Json | undefined {
@@ -174,8 +177,16 @@ function withoutMember(target: JsonObject, key: string): JsonObject {
 }
 
 function keyOf(path: Path): string {
-  return path.keys.join('/');
+  let key = KEYS.get(path);
+  if (key === undefined) {
+    key = path.keys.join('/');
+    KEYS.set(path, key);
+  }
+  return key;
 }
+
+/** Paths stand in plans, and are used as often as those are run. */
+const KEYS = new WeakMap<Path, string>();
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;
 const HIGHEST_INDEX = 100_000;

@@ -1,4 +1,5 @@
 import type { Cancel } from '../ports.ts';
+import type { StopSignal } from '../runs/stop.ts';
 
 /**
  * Whether an execution is over before its time, and why. An `AbortSignal` of its own would do as well, at the price of much
@@ -25,7 +26,7 @@ export class EarlyEnd {
   }
 
   /** Ends with the signal, until that is called off. */
-  follow(signal: AbortSignal): Cancel {
+  follow(signal: StopSignal): Cancel {
     const follow = () => this.end(signal.reason);
     if (signal.aborted) follow();
     else signal.addEventListener('abort', follow, { once: true });

@@ -35,7 +35,7 @@ export interface PoolOptions {
 
 export interface PoolRunOptions extends Omit<RunOptions, 'clock' | 'cache' | 'breathe'> {
   /** Whose cached results may be used; `undefined` for nobody's. */
-  readonly caller?: string;
+  readonly caller?: string | undefined;
 }
 
 /**
@@ -49,6 +49,7 @@ export class WorkflowPool {
   readonly #waiting: Job[] = [];
   readonly #cache: MemoryResultCache;
   readonly #turns: Turns;
+  readonly #breathe = () => this.#turns.breathe();
   readonly #jobs = new InFlight<Job, number>();
   /** Those that run here. */
   readonly #light = new InFlight<Job, number>();
@@ -104,14 +105,18 @@ export class WorkflowPool {
     this.#lastRun += 1;
     job.run = this.#lastRun;
     this.#light.add(job.run, job);
+    const { timeoutMs, signal, budgets, onError, onProgress, caller } = options;
     const { status, results, written, skipped, errors, used } = await runPlan(plan, {
-      ...options,
       effects: job.effects,
       clock,
-      ...(options.onProgress !== undefined && { onProgress: (progress) => this.#tell(job, progress) }),
-      ...(options.caller !== undefined && { cache: this.#cache.of(options.caller) }),
+      timeoutMs,
+      signal,
+      budgets,
+      onError,
+      onProgress: onProgress && ((progress) => this.#tell(job, progress)),
+      cache: caller === undefined ? undefined : this.#cache.of(caller),
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
-      breathe: () => this.#turns.breathe(),
+      breathe: this.#breathe,
     });
     this.#light.remove(job.run);
     job.settle({ status, results: resultsText(results, written), skipped, errors, used });

@@ -2,7 +2,8 @@ import { failure, type Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
-import { Account, type Budgets, DEFAULT_BUDGETS, TooLargeHere, type Within } from './budget.ts';
+import type { StopSignal } from '../runs/stop.ts';
+import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import { EarlyEnd } from './early-end.ts';
@@ -18,14 +19,14 @@ export interface RunOptions {
   /** For the whole execution: everything it waits for is cut to what is left of it. */
   readonly timeoutMs: number;
   /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
-  readonly signal?: AbortSignal;
-  readonly budgets?: Partial<Budgets>;
+  readonly signal?: StopSignal | undefined;
+  readonly budgets?: Partial<Budgets> | undefined;
   /** `stop`, unless told otherwise: what follows a failed operation is skipped. */
-  readonly onError?: 'stop' | 'continue';
-  readonly onProgress?: (progress: Progress) => void;
-  readonly cache?: ResultCache;
+  readonly onError?: 'stop' | 'continue' | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly cache?: ResultCache | undefined;
   /** How large it may be here; what is larger rejects with `TooLargeHere` and is to be run elsewhere, from the beginning. */
-  readonly within?: Within;
+  readonly within?: Within | undefined;
   /** Called between operations: what it gives is waited for, so that others have their turn. */
   readonly breathe?: () => Promise<void> | undefined;
 }
@@ -68,7 +69,7 @@ export class Run {
   constructor(plan: Plan, options: RunOptions) {
     this.#plan = plan;
     this.options = options;
-    this.account = new Account({ ...DEFAULT_BUDGETS, ...options.budgets }, options.within);
+    this.account = new Account(wholeBudgets(options.budgets), options.within);
     this.#ends = options.clock.elapsed() + options.timeoutMs;
   }
 

@@ -112,8 +112,18 @@ export class StepRun implements StepContext {
   }
 
   async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
-    const timeoutMs = Math.min(request.timeoutMs, this.#run.remaining());
-    const whole = { ...request, operationId: this.operationId, timeoutMs, carries: this.#allLabels() };
+    const { method, url, query, headers, body, idempotencyKey } = request;
+    const whole: ApiRequest = {
+      operationId: this.operationId,
+      method,
+      url,
+      query,
+      headers,
+      body,
+      idempotencyKey,
+      timeoutMs: Math.min(request.timeoutMs, this.#run.remaining()),
+      carries: this.#allLabels(),
+    };
     const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;

@@ -14,22 +14,27 @@ export function writeAnswer(response: ServerResponse, answer: Answer, how: Deliv
     return pump(response, answer.stream, how.stallMs);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
-  if (answer.status !== 204 && answer.status !== 304) {
-    fields.push('Content-Length', String(Buffer.byteLength(text)));
-  }
+  const length = Buffer.byteLength(text);
+  if (answer.status !== 204 && answer.status !== 304) fields.push('Content-Length', String(length));
   response.writeHead(answer.status, fields);
   if (how.beforeEnd !== undefined) {
     response.write(text);
-    return how.beforeEnd().then(() => end(response, '', how.stallMs));
+    return how.beforeEnd().then(() => end(response, '', how));
   }
-  end(response, text, how.stallMs);
+  // Text with a byte for each character is ASCII. Told so, Node copies it; else it makes room for three times as much.
+  end(response, text, how, length === text.length ? 'latin1' : 'utf8');
   return undefined;
 }
 
 /** Ends the answer, and the patience for a peer that does not take it. */
-function end(response: ServerResponse, text: string, stallMs: number): void {
+function end(
+  response: ServerResponse,
+  text: string,
+  { stallMs }: Pick<Delivery, 'stallMs'>,
+  encoding: 'latin1' | 'utf8' = 'utf8',
+): void {
   const { socket } = response;
-  response.end(text);
+  response.end(text, encoding);
   if (socket !== null && socket.writableLength > 0) socket.setTimeout(stallMs);
 }
 

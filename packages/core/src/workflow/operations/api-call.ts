@@ -28,15 +28,18 @@ export const apiCall: Operation<ApiCallConfig> = {
     const body = compileBody(config.body as Json | undefined, config.headers ?? {}, compiling);
     const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
     const { method, timeout = DEFAULT_TIMEOUT } = config;
+    const hasHeaders = body.headers.length + headers.length > 0;
     return async (step) => {
       const answer = await step.call({
         method,
         url: url(step),
         query: query.map(({ name, fill }) => [name, fill(step)] as const),
-        headers: Object.fromEntries([
-          ...body.headers,
-          ...headers.map(({ name, fill }) => [name, oneLine(name, fill(step))] as const),
-        ]),
+        headers: hasHeaders
+          ? Object.fromEntries([
+              ...body.headers,
+              ...headers.map(({ name, fill }) => [name, oneLine(name, fill(step))] as const),
+            ])
+          : NO_HEADERS,
         body: body.build(step),
         idempotencyKey: key?.(step),
         timeoutMs: timeout,
@@ -73,3 +76,5 @@ function oneLine(name: string, value: string | CredentialUse): string | Credenti
   }
   return value;
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});

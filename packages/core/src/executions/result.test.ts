@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { ExecutionRow } from '../store/executions.ts';
+import { type EndedRun, resultText } from './result.ts';
+
+const run: EndedRun = { status: 'success', results: '{"a":1}', skipped: [], errors: [] };
+const rowAt = (acceptedAt: number): ExecutionRow => ({
+  owner: 'agent',
+  executionId: 'e-1',
+  digest: '',
+  idempotencyKey: null,
+  request: '',
+  acceptedAt,
+  end: null,
+});
+
+test('a result tells what came of an execution, and when', () => {
+  const at = Date.parse('2026-02-28T23:59:59.999Z');
+  expect(JSON.parse(resultText(rowAt(at), run, at + 8))).toEqual({
+    execution_id: 'e-1',
+    status: 'success',
+    results: { a: 1 },
+    duration_ms: 8,
+    started_at: '2026-02-28T23:59:59.999Z',
+    completed_at: '2026-03-01T00:00:00.007Z',
+  });
+});
+
+test('what was skipped and went wrong is in it', () => {
+  const errors = [1, 2].map((count) => ({ type: 'ExecutionError', message: `"${count}"` }) as const);
+  const text = resultText(rowAt(0), { ...run, status: 'error', skipped: ['b'], errors }, 0);
+  expect(JSON.parse(text)).toMatchObject({ skipped: ['b'], error: errors[0], errors });
+  expect(JSON.parse(text).started_at).toBe('1970-01-01T00:00:00.000Z');
+  expect(JSON.parse(resultText(rowAt(0), { ...run, errors: errors.slice(0, 1) }, 0))).not.toHaveProperty('errors');
+});

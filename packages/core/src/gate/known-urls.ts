@@ -1,0 +1,19 @@
+import { LRUCache } from 'lru-cache';
+
+/** URLs as they were read, by how they are written: the same ones are called again and again. Nobody may change one. */
+export class KnownUrls {
+  readonly #known = new LRUCache<string, URL>({ max: MOST_KNOWN });
+
+  /** `undefined` for what is no absolute URL. */
+  read(text: string): URL | undefined {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    if (!URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    if (text.length <= LONGEST_KNOWN) this.#known.set(text, url);
+    return url;
+  }
+}
+
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 2048;
