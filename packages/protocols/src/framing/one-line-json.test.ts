@@ -30,7 +30,11 @@ test('a text by itself is written as any value is, half a character too', () => 
     anyCharacter,
     fc.constantFrom('\uD800', '\uDFFF', '\u007F', '\u0080', '\u009F', '\u00A0', '\u2029'),
   );
-  fc.assert(fc.property(fc.string({ unit }), (text) => expect(quotedText(text)).toBe(oneLineJson(text))));
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      expect(quotedText(text)).toBe(oneLineJson(text));
+    }),
+  );
   for (let code = 0; code <= 0xffff; code++) {
     const character = String.fromCharCode(code);
     if (quotedText(character) !== oneLineJson(character)) expect.fail(`U+${code.toString(16)}`);
