@@ -119,11 +119,12 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
       expect(ended).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     }
 
-    const last = agent.call('wait', { ms: 50 });
+    // Long enough for three requests over HTTP on a busy machine.
+    const last = agent.call('wait', { ms: 300 });
     agent.send('shutdown', { timeout: 5 });
     const late = agent.call('sum', { of: [] });
     expect(await agent.answer(late)).toMatchObject({ type: 'error', code: 'busy' });
-    expect(await agent.answer(last)).toMatchObject({ data: { data: { waited: 50 } } });
+    expect(await agent.answer(last)).toMatchObject({ data: { data: { waited: 300 } } });
     expect(await agent.peer.next()).toBeUndefined();
   });
 
