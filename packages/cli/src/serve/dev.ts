@@ -120,5 +120,5 @@ function whatToTry({ keys, settings: { data }, context: { folder } }: Told): str
   return `${lines.join('\n')}\n`;
 }
 
-/** A look that takes longer has found something wrong. */
-const LOOK_MS = 10_000;
+/** It takes a second, or ten where much else runs; one that takes longer has found something wrong. */
+const LOOK_MS = 30_000;

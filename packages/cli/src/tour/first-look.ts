@@ -31,10 +31,16 @@ export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
     try {
       yield done(true, await show(stage));
     } catch (error) {
-      if (stage.signal.aborted) return;
-      yield done(false, error instanceof Error ? error.message : String(error));
+      const { aborted, reason } = stage.signal;
+      // Who stops the server wants to hear no more; who waits wants to know for what.
+      if (aborted && !isTimeout(reason)) return;
+      yield done(false, aborted ? 'it took too long' : error instanceof Error ? error.message : String(error));
     }
   }
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
 /** In the order in which a person meets them. A new one is a line here. */
