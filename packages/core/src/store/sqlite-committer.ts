@@ -19,6 +19,7 @@ export class Committer {
   readonly #ballast: Ballast;
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
+  readonly #onLongLog: () => void;
   readonly #elapsed: () => number;
   #room = true;
   #writes = 0;
@@ -27,14 +28,17 @@ export class Committer {
   #checkpoints = 0;
   #commitsSinceCheckpoint = 0;
   #commitsPerCheckpoint = 256;
+  /** Somebody else moves the log. */
+  #isMoving = false;
 
-  constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
+  constructor({ database, ballast, logPath, onRoom, onLongLog, elapsed }: CommitterOptions) {
     this.#database = database;
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
     this.#ballast = ballast;
     this.#logPath = logPath;
     this.#onRoom = onRoom;
+    this.#onLongLog = onLongLog;
     this.#elapsed = elapsed;
   }
 
@@ -74,10 +78,26 @@ export class Committer {
     }
   }
 
-  /** For after the answers: nobody should wait for it. */
+  /**
+   * For after the answers: nobody should wait for it. To move a long log takes as long as dozens of commits, so another
+   * thread does while we go on writing. What it leaves us is what came meanwhile, and that is moved at once.
+   */
   checkpointWhenDue(): void {
     const due = this.#commitsSinceCheckpoint >= this.#commitsPerCheckpoint || this.#logBytes() > 2 * LOG_BYTES;
-    if (due) this.#checkpoint();
+    if (!due) return;
+    const bytes = this.#logBytes();
+    if (this.#isMoving ? bytes > LONGEST_LOG_BYTES : bytes < LONG_LOG_BYTES) this.#checkpoint();
+    else if (!this.#isMoving) {
+      this.#isMoving = true;
+      this.#onLongLog();
+    }
+  }
+
+  /** The log was moved up to where it was, or the disk failed. */
+  moved(error: ErrorData | null): void {
+    this.#isMoving = false;
+    if (error !== null) throw new Error(error.message);
+    this.#checkpoint();
   }
 
   /** Moves all of the log into the database and cuts it off: what was overwritten since is in no file any more. */
@@ -212,6 +232,8 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
+  /** Called when the log should be moved by somebody else, who tells `moved`. */
+  readonly onLongLog: () => void;
   /** Milliseconds that only ever grow. */
   readonly elapsed: () => number;
 }
@@ -277,3 +299,7 @@ function broken(reason: string): ErrorData {
 
 /** SQLite's default. */
 const PAGE_BYTES = 4096;
+/** A shorter log is moved sooner than another thread would begin. */
+const LONG_LOG_BYTES = LOG_BYTES / 4;
+/** Whoever moves it does not keep up with us. */
+const LONGEST_LOG_BYTES = 4 * LOG_BYTES;

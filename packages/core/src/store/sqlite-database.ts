@@ -27,6 +27,9 @@ function refuseDamaged(database: Database): void {
   if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { errcode: SQLITE_CORRUPT });
 }
 
+/** In the data folder. */
+export const DATABASE = 'dragoman.db';
+
 /** How long the write-ahead log may become before it is moved. A log that is used again costs half of one that grows. */
 export const LOG_BYTES = 16_777_216;
 

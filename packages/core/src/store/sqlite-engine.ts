@@ -1,3 +1,4 @@
+import type { EngineModule } from './sqlite-messages.ts';
 import { StoreError } from './store-error.ts';
 
 /** What we use of SQLite, the same in both drivers. Tests hand in one that fails on demand. */
@@ -33,6 +34,11 @@ export async function loadEngine(version: string = process.versions.node): Promi
       cause,
     });
   }
+}
+
+/** The one of a module, where one is told. */
+export async function engineOf(module: EngineModule | undefined): Promise<Engine> {
+  return module === undefined ? loadEngine() : (await import(module.url)).engine(module.data);
 }
 
 /** What an error of the driver means for the store. */

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { builtProgram } from '../../test-support/built-program.ts';
 import { smallDisk } from '../../test-support/small-disk.ts';
-import { CHECKPOINT, COMMIT, HOLD, INSERT, REACHED, SELECT } from './fixtures/faulty-engine.mjs';
+import { CHECKPOINT, COMMIT, HOLD, HOLD_MOVE, INSERT, MOVES, REACHED, SELECT } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import type { StoreError } from './store-error.ts';
@@ -88,6 +88,21 @@ describe('with a driver that fails', () => {
     );
     await expect(inTurn(writes)).rejects.toMatchObject(UNAVAILABLE);
     expect(fatal).toHaveLength(1);
+  });
+
+  test('others write while a long log is moved, and a failed fsync of that move breaks the store', async () => {
+    const envelope = 'x'.repeat(200_000);
+    let count = 0;
+    const accept = () => store.requests.accept(requestRow({ requestId: `r${count++}`, envelope }));
+    Atomics.store(control, HOLD_MOVE, 1);
+    while (Atomics.load(control, MOVES) === 0) await accept();
+    for (let more = 0; more < 20; more++) expect(await accept()).toEqual({ repeat: false });
+    expect(await store.stats()).toMatchObject({ checkpoints: 0 });
+    Atomics.store(control, CHECKPOINT, IOERR_FSYNC);
+    Atomics.store(control, HOLD_MOVE, 0);
+    Atomics.notify(control, HOLD_MOVE);
+    await expect.poll(() => fatal.length).toBe(1);
+    await expect(accept()).rejects.toMatchObject(UNAVAILABLE);
   });
 
   test('a disk that cannot be read breaks the store', async () => {

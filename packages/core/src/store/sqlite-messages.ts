@@ -18,8 +18,20 @@ export interface EngineModule {
   readonly data: unknown;
 }
 
-/** Calls one after the other, each as its id, its name, the number of its values, and those; or the end. */
-export type ToThread = readonly unknown[] | 'close';
+/**
+ * Calls one after the other, each as its id, its name, the number of its values, and those; that the log was moved, or why it
+ * could not be; or the end.
+ */
+export type ToThread = readonly unknown[] | { readonly moved: ErrorData | null } | 'close';
+
+/** What the thread that moves the log is told; it answers a move as `moved` above says. */
+export type ToMover = 'move' | 'close';
+
+/** Handed to it when it starts. */
+export interface MoverSetup {
+  readonly path: string;
+  readonly engine: EngineModule | undefined;
+}
 
 export interface Call {
   readonly id: number;
@@ -34,6 +46,8 @@ export type FromThread =
   | readonly unknown[]
   | { readonly kind: 'failed'; readonly failed: readonly FailedAnswer[] }
   | { readonly kind: 'broken'; readonly error: ErrorData }
+  /** The log is long: somebody should move it. */
+  | { readonly kind: 'long-log' }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

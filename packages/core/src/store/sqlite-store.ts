@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { InFlight } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
@@ -7,7 +7,17 @@ import type { ExecutionAccepted } from './executions.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
-import type { EngineModule, ErrorData, FromThread, Questions, ThreadSetup } from './sqlite-messages.ts';
+import { DATABASE } from './sqlite-database.ts';
+import type {
+  EngineModule,
+  ErrorData,
+  FromThread,
+  MoverSetup,
+  Questions,
+  ThreadSetup,
+  ToMover,
+  ToThread,
+} from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {
   Accepted,
@@ -58,7 +68,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       if ('level' in message) return options.log?.[message.level](message.fields, message.message);
       worker.off('message', first).off('error', refuse);
       if ('kind' in message && message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
-      else open(new SqliteStore(worker, options));
+      else open(new SqliteStore(worker, setup, options));
     });
   });
 }
@@ -70,6 +80,9 @@ export class SqliteStore implements Store {
   readonly #onFatal: (error: StoreError) => void;
   readonly #log: Log | undefined;
   readonly #pending = new InFlight<Pending, number>();
+  readonly #moverSetup: MoverSetup;
+  /** Starts with the first log that is long. */
+  #mover: Worker | undefined;
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
   #asked = 0;
@@ -78,8 +91,13 @@ export class SqliteStore implements Store {
   /** Why nothing is taken any more. */
   #reason: StoreError | undefined;
 
-  constructor(worker: Worker, { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>) {
+  constructor(
+    worker: Worker,
+    { folder, engine }: ThreadSetup,
+    { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>,
+  ) {
     this.#worker = worker;
+    this.#moverSetup = { path: join(folder, DATABASE), engine };
     this.#onFatal = onFatal;
     this.#log = log;
     this.#exited = new Promise((exited) => worker.once('exit', () => exited()));
@@ -263,6 +281,7 @@ export class SqliteStore implements Store {
     }
     this.#worker.ref();
     await this.#exited;
+    await this.#stopMover();
   }
 
   async #forgetCaller(owner: string): Promise<Forgotten> {
@@ -314,11 +333,35 @@ export class SqliteStore implements Store {
       for (let at = 0; at < message.length; at += 2) this.#settled(Number(message[at]))?.resolve(message[at + 1]);
     } else if (message.kind === 'failed') {
       for (const { id, error } of message.failed) this.#settled(id)?.reject(errorOf(error));
+    } else if (message.kind === 'long-log') {
+      this.#mover ??= this.#startMover();
+      this.#mover.ref();
+      this.#mover.postMessage('move' satisfies ToMover);
     } else if (message.kind === 'log') {
       this.#log?.[message.level](message.fields, message.message);
     } else if (message.kind === 'broken') {
       this.#break(message.error.message);
     }
+  }
+
+  #startMover(): Worker {
+    const mover = startThread('log-thread', { workerData: this.#moverSetup, name: 'dragoman store log' });
+    mover.on('message', (moved: ErrorData | null) => {
+      mover.unref();
+      this.#worker.postMessage({ moved } satisfies ToThread);
+    });
+    mover.on('error', (error) => this.#break(`The thread of the store's log failed: ${error.message}`));
+    return mover;
+  }
+
+  /** Told to end, and waited for: the driver does not survive that its thread is ended while it works. */
+  async #stopMover(): Promise<void> {
+    const mover = this.#mover;
+    if (mover === undefined) return;
+    const exited = new Promise((exit) => mover.once('exit', exit));
+    mover.ref();
+    mover.postMessage('close' satisfies ToMover);
+    await exited;
   }
 
   #settled(id: number): Pending | undefined {

@@ -4,8 +4,8 @@ import { Ballast } from './ballast.ts';
 import { FolderLock } from './folder-lock.ts';
 import { createPrivateFolder } from './private-files.ts';
 import { Committer, errorData } from './sqlite-committer.ts';
-import { openDatabase } from './sqlite-database.ts';
-import { type Database, type Engine, faultOf, loadEngine } from './sqlite-engine.ts';
+import { DATABASE, openDatabase } from './sqlite-database.ts';
+import { type Database, type Engine, engineOf, faultOf } from './sqlite-engine.ts';
 import {
   type Answer,
   type Call,
@@ -38,8 +38,7 @@ interface Opened {
 }
 
 async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Promise<Opened> {
-  const engine: Engine =
-    module === undefined ? await loadEngine() : await (await import(module.url)).engine(module.data);
+  const engine = await engineOf(module);
   if (!createPrivateFolder(folder, DATABASE)) {
     log('warn', { folder }, 'others may read the names in the data folder, which existed before: chmod 700 hides them');
   }
@@ -50,7 +49,14 @@ async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Prom
     const database = openMakingRoom({ engine, path, ballast });
     if (!ballast.restore()) log('warn', { folder, bytes: ballastBytes }, 'the disk has no room for the ballast');
     const elapsed = () => performance.now();
-    const committer = new Committer({ database, ballast, logPath: `${path}-wal`, onRoom: tellRoom, elapsed });
+    const committer = new Committer({
+      database,
+      ballast,
+      logPath: `${path}-wal`,
+      onRoom: tellRoom,
+      onLongLog: () => say({ kind: 'long-log' }),
+      elapsed,
+    });
     return { driver: engine.name, lock, committer };
   } catch (error) {
     lock.release();
@@ -85,6 +91,7 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
+    else if ('moved' in message) committer.moved(message.moved);
     else
       for (const call of callsIn(message))
         (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
@@ -145,8 +152,6 @@ function tellRoom(room: boolean): void {
   if (room) log('info', { folder: setup.folder }, 'the disk has room again');
   else log('error', { folder: setup.folder }, 'the disk is full: nothing new is recorded');
 }
-
-const DATABASE = 'dragoman.db';
 
 /** Writes that share one commit at most: what a read may have to wait for. */
 const BATCH = 512;
