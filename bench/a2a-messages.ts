@@ -177,4 +177,4 @@ function signed(message: ReturnType<typeof request>, key: Parameters<typeof sign
   return { ...message, auth: { ...auth, signature } };
 }
 
-const ROUNDS = 5;
+const ROUNDS = 3;
