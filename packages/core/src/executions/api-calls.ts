@@ -1,5 +1,6 @@
 import { type Failure, failure, retryAfterMs } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
+import { abortSignalOf, type StopSignal } from '../ending.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
@@ -9,7 +10,6 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
-import { abortSignalOf, type StopSignal } from '../runs/stop.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import type { AnswerCache } from './answer-cache.ts';

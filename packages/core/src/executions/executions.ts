@@ -131,7 +131,7 @@ export class Executions {
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live.get(nameOf(key));
-    live?.stop.abort(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
+    live?.ending.end(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
     await live?.ended;
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
@@ -182,7 +182,7 @@ export class Executions {
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
     const cancel = this.#options.clock.after(drainMs, () => {
-      for (const { stop } of this.#live.values()) stop.abort(SUSPENDED);
+      for (const { ending } of this.#live.values()) ending.end(SUSPENDED);
     });
     await Promise.all(this.#working.values());
     cancel();
@@ -217,7 +217,7 @@ export class Executions {
           // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
           if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
             throw error;
-          await clock.wait(STORE_PAUSE_MS, live.stop.signal);
+          await clock.wait(STORE_PAUSE_MS, live.ending.signal);
         }
       }
     } catch (error) {
@@ -231,11 +231,11 @@ export class Executions {
   }
 
   /** One that was cancelled while it waited needs no place to end in. */
-  async #slot({ row, stop }: LiveExecution): Promise<Slot | undefined> {
+  async #slot({ row, ending }: LiveExecution): Promise<Slot | undefined> {
     const free = this.#slots.tryTake(EVERYBODY);
     if (free !== undefined) return free;
     try {
-      const { signal } = stop;
+      const { signal } = ending;
       return await this.#slots.take({ agentId: EVERYBODY, principal: row.owner, priority: 0, signal });
     } catch (error) {
       if (error === SUSPENDED) throw error;
@@ -257,7 +257,7 @@ export class Executions {
     const { store, clock, planner, calls, storedData, limits, run } = this.#options;
     if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
     const { asked, plan } = planned;
-    const { row, principal, stop: signal } = live;
+    const { row, principal, ending: signal } = live;
     const journal = new EffectJournal({
       key: row,
       store,
@@ -282,7 +282,7 @@ export class Executions {
     await journal.settle();
     await this.#end(live, ended);
     // What it still waits for, nobody wants any more.
-    if (effects.isWaiting) signal.abort(OVER);
+    if (effects.isWaiting) signal.end(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */

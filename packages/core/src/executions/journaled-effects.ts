@@ -1,7 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
+import { abortSignalOf } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
-import { abortSignalOf } from '../runs/stop.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
 import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';

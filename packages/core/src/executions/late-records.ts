@@ -44,7 +44,7 @@ export class LateRecords {
   async now(live: LiveExecution): Promise<void> {
     live.recording ??= this.#options.store.accept(live.row);
     const { repeat } = await live.recording;
-    if (repeat) live.stop.abort(REPEATED);
+    if (repeat) live.ending.end(REPEATED);
   }
 
   /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */

@@ -1,5 +1,5 @@
+import { Ending } from '../ending.ts';
 import type { Principal } from '../principal.ts';
-import { Stop } from '../runs/stop.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
@@ -18,7 +18,7 @@ export class LiveExecution {
   readonly name: string;
   readonly principal: Principal;
   /** Ends it. */
-  readonly stop = new Stop();
+  readonly ending = new Ending();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */

@@ -1,6 +1,6 @@
+import type { StopSignal } from '../ending.ts';
 import type { Cancel, Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
-import type { StopSignal } from '../runs/stop.ts';
 import type { Exchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 

@@ -23,8 +23,8 @@ export function allowedHosts(hosts: Iterable<HostPort>): AllowedHosts {
 }
 
 /**
- * Judges a URL, as it was written and as it was read, before anything is looked up. The host is judged as the WHATWG parser gives it, never as it was written:
- * `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are one.
+ * Judges a URL, as it was written and as it was read, before anything is looked up. The host is judged as the WHATWG parser
+ * gives it, never as it was written: `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are one.
  */
 export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHosts): Destination | Failure {
   if (url === undefined) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);

@@ -1,5 +1,5 @@
 import type { Failure } from '@dragoman/protocols';
-import type { StopSignal } from '../runs/stop.ts';
+import type { StopSignal } from '../ending.ts';
 
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import { Ending } from '../ending.ts';
 import type { Principal } from '../principal.ts';
-import { Ending } from './ending.ts';
 import type { ToolEvent } from './tool.ts';
 import type { ToolFilter, ToolRegistry } from './tool-registry.ts';
 

@@ -1,5 +1,5 @@
+import { abortSignalOf } from '../ending.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
-import { abortSignalOf } from '../runs/stop.ts';
 
 /** A way out for tests: straight to the host, as the request says, and nothing judged. */
 export function directGate(seen: OutboundRequest[] = []): Gate {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
+import { Ending } from '../ending.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
-import { Ending } from './ending.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 

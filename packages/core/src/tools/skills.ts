@@ -70,7 +70,7 @@ export class Skills {
     try {
       return await answerOf(this.#options.engine, envelope, running);
     } catch (error) {
-      if (ending.isOver) throw ending.reason;
+      if (ending.aborted) throw ending.reason;
       if (failureOf(error) !== undefined) throw error;
       const { message, code } = error as { message: string; code?: unknown };
       throw new WireRefused('skill_error', message, typeof code === 'string' ? { e2a_code: code } : {});

@@ -1,10 +1,10 @@
 import { failure, type Issue, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ending } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { Deadlines } from './deadlines.ts';
-import type { Ending } from './ending.ts';
 import { isLargerThan } from './plain-json.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
@@ -101,7 +101,7 @@ export class ToolRegistry {
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
     const { name, args, principal, ending, onEvent } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
-    if (ending.isOver) throw ending.reason;
+    if (ending.aborted) throw ending.reason;
     const startedAt = this.#clock.elapsed();
     const running = new RunningTool(principal, onEvent);
     const outcome = outcomeOf(tool, args, running);

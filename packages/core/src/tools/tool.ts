@@ -1,8 +1,8 @@
 import type { Issue, Json, JsonObject } from '@dragoman/protocols';
 import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Ending } from '../ending.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
-import type { Ending } from './ending.ts';
 
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {

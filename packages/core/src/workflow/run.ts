@@ -1,8 +1,8 @@
 import { failure, type Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import type { StopSignal } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
-import type { StopSignal } from '../runs/stop.ts';
 import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -174,7 +174,7 @@ export class Run {
       this.#stopped = true;
       throw error;
     }
-    const ended = this.ending.isEnded;
+    const ended = this.ending.aborted;
     const told = ended ? this.ending.reason : error;
     if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
@@ -183,7 +183,7 @@ export class Run {
   }
 
   #checkAlive(): void {
-    if (this.ending.isEnded) throw this.ending.reason;
+    if (this.ending.aborted) throw this.ending.reason;
     if (this.#stopped) throw STOP;
   }
 
@@ -208,7 +208,7 @@ export class Run {
   }
 
   #status(succeeded: number, failed: number): RunResult['status'] {
-    if (this.ending.isEnded && failed > 0) {
+    if (this.ending.aborted && failed > 0) {
       return failureOf(this.ending.reason)?.code === 'timeout' ? 'timeout' : 'cancelled';
     }
     if (failed === 0) return 'success';

@@ -1,7 +1,7 @@
 import { InFlight, isObject, type JsonObject } from '@dragoman/protocols';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { Ending } from '../ending.ts';
+import type { Ending } from '../../ending.ts';
 
 /** What a server answers with instead of a result (JSON-RPC 2.0 §5.1). */
 export class JsonRpcError extends Error {
@@ -76,7 +76,7 @@ export class DirectTransport implements Transport {
         this.#tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled }, () => {});
         reject(ending.reason);
       });
-      if (ending.isOver) {
+      if (ending.aborted) {
         reject(ending.reason);
         return;
       }

@@ -9,11 +9,11 @@ import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
+import { Ending } from '../../ending.ts';
 import { CredentialUse, type OutboundRequest } from '../../gate/gate.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
 import { MemoryStore } from '../../store/memory-store.ts';
 import { directGate } from '../direct-gate.contract.ts';
-import { Ending } from '../ending.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
 

@@ -286,7 +286,7 @@ export class McpServer implements AsyncDisposable {
         },
       });
     } catch (error) {
-      if (ending.isOver) throw ending.reason;
+      if (ending.aborted) throw ending.reason;
       throw refusedBy(this.name, error);
     } finally {
       cancel();

@@ -1,10 +1,10 @@
 import { failure } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import { Ending } from '../../ending.ts';
 import type { Clock, Ids } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { type RunStep, runChain } from '../chain/chain-run.ts';
-import { Ending } from '../ending.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';

@@ -1,8 +1,8 @@
 import { failure, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
+import { Ending } from '../../ending.ts';
 import type { Clock } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
-import { Ending } from '../ending.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';

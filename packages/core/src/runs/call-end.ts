@@ -1,5 +1,5 @@
 /** Whether a running call has to end, and why: for those who wait and for those who ask. */
-export class Ending {
+export class CallEnd {
   #reason: Error | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: Error) => void) | undefined;

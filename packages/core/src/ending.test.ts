@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { abortSignalOf, Ending } from './ending.ts';
+
+test('an ending tells its listeners once, with the first reason', () => {
+  const ending = new Ending();
+  const heard: unknown[] = [];
+  const gone = () => heard.push('gone');
+  ending.addEventListener('abort', () => heard.push(ending.reason));
+  ending.addEventListener('abort', gone);
+  ending.removeEventListener('abort', gone);
+  expect([ending.aborted, ending.reason]).toEqual([false, undefined]);
+  ending.end('first');
+  ending.end('second');
+  ending.addEventListener('abort', gone);
+  expect([ending.aborted, ending.reason, heard]).toEqual([true, 'first', ['first']]);
+});
+
+test('its signal is aborted with it, whether it was made before or after', () => {
+  const [before, after] = [new Ending(), new Ending()];
+  const { signal } = before;
+  expect(before.signal).toBe(signal);
+  for (const ending of [before, after]) ending.end('over');
+  expect([signal.aborted, signal.reason]).toEqual([true, 'over']);
+  expect([after.signal.aborted, after.signal.reason]).toEqual([true, 'over']);
+});
+
+test('whoever needs a real signal gets one', () => {
+  const { signal } = new AbortController();
+  const ending = new Ending();
+  expect(abortSignalOf(signal)).toBe(signal);
+  expect(abortSignalOf(ending)).toBe(ending.signal);
+});
