@@ -162,7 +162,8 @@ interface CrashPoint {
 /** The agent ends the process at a moment of its own answer. */
 const inAgent = (at: string): CrashPoint => ({
   name: `agent, ${at}`,
-  run: (life) => underLoad(life, { crash: { crash: { at } } }),
+  environment: (life) => ({ DRAGOMAN_TEST_LIFE: life }),
+  run: (life) => underLoad(life, { crash: { crash: { at, life: life.life } } }),
 });
 
 /** The store's thread ends it around the commit of one thing. */

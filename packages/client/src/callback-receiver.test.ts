@@ -88,7 +88,8 @@ describe('a callback', () => {
     });
     const both = [made.receive(signed()), made.receive(signed())];
     setTimeout(finish, 5);
-    expect((await Promise.all(both)).map(({ isRepeat }) => isRepeat)).toEqual([false, true]);
+    // Whichever was verified first.
+    expect((await Promise.all(both)).filter(({ isRepeat }) => isRepeat)).toHaveLength(1);
     expect([(await made.receive(signed())).isRepeat, calls]).toEqual([true, 1]);
   });
 

@@ -1,20 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Says `params.content` back, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its own answer:
- * there it ends the server it runs in, or writes what makes the store's thread end it.
+ * Says `params.content` back, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its own answer, and a
+ * life of the server: there it ends the server it runs in, or writes what makes the store's thread end it. Not in the next
+ * life, where the same request comes again: an idempotent agent may be asked before it is known to be a repeat.
  */
 export default async function* load({ params }) {
   const { content, pause_ms = 0, crash } = params;
   const words = content.split(' ');
+  const deadly = crash?.life === process.env['DRAGOMAN_TEST_LIFE'] ? crash?.at : undefined;
   for (const [index, word] of words.entries()) {
-    if (crash?.at === 'first frame' && index === 0) die();
-    if (crash?.at === 'middle' && index === words.length >> 1) die();
+    if (deadly === 'first frame' && index === 0) die();
+    if (deadly === 'middle' && index === words.length >> 1) die();
     if (crash?.at === 'frame' && index === words.length >> 1) yield `crash:${crash.moment}:${crash.life}`;
     yield word;
     if (pause_ms > 0) await pause(pause_ms);
   }
-  if (crash?.at === 'return') die();
+  if (deadly === 'return') die();
   return { echoed: content, ...(crash?.at === 'final' && { crash: `crash:${crash.moment}:${crash.life}` }) };
 }
 
