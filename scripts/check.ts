@@ -1,5 +1,5 @@
-// What can be said of the code without running the server: types, lint, layers, docs. As many steps at once as there are cores;
-// what a step prints is shown only when it fails.
+// Everything that can be said of the code without running the server: types, lint, unused code, layers, docs. As many steps
+// at once as there are cores; what a step prints is shown only when it fails.
 //
 //   npm run check
 import { spawn } from 'node:child_process';
@@ -17,6 +17,7 @@ const half = Math.floor(cores / 2);
 /** Longest first. `after` needs the validators, which are made first. */
 const STEPS = [
   { name: 'validators', run: () => import('./generate-validators.ts') },
+  { name: 'unused code', run: 'knip --cache' },
   { name: 'tests of the repository', run: `vitest run --project repository --maxWorkers ${half}`, after: 'validators' },
   { name: 'types', run: `tsc -p tsconfig.json --checkers ${half} ${incremental('check')}`, after: 'validators' },
   { name: 'lint', run: 'biome check' },
