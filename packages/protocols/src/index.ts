@@ -80,7 +80,6 @@ export { oneLineJson } from './framing/one-line-json.ts';
 export { type SseEvent, sseComment, sseEvent, sseRetry } from './framing/sse.ts';
 export { type SseLimits, type SseMessage, SseParser } from './framing/sse-parser.ts';
 export { InFlight } from './in-flight.ts';
-export { itemTexts } from './item-texts.ts';
 export { isObject, type Json, type JsonObject, parseJson, parseJsonBytes } from './json.ts';
 export type { JsonLimits } from './json-explain.ts';
 export { decodeJsonRpc, JSON_RPC_CODES, type JsonRpcMessage } from './jsonrpc/message.ts';

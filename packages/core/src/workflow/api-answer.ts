@@ -1,11 +1,12 @@
 import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
 import type { ApiAnswer } from './effects.ts';
+import type { Written } from './results-text.ts';
 import { dataError, StepError } from './step-error.ts';
 
 /** What an answer says, and how it said it where that is JSON. */
 export interface DecodedAnswer {
   readonly value: Json;
-  readonly written?: string;
+  readonly written?: Written;
 }
 
 /** JSON read strictly, other text as it is, null for none. */
@@ -14,9 +15,10 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json');
   if (isJson || type === '') {
-    const written = decoded(bytes);
-    const parsed = written === undefined ? parseJsonBytes(bytes) : parseJson(written, { numbers: 'finite' });
-    if (parsed.ok) return { value: parsed.value, ...(written !== undefined && { written }) };
+    const text = decoded(bytes);
+    const ends: number[] = [];
+    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' }, ends);
+    if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: { text, ends } }) };
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {

@@ -45,8 +45,8 @@ export interface StepContext {
   boundedBy(bytes: number): void;
   /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
-  /** Says how the result reads as JSON, so that it need not be written again. */
-  writtenAs(text: string): void;
+  /** Says how the result reads as JSON, so that it need not be written again; of an array, where each item ends if that is known. */
+  writtenAs(text: string, ends?: readonly number[]): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;

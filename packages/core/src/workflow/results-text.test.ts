@@ -1,6 +1,7 @@
-import type { Json } from '@dragoman/protocols';
+import { type Json, parseJson } from '@dragoman/protocols';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { resultsText } from './results-text.ts';
+import { resultsText, type Written } from './results-text.ts';
 
 const rows: Json[] = Array.from({ length: 10 }, (_, id) => ({ id, name: `row "${id}"`, tags: ['},{'] }));
 const some = rows.filter((_, at) => at % 2 === 0);
@@ -18,7 +19,7 @@ test('results are one object, each as it would be written alone', () => {
 
 test('what is made of the items of a written result is the same as without it', () => {
   for (const text of [JSON.stringify(rows), JSON.stringify(rows, null, 1).replaceAll('\n', '')]) {
-    const made = resultsText(results, new Map([['fetch', text]]));
+    const made = resultsText(results, new Map([['fetch', asWritten(text)]]));
     expect(JSON.parse(made)).toEqual(Object.fromEntries(results));
     expect(made).toContain(`"fetch":${text},"filter":${JSON.stringify(some)}`);
   }
@@ -31,6 +32,31 @@ test('items are taken as they were written', () => {
     ['fetch', [item, other]],
     ['last', [other, { name: 'new' }, 7, null]],
   ]);
-  const made = resultsText(answers, new Map([['fetch', '[{"name":"é"},{"name":"x"}]']]));
+  const made = resultsText(answers, new Map([['fetch', asWritten('[{"name":"é"},{"name":"x"}]')]]));
   expect(made).toBe('{"fetch":[{"name":"é"},{"name":"x"}],"last":[{"name":"x"},{"name":"new"},7,null]}');
 });
+
+test('whatever is picked from whichever arrays, in whatever order, is as it would be written alone', () => {
+  const items = fc.array(fc.oneof(fc.record({ id: fc.nat(), name: fc.string() }), fc.nat(99), fc.constant(null)), {
+    maxLength: 40,
+  });
+  const places = fc.array(fc.nat(100), { maxLength: 60 });
+  fc.assert(
+    fc.property(items, items, fc.array(places, { maxLength: 3 }), fc.boolean(), (one, two, lists, isWritten) => {
+      const texts = [JSON.stringify(one), JSON.stringify(two)] as const;
+      const [first, second] = texts.map((text) => JSON.parse(text)) as [Json[], Json[]];
+      // Beyond the items there are new ones, which nobody has written.
+      const all = [...first, ...second];
+      const made = lists.map((list, at) => [`made-${at}`, list.map((place) => all[place] ?? { place })] as const);
+      const whole = new Map<string, Json>([['one', first], ...made, ['two', second]]);
+      const written = isWritten ? { one: asWritten(texts[0]), two: asWritten(texts[1]) } : {};
+      expect(resultsText(whole, new Map(Object.entries(written)))).toBe(JSON.stringify(Object.fromEntries(whole)));
+    }),
+  );
+});
+
+function asWritten(text: string): Written {
+  const ends: number[] = [];
+  parseJson(text, {}, ends);
+  return { text, ends };
+}

@@ -10,6 +10,7 @@ import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
+import type { Written } from './results-text.ts';
 import { OverBudget, workflowError } from './step-error.ts';
 import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
 
@@ -36,7 +37,7 @@ export interface RunResult {
   /** By operation, what it produced; inside a loop, for the last item. */
   readonly results: ReadonlyMap<string, Json>;
   /** Those that are JSON text already, as that text. */
-  readonly written: ReadonlyMap<string, string>;
+  readonly written: ReadonlyMap<string, Written>;
   /** Operations that could have run and did not. */
   readonly skipped: readonly string[];
   readonly errors: readonly WorkflowError[];

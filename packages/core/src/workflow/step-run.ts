@@ -10,6 +10,7 @@ import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
 import type { Step } from './plan.ts';
+import type { Written } from './results-text.ts';
 import type { Run } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
 
@@ -21,7 +22,7 @@ export interface Frame {
   readonly digest: Digest;
   readonly results: Map<string, Json>;
   /** Results that are JSON text already. */
-  readonly written: Map<string, string>;
+  readonly written: Map<string, Written>;
   readonly errors: WorkflowError[];
 }
 
@@ -51,7 +52,7 @@ export class StepRun implements StepContext {
   #origin: Origin | undefined;
   /** Of what it read, was answered and ran, beside its declared inputs. */
   #labels: readonly Label[] = UNLABELLED;
-  #written: string | undefined;
+  #written: Written | undefined;
   #isCached = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
@@ -106,9 +107,9 @@ export class StepRun implements StepContext {
     this.#lineage = lineage;
   }
 
-  writtenAs(text: string): void {
+  writtenAs(text: string, ends: readonly number[] = []): void {
     // A line break between two tokens is JSON as well, and would end the line of an event.
-    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
+    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = { text, ends };
   }
 
   async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
@@ -272,10 +273,10 @@ export class StepRun implements StepContext {
     return this.#inner ?? { value, bytes: sized.bytes, labels };
   }
 
-  #keep(id: string, value: Json, text: string | undefined): void {
+  #keep(id: string, value: Json, as: Written | undefined): void {
     const { results, written } = this.#frame;
     results.set(id, value);
-    if (text !== undefined) written.set(id, text);
+    if (as !== undefined) written.set(id, as);
     else written.delete(id);
   }
 

@@ -49,7 +49,7 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
       const { value, written } = decodeAnswer(answer);
-      if (written !== undefined) step.writtenAs(written);
+      if (written !== undefined) step.writtenAs(written.text, written.ends);
       return value;
     };
   },
