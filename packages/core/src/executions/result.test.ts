@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { BriefWriter, wholeText } from '../brief-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
-import { type EndedRun, resultText } from './result.ts';
+import { type EndedRun, resultOf } from './result.ts';
 
 const run: EndedRun = { status: 'success', results: '{"a":1}', skipped: [], errors: [] };
 const rowAt = (acceptedAt: number): ExecutionRow => ({
@@ -32,3 +33,19 @@ test('what was skipped and went wrong is in it', () => {
   expect(JSON.parse(text).started_at).toBe('1970-01-01T00:00:00.000Z');
   expect(JSON.parse(resultText(rowAt(0), { ...run, errors: errors.slice(0, 1) }, 0))).not.toHaveProperty('errors');
 });
+
+test('what is kept of it is put together to the same text', () => {
+  const rows = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id })));
+  const writer = new BriefWriter();
+  writer.add(`{"a":${rows},"b":`);
+  writer.repeat(rows, 5);
+  writer.add('}');
+  const { whole, brief } = writer;
+  const end = resultOf(rowAt(0), { ...run, results: whole, brief, skipped: ['c'] }, 5);
+  expect(JSON.parse(end.result)).toMatchObject({ results: JSON.parse(whole), skipped: ['c'] });
+  expect(end.brief && wholeText(end.brief)).toBe(end.result);
+});
+
+function resultText(row: ExecutionRow, ended: EndedRun, endedAt: number): string {
+  return resultOf(row, ended, endedAt).result;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
+import { BriefWriter } from '../brief-text.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
@@ -24,6 +25,23 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.unfinished()).toEqual([]);
         expect(await store.executions.accept({ ...row, end: null })).toEqual({ repeat: true, row });
         await expect(store.executions.finish(row, [], END)).rejects.toThrow('is not under way');
+      });
+
+      test('a result that is told briefly too is given back whole, and only so', async () => {
+        const writer = new BriefWriter();
+        writer.add('é"\\u0000,'.repeat(300));
+        writer.repeat(writer.whole, 0);
+        const { whole, brief } = writer;
+        const end = { ...END, result: whole };
+        const atOnce = { ...execution({ executionId: 'at-once' }), end: { ...end, brief } };
+        const later = execution({ executionId: 'later' });
+        await store.executions.accept(atOnce);
+        await store.executions.accept(later);
+        await store.executions.finish(later, [], { ...end, brief });
+        expect((await store.executions.find(atOnce))?.end).toStrictEqual(end);
+        expect((await store.executions.find(later))?.end).toStrictEqual(end);
+        expect((await store.executions.named('later')).map((row) => row.end)).toStrictEqual([end]);
+        expect(await store.executions.accept(later)).toStrictEqual({ repeat: true, row: { ...later, end } });
       });
 
       test('what was accepted is found, field by field, and under way', async () => {

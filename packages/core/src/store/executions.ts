@@ -1,3 +1,5 @@
+import type { BriefText } from '../brief-text.ts';
+
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
 export interface ExecutionKey {
   readonly owner: string;
@@ -21,6 +23,8 @@ export interface ExecutionEnd {
   readonly status: string;
   /** What its owner is answered, as JSON text. */
   readonly result: string;
+  /** The same text, for a store to keep in its place. Never given back: who reads has `result`. */
+  readonly brief?: BriefText | undefined;
   /** What was told while it ran, as JSON text. */
   readonly events: string;
   readonly endedAt: number;

@@ -163,4 +163,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE requests ADD COLUMN answer TEXT;
   ALTER TABLE requests ADD COLUMN answer_checksum BIGINT
   `,
+  // What is left out of `result` because it stands in it already, as `BriefText` tells it: rows that were fetched, filtered and
+  // sorted are kept once.
+  'ALTER TABLE execution_ends ADD COLUMN repeats TEXT',
 ];

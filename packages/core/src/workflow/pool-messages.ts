@@ -1,5 +1,6 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Workflow } from '@dragoman/protocols/a2e-workflow';
+import type { BriefText } from '../brief-text.ts';
 import type { Budgets } from './budget.ts';
 import type { ApiRequest, Progress, StoreWrite } from './effects.ts';
 import type { RunResult } from './run.ts';
@@ -57,13 +58,14 @@ export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'b
 
 export type PortedValue = string | { readonly credential: string };
 
-/** As `RunResult`, with the results as the JSON text of one object. */
+/** As `RunResult`, with the results as the JSON text of one object, and briefly where that is known. */
 export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
   readonly results: string;
+  readonly brief?: BriefText | undefined;
 }
 
 /** A result on its way from the thread. */
-export interface PortedResult extends Omit<PoolResult, 'results'> {
+export interface PortedResult extends Omit<PoolResult, 'results' | 'brief'> {
   readonly results: Uint8Array;
 }
 

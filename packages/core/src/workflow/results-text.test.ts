@@ -1,6 +1,7 @@
 import { type Json, parseJson } from '@dragoman/protocols';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { wholeText } from '../brief-text.ts';
 import { resultsText, type Written } from './results-text.ts';
 
 const rows: Json[] = Array.from({ length: 10 }, (_, id) => ({ id, name: `row "${id}"`, tags: ['},{'] }));
@@ -13,13 +14,13 @@ const results = new Map<string, Json>([
 ]);
 
 test('results are one object, each as it would be written alone', () => {
-  expect(resultsText(results, new Map())).toBe(JSON.stringify(Object.fromEntries(results)));
-  expect(resultsText(new Map(), new Map())).toBe('{}');
+  expect(textOf(results)).toBe(JSON.stringify(Object.fromEntries(results)));
+  expect(textOf(new Map())).toBe('{}');
 });
 
 test('what is made of the items of a written result is the same as without it', () => {
   for (const text of [JSON.stringify(rows), JSON.stringify(rows, null, 1).replaceAll('\n', '')]) {
-    const made = resultsText(results, new Map([['fetch', asWritten(text)]]));
+    const made = textOf(results, { fetch: asWritten(text) });
     expect(JSON.parse(made)).toEqual(Object.fromEntries(results));
     expect(made).toContain(`"fetch":${text},"filter":${JSON.stringify(some)}`);
   }
@@ -32,7 +33,7 @@ test('items are taken as they were written', () => {
     ['fetch', [item, other]],
     ['last', [other, { name: 'new' }, 7, null]],
   ]);
-  const made = resultsText(answers, new Map([['fetch', asWritten('[{"name":"é"},{"name":"x"}]')]]));
+  const made = textOf(answers, { fetch: asWritten('[{"name":"é"},{"name":"x"}]') });
   expect(made).toBe('{"fetch":[{"name":"é"},{"name":"x"}],"last":[{"name":"x"},{"name":"new"},7,null]}');
 });
 
@@ -50,10 +51,30 @@ test('whatever is picked from whichever arrays, in whatever order, is as it woul
       const made = lists.map((list, at) => [`made-${at}`, list.map((place) => all[place] ?? { place })] as const);
       const whole = new Map<string, Json>([['one', first], ...made, ['two', second]]);
       const written = isWritten ? { one: asWritten(texts[0]), two: asWritten(texts[1]) } : {};
-      expect(resultsText(whole, new Map(Object.entries(written)))).toBe(JSON.stringify(Object.fromEntries(whole)));
+      expect(textOf(whole, written)).toBe(JSON.stringify(Object.fromEntries(whole)));
     }),
   );
 });
+
+test('items that stand in several results are kept once', () => {
+  const users: Json[] = Array.from({ length: 100 }, (_, id) => ({ id, name: `user ${id}` }));
+  const text = JSON.stringify(users);
+  const made = new Map<string, Json>([
+    ['fetch', users],
+    ['filter', users.filter((_, at) => at % 2 === 0)],
+    ['sort', users.toReversed()],
+  ]);
+  for (const written of [new Map(), new Map([['fetch', asWritten(text)]])]) {
+    expect(resultsText(made, written).brief?.text).toBe(`{"fetch":${text},"filter":[],"sort":[,]}`);
+  }
+});
+
+/** Also put together again from what is kept of it. */
+function textOf(of: ReadonlyMap<string, Json>, written: Readonly<Record<string, Written>> = {}): string {
+  const { text, brief } = resultsText(of, new Map(Object.entries(written)));
+  if (brief !== undefined) expect(wholeText(brief)).toBe(text);
+  return text;
+}
 
 function asWritten(text: string): Written {
   const ends: number[] = [];

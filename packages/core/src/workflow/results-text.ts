@@ -1,4 +1,5 @@
 import type { Json } from '@dragoman/protocols';
+import { type BriefText, BriefWriter } from '../brief-text.ts';
 
 /** A result that is JSON text already. */
 export interface Written {
@@ -7,14 +8,30 @@ export interface Written {
   readonly ends: readonly number[];
 }
 
-/** The results of an execution as the JSON text of one object, on one line. `written`: those that are text already, by id. */
-export function resultsText(results: ReadonlyMap<string, Json>, written: ReadonlyMap<string, Written>): string {
+/** The results of an execution as the JSON text of one object, on one line; and the same with its items but once. */
+export interface ResultsText {
+  readonly text: string;
+  readonly brief: BriefText | undefined;
+}
+
+/** `written`: those that are text already, by id. */
+export function resultsText(results: ReadonlyMap<string, Json>, written: ReadonlyMap<string, Written>): ResultsText {
+  const writer = new BriefWriter();
   const sources = sourcesOf(results, written);
-  let text = '';
+  let before = '{';
   for (const [id, value] of results) {
-    text += `${text === '' ? '{' : ','}${JSON.stringify(id)}:${written.get(id)?.text ?? textOf(value, sources)}`;
+    writer.add(`${before}${JSON.stringify(id)}:`);
+    before = ',';
+    const done = written.get(id);
+    if (done === undefined) write(value, sources, writer);
+    else {
+      const source = sources?.find(({ items }) => items === value);
+      if (source !== undefined) source.place = writer.place;
+      writer.add(done.text);
+    }
   }
-  return text === '' ? '{}' : `${text}}`;
+  writer.add(before === '{' ? '{}' : '}');
+  return { text: writer.whole, brief: writer.brief };
 }
 
 /**
@@ -28,24 +45,31 @@ function sourcesOf(results: ReadonlyMap<string, Json>, written: ReadonlyMap<stri
   const sources: Source[] = [];
   for (const [id, { text, ends }] of written) {
     const items = results.get(id);
-    if (items !== undefined && hasItems(items) && ends.length === items.length) sources.push({ items, text, ends });
+    if (items === undefined || !hasItems(items) || ends.length !== items.length) continue;
+    sources.push({ items, text, ends, place: undefined });
   }
   return sources;
 }
 
 interface Source extends Written {
   readonly items: readonly Json[];
+  /** Where in the brief text it stands; `undefined` as long as it does not. */
+  place: number | undefined;
 }
 
-function textOf(value: Json, sources: Source[] | undefined): string {
-  if (sources === undefined || !hasItems(value)) return JSON.stringify(value);
-  const [first] = value;
-  const source = sources.find(({ items }) => items.includes(first as Json));
-  return source === undefined ? writtenNow(value, sources) : picked(value, source);
+function write(value: Json, sources: Source[] | undefined, writer: BriefWriter): void {
+  if (sources === undefined || !hasItems(value)) writer.add(JSON.stringify(value));
+  else {
+    const [first] = value;
+    const source = sources.find(({ items }) => items.includes(first as Json));
+    if (source === undefined) writeNew(value, sources, writer);
+    else writePicked(value, source, writer);
+  }
 }
 
 /** Item by item, so that the next array can have them. */
-function writtenNow(items: readonly Json[], sources: Source[]): string {
+function writeNew(items: readonly Json[], sources: Source[], writer: BriefWriter): void {
+  const { place } = writer;
   const ends: number[] = [];
   let text = '';
   for (const item of items) {
@@ -53,27 +77,31 @@ function writtenNow(items: readonly Json[], sources: Source[]): string {
     ends.push(text.length);
   }
   text += ']';
-  sources.push({ items, text, ends });
-  return text;
+  writer.add(text);
+  sources.push({ items, text, ends, place });
 }
 
 /** Items that stand in another array, most of them: those are cut out of its text, each with the comma before it. */
-function picked(items: readonly Json[], { items: from, text, ends }: Source): string {
-  let picks = '';
+function writePicked(items: readonly Json[], { items: from, text, ends, place }: Source, writer: BriefWriter): void {
+  writer.add('[');
   let misses = 0;
   for (let index = 0, at = -1; index < items.length; index++) {
     const item = items[index] as Json;
     // Where the order is the same it is the next, or a little further.
     at = misses > MOST_MISSES ? -1 : from[at + 1] === item ? at + 1 : from.indexOf(item);
-    if (at > 0 && index > 0) picks += text.slice(ends[at - 1], ends[at]);
+    if (at === -1) misses++;
+    const needsComma = index > 0 && at < 1;
+    if (needsComma) writer.add(',');
+    if (at === -1) writer.add(JSON.stringify(item));
     else {
-      if (at === -1) misses++;
-      const alone =
-        at === -1 ? JSON.stringify(item) : text.slice(at === 0 ? 1 : (ends[at - 1] as number) + 1, ends[at]);
-      picks += index === 0 ? alone : `,${alone}`;
+      // The first has no comma before it; neither must what is the first here.
+      const start = at === 0 ? 1 : (ends[at - 1] as number) + (index === 0 ? 1 : 0);
+      const part = text.slice(start, ends[at]);
+      if (place === undefined) writer.add(part);
+      else writer.repeat(part, place + start);
     }
   }
-  return `[${picks}]`;
+  writer.add(']');
 }
 
 /** An array of items worth telling apart. Of many, looking for them would take more than it saves. */

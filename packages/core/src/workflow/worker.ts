@@ -78,7 +78,7 @@ async function serve(): Promise<void> {
       },
     });
     runs.delete(run);
-    const text = new TextEncoder().encode(resultsText(results, written));
+    const text = new TextEncoder().encode(resultsText(results, written).text);
     say({ kind: 'end', run, result: { status, results: text, skipped, errors, used } }, text);
   };
 

@@ -74,7 +74,8 @@ export class MemoryExecutions {
       (second === undefined ? undefined : this.#byIdempotencyKey.get(second));
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
     this.#lastNumber += 1;
-    const recorded: Recorded = { number: this.#lastNumber, row, effects: [] };
+    const kept = row.end === null ? row : { ...row, end: withoutBrief(row.end) };
+    const recorded: Recorded = { number: this.#lastNumber, row: kept, effects: [] };
     this.#executions.set(nameOfExecution(row), recorded);
     if (second !== undefined) this.#byIdempotencyKey.set(second, recorded);
     return { repeat: false };
@@ -99,7 +100,7 @@ export class MemoryExecutions {
   #finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): void {
     requireStorable(end.result, end.events);
     const recorded = this.#append(key, effects);
-    recorded.row = { ...recorded.row, end };
+    recorded.row = { ...recorded.row, end: withoutBrief(end) };
   }
 
   #purge(before: number): number {
@@ -156,6 +157,10 @@ interface Recorded {
   readonly number: number;
   row: ExecutionRow;
   readonly effects: EffectRow[];
+}
+
+function withoutBrief({ status, result, events, endedAt }: ExecutionEnd): ExecutionEnd {
+  return { status, result, events, endedAt };
 }
 
 function nameOfExecution({ owner, executionId }: ExecutionKey): string {

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { wholeText } from '../../brief-text.ts';
 import type {
   EffectRow,
   ExecutionEnd,
@@ -118,14 +119,15 @@ export function executionWrites(database: Database) {
   const byIdempotencyKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.idempotency_key = ?`);
   const openUp = database.prepare('INSERT INTO open_executions (execution) VALUES (?)');
   const end = database.prepare(`
-    INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum) VALUES (?, ?, ?, ?, ?, ?)`);
+    INSERT INTO execution_ends (execution, status, result, events, ended_at, repeats, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
-  function endWith(id: number, values: EndValues): void {
-    const [status, result, events, endedAt] = values;
-    requireStorable(result, events);
-    end.run(id, ...values, checksumOfEnd({ status, result, events, endedAt }));
+  function endWith(id: number, [status, result, events, endedAt, repeats]: EndValues): void {
+    requireStorable(result, events, repeats);
+    const checksum = checksumOfEnd({ status, result, events, endedAt, repeats });
+    end.run(id, status, result, events, endedAt, repeats, checksum);
   }
 
   return {
@@ -199,18 +201,28 @@ interface StoredExecution extends Omit<ExecutionRow, 'end'> {
   readonly result: string;
   readonly events: string;
   readonly endedAt: number;
+  readonly repeats: string | null;
   readonly endChecksum: number;
 }
 
 /** SQLite does not notice a flipped bit inside a text: we do, rather than hand out what nobody wrote. */
 function checkedExecution(row: StoredExecution): ExecutionRow {
-  const { owner, executionId, digest, idempotencyKey, request, acceptedAt, status, result, events, endedAt } = row;
-  const end = status === null ? null : { status, result, events, endedAt };
-  const execution = { owner, executionId, digest, idempotencyKey, request, acceptedAt, end };
-  if (row.checksum !== checksumOf(execution) || (end !== null && row.endChecksum !== checksumOfEnd(end))) {
+  const { owner, executionId, digest, idempotencyKey, request, acceptedAt, status } = row;
+  const stored = status === null ? null : { ...row, status };
+  if (row.checksum !== checksumOf(row) || (stored !== null && row.endChecksum !== checksumOfEnd(stored))) {
     throw new StoreError('store_damaged', `Execution ${executionId} of ${owner} is damaged in the database.`);
   }
-  return execution;
+  const end = stored === null ? null : wholeEnd(stored);
+  return { owner, executionId, digest, idempotencyKey, request, acceptedAt, end };
+}
+
+function wholeEnd({ status, result: text, events, endedAt, repeats }: StoredEnd): ExecutionEnd {
+  const result = repeats === null ? text : wholeText({ text, repeats });
+  return { status, result, events, endedAt };
+}
+
+interface StoredEnd extends Omit<ExecutionEnd, 'brief'> {
+  readonly repeats: string | null;
 }
 
 interface StoredEffect extends EffectRow {
@@ -229,8 +241,9 @@ function checksumOf(row: Pick<ExecutionRow, 'owner' | 'executionId' | 'digest' |
   return [row.owner, row.executionId, row.digest, row.request].reduce((sum, text) => crc32(text, sum), 0);
 }
 
-function checksumOfEnd({ status, result, events, endedAt }: ExecutionEnd): number {
-  return crc32(events, crc32(result, crc32(`${status},${endedAt}`)));
+function checksumOfEnd({ status, result, events, endedAt, repeats }: StoredEnd): number {
+  const texts = crc32(events, crc32(result, crc32(`${status},${endedAt}`)));
+  return repeats === null ? texts : crc32(repeats, texts);
 }
 
 function checksumOfEffect({ position, key, kind, note, bytes }: EffectRow): number {
@@ -240,7 +253,7 @@ function checksumOfEffect({ position, key, kind, note, bytes }: EffectRow): numb
 
 const SELECT_EXECUTION = `
   SELECT x.owner, x.execution_id AS "executionId", x.digest, x.idempotency_key AS "idempotencyKey", x.request,
-    x.accepted_at AS "acceptedAt", x.checksum, e.status, e.result, e.events, e.ended_at AS "endedAt",
+    x.accepted_at AS "acceptedAt", x.checksum, e.status, e.result, e.events, e.ended_at AS "endedAt", e.repeats,
     e.checksum AS "endChecksum"
   FROM executions x
     LEFT JOIN execution_ends e ON e.execution = x.id

@@ -53,8 +53,14 @@ export function executionValues(row: ExecutionRow): ExecutionValues {
   return [row.owner, row.executionId, row.digest, row.idempotencyKey, row.request, row.acceptedAt];
 }
 
-export type EndValues = readonly [status: string, result: string, events: string, endedAt: number];
+export type EndValues = readonly [
+  status: string,
+  result: string,
+  events: string,
+  endedAt: number,
+  repeats: string | null,
+];
 
-export function endValues({ status, result, events, endedAt }: ExecutionEnd): EndValues {
-  return [status, result, events, endedAt];
+export function endValues({ status, result, brief, events, endedAt }: ExecutionEnd): EndValues {
+  return [status, brief?.text ?? result, events, endedAt, brief?.repeats ?? null];
 }
