@@ -25,17 +25,15 @@ export function wholeText({ text, repeats }: BriefText): string {
 /** The same between two other texts. */
 export function briefBetween(head: string, { text, repeats }: BriefText, tail: string): BriefText {
   const first = /^[P-o]*[0-O]/.exec(repeats)?.[0] ?? '';
-  const codes: number[] = [];
-  addNumber(codes, head.length + (numbersIn(first)[0] ?? 0));
-  return { text: head + text + tail, repeats: String.fromCharCode(...codes) + repeats.slice(first.length) };
+  const [before = 0] = numbersIn(first);
+  return { text: head + text + tail, repeats: inDigits([head.length + before]) + repeats.slice(first.length) };
 }
 
 /** Puts a text together, whole and brief at once. */
 export class BriefWriter {
   #whole = '';
   #brief = '';
-  /** The digits of the repeats. */
-  readonly #codes: number[] = [];
+  readonly #repeats: number[] = [];
   /** What was added since the last repeat. */
   #added = 0;
 
@@ -51,7 +49,7 @@ export class BriefWriter {
   /** `undefined` where it would save too little to be worth putting together again. */
   get brief(): BriefText | undefined {
     if (this.#whole.length - this.#brief.length < LEAST_SAVED) return undefined;
-    return { text: this.#brief, repeats: Buffer.from(this.#codes).toString('latin1') };
+    return { text: this.#brief, repeats: inDigits(this.#repeats) };
   }
 
   add(part: string): void {
@@ -63,17 +61,20 @@ export class BriefWriter {
   /** Adds what was added before, as a part or a piece of one, at this place. */
   repeat(part: string, place: number): void {
     this.#whole += part;
-    addNumber(this.#codes, this.#added);
-    addNumber(this.#codes, this.#brief.length - place);
-    addNumber(this.#codes, part.length);
+    this.#repeats.push(this.#added, this.#brief.length - place, part.length);
     this.#added = 0;
   }
 }
 
-function addNumber(codes: number[], number: number): void {
-  let left = number;
-  for (; left > 31; left = Math.floor(left / 32)) codes.push(MORE + (left % 32));
-  codes.push(LAST + left);
+function inDigits(numbers: readonly number[]): string {
+  const digits = Buffer.allocUnsafe(numbers.length * MOST_DIGITS);
+  let at = 0;
+  for (const number of numbers) {
+    let left = number;
+    for (; left > 31; left >>>= 5) digits[at++] = MORE + (left & 31);
+    digits[at++] = LAST + left;
+  }
+  return digits.toString('latin1', 0, at);
 }
 
 function numbersIn(repeats: string): number[] {
@@ -95,5 +96,7 @@ function numbersIn(repeats: string): number[] {
 /** The codes of `0` and `P`. */
 const LAST = 48;
 const MORE = 80;
+/** Of a place in a text. */
+const MOST_DIGITS = 7;
 /** A quarter of a page of the database. */
 const LEAST_SAVED = 1024;

@@ -132,7 +132,7 @@ export class ApiCalls {
       return {
         ok: true,
         answer: cache.keep(principal.id, request, answer, header(inbound, 'cache-control')),
-        retryAfterMs: retryAfterMs(header(inbound, 'retry-after'), clock.now()) ?? 0,
+        retryAfterMs: status < 300 ? 0 : (retryAfterMs(header(inbound, 'retry-after'), clock.now()) ?? 0),
       };
     } catch (error) {
       if (signal.aborted) throw signal.reason;

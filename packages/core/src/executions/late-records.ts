@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports.ts';
 import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
@@ -21,7 +20,7 @@ export interface LateRecordsOptions {
 export class LateRecords {
   readonly #options: LateRecordsOptions;
   /** What ended lately. A repeat of it is answered without doing it again. */
-  readonly #recent = new LRUCache<string, true>({ max: MOST_RECENT });
+  readonly #recent = new RecentNames();
   #watching = false;
 
   constructor(options: LateRecordsOptions) {
@@ -53,7 +52,7 @@ export class LateRecords {
     const isLate = live.recording === undefined;
     live.recording ??= store.accept({ ...live.row, end });
     const accepted = await live.recording;
-    if (isLate) this.#recent.set(live.name, true);
+    if (isLate) this.#recent.add(live.name);
     if (accepted.repeat) return accepted.row;
     if (!isLate) await store.finish(live.row, [], end);
     return undefined;
@@ -71,6 +70,24 @@ export class LateRecords {
   }
 }
 
+/** The last names, some thousands of them: a cache in the order of use costs each execution ten times as much. */
+class RecentNames {
+  #names = new Set<string>();
+  #before = new Set<string>();
+
+  add(name: string): void {
+    if (this.#names.size === MOST_RECENT) {
+      this.#before = this.#names;
+      this.#names = new Set();
+    }
+    this.#names.add(name);
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name) || this.#before.has(name);
+  }
+}
+
 const REPEATED = new Error('it was done before');
 const LATE_MS = 50;
-const MOST_RECENT = 10_000;
+const MOST_RECENT = 5000;
