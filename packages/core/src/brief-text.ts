@@ -9,94 +9,118 @@ export interface BriefText {
 }
 
 /** The text with nothing left out. */
-export function wholeText({ text, repeats }: BriefText): string {
-  const numbers = numbersIn(repeats);
+export function wholeText(brief: string | BriefText): string {
+  if (typeof brief === 'string') return brief;
+  const { text, repeats } = brief;
+  const numbers = new NumberReader(repeats);
   let whole = '';
   let at = 0;
-  for (let next = 0; next < numbers.length; next += 3) {
-    const [before, back, length] = numbers.slice(next, next + 3) as [number, number, number];
-    const place = at + before;
-    whole += text.slice(at, place) + text.slice(place - back, place - back + length);
-    at = place;
+  while (!numbers.isOver) {
+    const before = numbers.next();
+    if (before > 0) whole += text.slice(at, at + before);
+    at += before;
+    const start = at - numbers.next();
+    whole += text.slice(start, start + numbers.next());
   }
   return whole + text.slice(at);
 }
 
 /** The same between two other texts. */
-export function briefBetween(head: string, { text, repeats }: BriefText, tail: string): BriefText {
-  const first = /^[P-o]*[0-O]/.exec(repeats)?.[0] ?? '';
-  const [before = 0] = numbersIn(first);
-  return { text: head + text + tail, repeats: inDigits([head.length + before]) + repeats.slice(first.length) };
+export function textBetween(head: string, brief: string | BriefText, tail: string): string | BriefText {
+  if (typeof brief === 'string') return head + brief + tail;
+  const { text, repeats } = brief;
+  const numbers = new NumberReader(repeats);
+  const first = new NumberWriter();
+  first.add(head.length + numbers.next());
+  return { text: head + text + tail, repeats: first.digits + numbers.rest };
 }
 
-/** Puts a text together, whole and brief at once. */
+/** Puts a text together, leaving out what is repeated. */
 export class BriefWriter {
-  #whole = '';
-  #brief = '';
-  readonly #repeats: number[] = [];
+  #text = '';
+  readonly #repeats = new NumberWriter();
   /** What was added since the last repeat. */
   #added = 0;
+  #saved = 0;
 
-  /** Where in the brief text the next part goes, for who repeats it later. */
+  /** Where the next part goes, for who repeats it later. */
   get place(): number {
-    return this.#brief.length;
-  }
-
-  get whole(): string {
-    return this.#whole;
-  }
-
-  /** `undefined` where it would save too little to be worth putting together again. */
-  get brief(): BriefText | undefined {
-    if (this.#whole.length - this.#brief.length < LEAST_SAVED) return undefined;
-    return { text: this.#brief, repeats: inDigits(this.#repeats) };
+    return this.#text.length;
   }
 
   add(part: string): void {
-    this.#whole += part;
-    this.#brief += part;
+    this.#text += part;
     this.#added += part.length;
   }
 
-  /** Adds what was added before, as a part or a piece of one, at this place. */
-  repeat(part: string, place: number): void {
-    this.#whole += part;
-    this.#repeats.push(this.#added, this.#brief.length - place, part.length);
+  /** Adds what stands from one place to another. */
+  repeat(from: number, to: number): void {
+    this.#repeats.add(this.#added);
+    this.#repeats.add(this.#text.length - from);
+    this.#repeats.add(to - from);
     this.#added = 0;
+    this.#saved += to - from;
+  }
+
+  /** What was put together; whole where leaving out saves too little. */
+  end(): string | BriefText {
+    const brief = { text: this.#text, repeats: this.#repeats.digits };
+    return this.#saved < LEAST_SAVED ? wholeText(brief) : brief;
   }
 }
 
-function inDigits(numbers: readonly number[]): string {
-  const digits = Buffer.allocUnsafe(numbers.length * MOST_DIGITS);
-  let at = 0;
-  for (const number of numbers) {
+class NumberWriter {
+  #codes: Buffer = NONE;
+  #length = 0;
+
+  get digits(): string {
+    return this.#codes.toString('latin1', 0, this.#length);
+  }
+
+  add(number: number): void {
+    if (this.#length + MOST_DIGITS > this.#codes.length) {
+      const room = Buffer.allocUnsafe(this.#codes.length * 2 + SOME_DIGITS);
+      this.#codes.copy(room);
+      this.#codes = room;
+    }
     let left = number;
-    for (; left > 31; left >>>= 5) digits[at++] = MORE + (left & 31);
-    digits[at++] = LAST + left;
+    for (; left > 31; left >>>= 5) this.#codes[this.#length++] = MORE + (left & 31);
+    this.#codes[this.#length++] = LAST + left;
   }
-  return digits.toString('latin1', 0, at);
 }
 
-function numbersIn(repeats: string): number[] {
-  const numbers: number[] = [];
-  let number = 0;
-  let unit = 1;
-  for (let at = 0; at < repeats.length; at++) {
-    const code = repeats.charCodeAt(at);
-    number += (code < MORE ? code - LAST : code - MORE) * unit;
-    unit *= 32;
-    if (code >= MORE) continue;
-    numbers.push(number);
-    number = 0;
-    unit = 1;
+class NumberReader {
+  readonly #digits: string;
+  #at = 0;
+
+  constructor(digits: string) {
+    this.#digits = digits;
   }
-  return numbers;
+
+  get isOver(): boolean {
+    return this.#at >= this.#digits.length;
+  }
+
+  get rest(): string {
+    return this.#digits.slice(this.#at);
+  }
+
+  next(): number {
+    let number = 0;
+    for (let bits = 0; ; bits += 5) {
+      const code = this.#digits.charCodeAt(this.#at++);
+      if (!(code >= MORE)) return number | ((code - LAST) << bits);
+      number |= (code - MORE) << bits;
+    }
+  }
 }
 
 /** The codes of `0` and `P`. */
 const LAST = 48;
 const MORE = 80;
-/** Of a place in a text. */
-const MOST_DIGITS = 7;
+/** Of a place in a text: none is longer than 2 ** 30. */
+const MOST_DIGITS = 6;
+const SOME_DIGITS = 512;
+const NONE = Buffer.alloc(0);
 /** A quarter of a page of the database. */
 const LEAST_SAVED = 1024;

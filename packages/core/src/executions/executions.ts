@@ -1,5 +1,6 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -27,7 +28,7 @@ import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
 import { type ExecutionEvent, LiveExecution, nameOf } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
-import { type EndedRun, failedRun, resultOf, runningResult } from './result.ts';
+import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
 
 export interface ExecutionsOptions {
@@ -288,9 +289,9 @@ export class Executions {
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
   async #end(live: LiveExecution, run: EndedRun): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const { result, brief } = resultOf(live.row, run, endedAt);
-    const earlier = await this.#late.end(live, { status: run.status, result, brief, events: live.close(), endedAt });
-    if (earlier === undefined) live.finish(run.status, result);
+    const result = resultText(live.row, run, endedAt);
+    const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
+    if (earlier === undefined) live.finish(run.status, wholeText(result));
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     else live.finish(earlier.end.status, earlier.end.result);
@@ -298,7 +299,7 @@ export class Executions {
 
   async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const { result } = resultOf(row, failedRun(errorOf(why)), endedAt);
+    const result = resultText(row, failedRun(errorOf(why)), endedAt);
     await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
   }
 

@@ -1,22 +1,21 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { briefBetween } from '../brief-text.ts';
-import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
+import { type BriefText, textBetween } from '../brief-text.ts';
+import type { ExecutionRow } from '../store/executions.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
 /** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */
-export function resultOf(row: ExecutionRow, run: EndedRun, endedAt: number): Pick<ExecutionEnd, 'result' | 'brief'> {
-  const { status, results, brief, skipped, errors } = run;
+export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | BriefText {
+  const { status, results, skipped, errors } = run;
   // An id, a status and a time are words without anything to escape.
   const head = `{"execution_id":"${row.executionId}","status":"${status}","results":`;
-  let text = '';
-  if (skipped.length > 0) text += `,"skipped":${JSON.stringify(skipped)}`;
-  text += `,"duration_ms":${Math.max(0, endedAt - row.acceptedAt)}`;
-  text += `,"started_at":"${timeText(row.acceptedAt)}","completed_at":"${timeText(endedAt)}"`;
-  if (errors.length > 0) text += `,"error":${JSON.stringify(errors[0])}`;
-  if (errors.length > 1) text += `,"errors":${JSON.stringify(errors)}`;
-  text += '}';
-  return { result: head + results + text, brief: brief && briefBetween(head, brief, text) };
+  let tail = '';
+  if (skipped.length > 0) tail += `,"skipped":${JSON.stringify(skipped)}`;
+  tail += `,"duration_ms":${Math.max(0, endedAt - row.acceptedAt)}`;
+  tail += `,"started_at":"${timeText(row.acceptedAt)}","completed_at":"${timeText(endedAt)}"`;
+  if (errors.length > 0) tail += `,"error":${JSON.stringify(errors[0])}`;
+  if (errors.length > 1) tail += `,"errors":${JSON.stringify(errors)}`;
+  return textBetween(head, results, `${tail}}`);
 }
 
 /** As ISO 8601. Those of one second differ in three digits only, and there are many. */
@@ -29,7 +28,7 @@ function timeText(milliseconds: number): string {
 let lastSecond = { is: 0, text: '1970-01-01T00:00:00.' };
 
 /** What an execution has to show for itself at its end. */
-export type EndedRun = Pick<PoolResult, 'status' | 'results' | 'brief' | 'skipped' | 'errors'>;
+export type EndedRun = Pick<PoolResult, 'status' | 'results' | 'skipped' | 'errors'>;
 
 /** An execution that could not even begin, after a restart. */
 export function failedRun(error: WorkflowError): EndedRun {

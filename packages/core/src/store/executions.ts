@@ -23,11 +23,19 @@ export interface ExecutionEnd {
   readonly status: string;
   /** What its owner is answered, as JSON text. */
   readonly result: string;
-  /** The same text, for a store to keep in its place. Never given back: who reads has `result`. */
-  readonly brief?: BriefText | undefined;
   /** What was told while it ran, as JSON text. */
   readonly events: string;
   readonly endedAt: number;
+}
+
+/** An end as it is recorded; who reads it has the result whole. */
+export interface NewEnd extends Omit<ExecutionEnd, 'result'> {
+  readonly result: string | BriefText;
+}
+
+/** One that has ended is recorded with its end. */
+export interface NewExecution extends Omit<ExecutionRow, 'end'> {
+  readonly end: NewEnd | null;
 }
 
 /**
@@ -71,11 +79,11 @@ export interface ExecutionStore {
    * Records an execution, with its end where it has one, or tells which earlier one has its id or, failing that, its
    * idempotency key.
    */
-  accept(row: ExecutionRow): Promise<ExecutionAccepted>;
+  accept(row: NewExecution): Promise<ExecutionAccepted>;
   /** Adds effects to one that is under way. Refuses (throws) a position that is taken, and one that has ended. */
   append(key: ExecutionKey, effects: readonly EffectRow[]): Promise<void>;
   /** Ends it, once, with the effects not recorded yet: all in one commit. */
-  finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
+  finish(key: ExecutionKey, effects: readonly EffectRow[], end: NewEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
   /** Everybody's executions of this id, newest first. */
   named(executionId: string): Promise<ExecutionRow[]>;

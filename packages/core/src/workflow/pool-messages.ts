@@ -58,14 +58,13 @@ export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'b
 
 export type PortedValue = string | { readonly credential: string };
 
-/** As `RunResult`, with the results as the JSON text of one object, and briefly where that is known. */
+/** As `RunResult`, with the results as the JSON text of one object. */
 export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
-  readonly results: string;
-  readonly brief?: BriefText | undefined;
+  readonly results: string | BriefText;
 }
 
 /** A result on its way from the thread. */
-export interface PortedResult extends Omit<PoolResult, 'results' | 'brief'> {
+export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }
 

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { planOf } from '../../test-support/workflow-plan.ts';
+import { wholeText } from '../brief-text.ts';
 import { CredentialUse } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
@@ -193,5 +194,5 @@ describe('executions in threads', () => {
 });
 
 function textOf({ results }: PoolResult): string {
-  return results;
+  return wholeText(results);
 }

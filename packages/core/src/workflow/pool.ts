@@ -119,8 +119,7 @@ export class WorkflowPool {
       breathe: this.#breathe,
     });
     this.#light.remove(job.run);
-    const { text, brief } = resultsText(results, written);
-    job.settle({ status, results: text, brief, skipped, errors, used });
+    job.settle({ status, results: resultsText(results, written), skipped, errors, used });
   }
 
   /** Lets go of cached results: one caller's, or all. */

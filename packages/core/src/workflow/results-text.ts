@@ -8,14 +8,14 @@ export interface Written {
   readonly ends: readonly number[];
 }
 
-/** The results of an execution as the JSON text of one object, on one line; and the same with its items but once. */
-export interface ResultsText {
-  readonly text: string;
-  readonly brief: BriefText | undefined;
-}
-
-/** `written`: those that are text already, by id. */
-export function resultsText(results: ReadonlyMap<string, Json>, written: ReadonlyMap<string, Written>): ResultsText {
+/**
+ * The results of an execution as the JSON text of one object, on one line; items that are in several of them may stand in it
+ * but once. `written`: those that are text already, by id.
+ */
+export function resultsText(
+  results: ReadonlyMap<string, Json>,
+  written: ReadonlyMap<string, Written>,
+): string | BriefText {
   const writer = new BriefWriter();
   const sources = sourcesOf(results, written);
   let before = '{';
@@ -31,7 +31,7 @@ export function resultsText(results: ReadonlyMap<string, Json>, written: Readonl
     }
   }
   writer.add(before === '{' ? '{}' : '}');
-  return { text: writer.whole, brief: writer.brief };
+  return writer.end();
 }
 
 /**
@@ -53,7 +53,7 @@ function sourcesOf(results: ReadonlyMap<string, Json>, written: ReadonlyMap<stri
 
 interface Source extends Written {
   readonly items: readonly Json[];
-  /** Where in the brief text it stands; `undefined` as long as it does not. */
+  /** Where its text stands; `undefined` as long as it does not. */
   place: number | undefined;
 }
 
@@ -81,7 +81,7 @@ function writeNew(items: readonly Json[], sources: Source[], writer: BriefWriter
   sources.push({ items, text, ends, place });
 }
 
-/** Items that stand in another array, most of them: those are cut out of its text, each with the comma before it. */
+/** Items that stand in another array, most of them: those are taken from its text, each with the comma before it. */
 function writePicked(items: readonly Json[], { items: from, text, ends, place }: Source, writer: BriefWriter): void {
   writer.add('[');
   let misses = 0;
@@ -96,9 +96,9 @@ function writePicked(items: readonly Json[], { items: from, text, ends, place }:
     else {
       // The first has no comma before it; neither must what is the first here.
       const start = at === 0 ? 1 : (ends[at - 1] as number) + (index === 0 ? 1 : 0);
-      const part = text.slice(start, ends[at]);
-      if (place === undefined) writer.add(part);
-      else writer.repeat(part, place + start);
+      const end = ends[at] as number;
+      if (place === undefined) writer.add(text.slice(start, end));
+      else writer.repeat(place + start, place + end);
     }
   }
   writer.add(']');

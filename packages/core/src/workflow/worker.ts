@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import { wholeText } from '../brief-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { loadOperations } from './load-operations.ts';
@@ -78,7 +79,7 @@ async function serve(): Promise<void> {
       },
     });
     runs.delete(run);
-    const text = new TextEncoder().encode(resultsText(results, written).text);
+    const text = new TextEncoder().encode(wholeText(resultsText(results, written)));
     say({ kind: 'end', run, result: { status, results: text, skipped, errors, used } }, text);
   };
 

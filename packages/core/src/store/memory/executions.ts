@@ -1,3 +1,4 @@
+import { wholeText } from '../../brief-text.ts';
 import type {
   EffectRow,
   ExecutionAccepted,
@@ -6,6 +7,8 @@ import type {
   ExecutionRow,
   ExecutionStore,
   Kept,
+  NewEnd,
+  NewExecution,
   StoredDataStore,
   StoredQuota,
   StoredRow,
@@ -65,7 +68,8 @@ export class MemoryExecutions {
     };
   }
 
-  #accept(row: ExecutionRow): ExecutionAccepted {
+  #accept(given: NewExecution): ExecutionAccepted {
+    const row: ExecutionRow = { ...given, end: given.end === null ? null : wholeEnd(given.end) };
     requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
     if (row.end !== null) requireStorable(row.end.result, row.end.events);
     const second = row.idempotencyKey === null ? undefined : nameOf(row.owner, row.idempotencyKey);
@@ -74,8 +78,7 @@ export class MemoryExecutions {
       (second === undefined ? undefined : this.#byIdempotencyKey.get(second));
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
     this.#lastNumber += 1;
-    const kept = row.end === null ? row : { ...row, end: withoutBrief(row.end) };
-    const recorded: Recorded = { number: this.#lastNumber, row: kept, effects: [] };
+    const recorded: Recorded = { number: this.#lastNumber, row, effects: [] };
     this.#executions.set(nameOfExecution(row), recorded);
     if (second !== undefined) this.#byIdempotencyKey.set(second, recorded);
     return { repeat: false };
@@ -97,10 +100,11 @@ export class MemoryExecutions {
     return recorded;
   }
 
-  #finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): void {
+  #finish(key: ExecutionKey, effects: readonly EffectRow[], given: NewEnd): void {
+    const end = wholeEnd(given);
     requireStorable(end.result, end.events);
     const recorded = this.#append(key, effects);
-    recorded.row = { ...recorded.row, end: withoutBrief(end) };
+    recorded.row = { ...recorded.row, end };
   }
 
   #purge(before: number): number {
@@ -159,8 +163,8 @@ interface Recorded {
   readonly effects: EffectRow[];
 }
 
-function withoutBrief({ status, result, events, endedAt }: ExecutionEnd): ExecutionEnd {
-  return { status, result, events, endedAt };
+function wholeEnd(end: NewEnd): ExecutionEnd {
+  return { ...end, result: wholeText(end.result) };
 }
 
 function nameOfExecution({ owner, executionId }: ExecutionKey): string {

@@ -221,7 +221,7 @@ function wholeEnd({ status, result: text, events, endedAt, repeats }: StoredEnd)
   return { status, result, events, endedAt };
 }
 
-interface StoredEnd extends Omit<ExecutionEnd, 'brief'> {
+interface StoredEnd extends ExecutionEnd {
   readonly repeats: string | null;
 }
 

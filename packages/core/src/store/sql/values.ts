@@ -1,4 +1,4 @@
-import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
+import type { NewEnd, NewExecution } from '../executions.ts';
 import type { FrameRow, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
@@ -49,7 +49,7 @@ export type ExecutionValues = readonly [
   acceptedAt: number,
 ];
 
-export function executionValues(row: ExecutionRow): ExecutionValues {
+export function executionValues(row: NewExecution): ExecutionValues {
   return [row.owner, row.executionId, row.digest, row.idempotencyKey, row.request, row.acceptedAt];
 }
 
@@ -61,6 +61,7 @@ export type EndValues = readonly [
   repeats: string | null,
 ];
 
-export function endValues({ status, result, brief, events, endedAt }: ExecutionEnd): EndValues {
-  return [status, brief?.text ?? result, events, endedAt, brief?.repeats ?? null];
+export function endValues({ status, result, events, endedAt }: NewEnd): EndValues {
+  if (typeof result === 'string') return [status, result, events, endedAt, null];
+  return [status, result.text, events, endedAt, result.repeats];
 }
