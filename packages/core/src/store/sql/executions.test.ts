@@ -1,0 +1,66 @@
+import { crc32 } from 'node:zlib';
+import { beforeEach, expect, test } from 'vitest';
+import { BriefWriter, wholeText } from '../../brief-text.ts';
+import { APPLICATION_ID, MIGRATIONS, migrate } from '../migrations.ts';
+import { type Database, loadEngine } from '../sqlite-engine.ts';
+import { prepareOperations } from './operations.ts';
+import { endValues, executionValues } from './values.ts';
+
+const KEY = { owner: 'ann', executionId: 'e-1' };
+const ROWS = 'what is fetched, filtered and sorted '.repeat(100);
+
+let database: Database;
+
+beforeEach(async () => {
+  database = (await loadEngine()).open(':memory:');
+});
+
+test('what stands in a result already is not in the database again', () => {
+  migrate(database, 'path');
+  record();
+  const { result, repeats } = database.prepare('SELECT result, repeats FROM execution_ends').get() as Stored;
+  expect(result).toBe(`${ROWS}|`);
+  expect(wholeText({ text: result, repeats })).toBe(`${ROWS}|${ROWS}`);
+  expect(prepareOperations(database).reads.findExecution(KEY)?.end?.result).toBe(`${ROWS}|${ROWS}`);
+});
+
+test.each(['result', 'repeats'])('a change in %s that nobody wrote is never handed out', (column) => {
+  migrate(database, 'path');
+  record();
+  database.exec(`UPDATE execution_ends SET ${column} = '1' || substr(${column}, 2)`);
+  const { reads } = prepareOperations(database);
+  expect(() => reads.findExecution(KEY)).toThrow(expect.objectContaining({ code: 'store_damaged' }));
+});
+
+test('what was recorded before there were repeats is read as it was', () => {
+  const version = MIGRATIONS.findIndex((step) => step.includes('ADD COLUMN repeats'));
+  database.exec(MIGRATIONS.slice(0, version).join(';'));
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`);
+  database
+    .prepare(`
+      INSERT INTO executions (id, owner, execution_id, digest, request, accepted_at, checksum)
+      VALUES (1, 'ann', 'e-1', 'd', '{}', 1, ?)`)
+    .run(['ann', 'e-1', 'd', '{}'].reduce((sum, text) => crc32(text, sum), 0));
+  database
+    .prepare(
+      'INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum) VALUES (1, ?, ?, ?, 2, ?)',
+    )
+    .run('success', ROWS, '[]', crc32('[]', crc32(ROWS, crc32('success,2'))));
+  migrate(database, 'path');
+  const end = { status: 'success', result: ROWS, events: '[]', endedAt: 2 };
+  expect(prepareOperations(database).reads.findExecution(KEY)).toMatchObject({ ...KEY, acceptedAt: 1, end });
+});
+
+interface Stored {
+  readonly result: string;
+  readonly repeats: string;
+}
+
+function record(): void {
+  const writer = new BriefWriter();
+  writer.add(`${ROWS}|`);
+  writer.repeat(0, ROWS.length);
+  const row = { ...KEY, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
+  const end = { status: 'success', result: writer.end(), events: '[]', endedAt: 2 };
+  prepareOperations(database).writes.acceptExecution(executionValues(row), ...endValues(end));
+}
