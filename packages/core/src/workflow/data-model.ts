@@ -52,9 +52,8 @@ export class DataModel {
   }
 
   write(path: Path, value: Json, origin: Origin): void {
-    const [first, ...rest] = path.segments;
-    if (first === undefined) throw new Error('a path has a segment');
-    this.#roots = { ...this.#roots, [path.root]: put(this.#roots[path.root] ?? EMPTY, first, rest, value, path) };
+    const tree = this.#roots[path.root] ?? EMPTY;
+    this.#roots = { ...this.#roots, [path.root]: putBelow(tree, path, value) };
     this.#record(path, origin);
     this.#log?.push({ path, value, origin });
   }
@@ -115,6 +114,15 @@ function member(value: Json, key: string | number): Json | undefined {
 function indexOf(key: string | number): number {
   if (typeof key === 'number') return key;
   return INDEX.test(key) ? Number(key) : -1;
+}
+
+/** A copy of a tree in which the path has the value. Nearly always that is one name, right below the root. */
+function putBelow(tree: Json, path: Path, value: Json): Json {
+  const [first] = path.segments;
+  if (first === undefined) throw new Error('a path has a segment');
+  if (path.segments.length === 1 && first.parts.length === 1 && isObject(tree))
+    return withMember(tree, first.literal, value);
+  return put(tree, first, path.segments.slice(1), value, path);
 }
 
 /** A copy of `target` in which the place below it has the value. */
