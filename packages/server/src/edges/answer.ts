@@ -21,6 +21,11 @@ export function writeAnswer(response: ServerResponse, answer: Answer, how: Deliv
     response.write(text);
     return how.beforeEnd().then(() => end(response, '', how));
   }
+  // Still one write. But Node would put the head before the text, and with a long one that is a copy of all of it.
+  if (length > LONG) {
+    response.cork();
+    response.flushHeaders();
+  }
   // Text with a byte for each character is ASCII. Told so, Node copies it; else it makes room for three times as much.
   end(response, text, how, length === text.length ? 'latin1' : 'utf8');
   return undefined;
@@ -115,3 +120,4 @@ function release(iterator: AsyncIterator<string>): void {
 function ignore(): void {}
 
 const NOTHING: ReadonlySet<string> = new Set();
+const LONG = 4096;

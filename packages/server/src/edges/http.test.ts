@@ -70,6 +70,23 @@ describe('a request that is all right', () => {
     expect(await response.text()).toBe('');
   });
 
+  test.each(['a', 'é', '日'])('may be answered at length: %s', async (letter) => {
+    const text = letter.repeat(20_000);
+    const { url, port, host } = await startEdge({
+      routes: [route({ path: '/', handle: () => ({ status: 200, text }) })],
+    });
+    const response = await fetch(url);
+    expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+    expect(await response.text()).toBe(text);
+    expect(await (await fetch(url, { method: 'HEAD' })).text()).toBe('');
+    const both = await exchangeRaw(port, head({ host }) + head({ host, fields: [CLOSE] }));
+    expect(both.split(Buffer.from(text).toString('latin1'))).toEqual([
+      expect.stringMatching(/^HTTP\/1.1 200 /),
+      expect.stringMatching(/^HTTP\/1.1 200 /),
+      '',
+    ]);
+  });
+
   test('may be sent ahead on a connection: answers come in order, one request runs at a time', async () => {
     const running: string[] = [];
     const slow = route({
