@@ -1,20 +1,15 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
-import type { Permissions, Principal } from '../principal.ts';
-import type { ExecutionRow, Store } from '../store/store.ts';
+import type { Permissions } from '../principal.ts';
+import type { ExecutionRow } from '../store/store.ts';
 import { NO_CHANGES } from './changes.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
-
-export interface ExecutionContext {
-  readonly store: Store;
-  /** Who has this id now. */
-  readonly principalNamed: (id: string) => Principal | undefined;
-}
 
 /** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
 export async function explainExecution(
   row: ExecutionRow,
-  { store, principalNamed }: ExecutionContext,
+  { store, principalNamed }: ExplainContext,
 ): Promise<Omit<Explanation, 'also_by'>> {
   const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
   const read = parseWorkflow(text, { lenient: true });

@@ -65,9 +65,10 @@ export function memoryOutbox(
       perform(() =>
         [...rows.values()]
           .filter(({ state }) => state === 'due')
-          .map(({ id, owner, url, priority, expiresAt, attempts, nextAt }) => ({
-            ...{ id, owner, url, priority, expiresAt, attempts, nextAt },
-          })),
+          // Without the body, as the outbox keeps them.
+          .map(({ id, owner, url, priority, expiresAt, attempts, nextAt }) => {
+            return { id, owner, url, priority, expiresAt, attempts, nextAt };
+          }),
       ),
     delivered: (id, at) =>
       perform(() => {

@@ -3,8 +3,8 @@ import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes } from '@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
-import { LimitedLog } from '../../agents/limited-log.ts';
 import { killGroup } from '../../agents/orphans.ts';
+import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 
 export interface ChildTransportOptions {
