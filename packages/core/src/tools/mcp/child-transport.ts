@@ -126,11 +126,8 @@ export class ChildTransport implements Transport {
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
 function messageIn(line: Uint8Array): Json | undefined {
-  const json = parseJsonBytes(line);
-  if (json.ok) return isObject(json.value) ? json.value : undefined;
-  if (json.issues[0]?.code !== 'inexact_number') return undefined;
-  const value = JSON.parse(Buffer.from(line).toString()) as Json;
-  return isObject(value) ? value : undefined;
+  const json = parseJsonBytes(line, { numbers: 'finite' });
+  return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
 function isNotice(message: Json): boolean {
