@@ -123,6 +123,7 @@ export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
 export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
+export { unreadable } from './unreadable.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Conversation, Messages, Said, WireSink } from '@dragoman/core';
-import { type Failure, failure, type Issue, type Outcome } from '@dragoman/protocols';
+import { type Clock, type Conversation, type Messages, type Said, unreadable, type WireSink } from '@dragoman/core';
+import { type Failure, failure, type Outcome } from '@dragoman/protocols';
 import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 import { problemAnswer } from '../problem.ts';
 import { addressGroup } from './address.ts';
@@ -130,10 +130,6 @@ interface LinePeerParts {
 export function textOf({ message, failure: refused }: Said): string | undefined {
   if (message !== undefined) return JSON.stringify(a2aMessagesDialect.encode(message));
   return refused === undefined ? undefined : problemText(refused);
-}
-
-function unreadable(issues: readonly Issue[]): Failure {
-  return failure(issues[0]?.code === 'line_too_long' ? 'line_too_long' : 'not_json', { issues });
 }
 
 function problemText(refused: Failure): string {
