@@ -136,7 +136,7 @@ function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
-/** What a connection may have said without an answer: two messages of the largest. */
+/** What a connection may have said without an answer: so many messages, and two of the largest. */
+export const MOST_ANSWERS = 256;
 export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;
-const MOST_ANSWERS = 256;
