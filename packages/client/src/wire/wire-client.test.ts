@@ -138,3 +138,27 @@ test('streams that have ended are told so', async () => {
   await once(socket, 'close');
   await expect(wire.call('echo')).rejects.toMatchObject({ code: 'unreachable' });
 });
+
+test('a connection whose handshake fails is let go', async () => {
+  let closed = 0;
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => ({
+      send: (text) => {
+        const error = {
+          a2e: '1.0',
+          type: 'error',
+          id: 'e1',
+          req_id: JSON.parse(text).id,
+          code: 'internal',
+          message: 'no',
+        };
+        queueMicrotask(() => onMessage(JSON.stringify(error)));
+      },
+      close: () => {
+        closed += 1;
+      },
+    }),
+  };
+  await expect(connectWire({ transport, key: KEY })).rejects.toMatchObject({ code: 'internal' });
+  expect(closed).toBe(1);
+});
