@@ -52,6 +52,17 @@ describe('what was forgotten', () => {
   });
 });
 
+test('a value that no thread can be sent fails who brought it, and nobody after', async () => {
+  await using(newFolder(), async (store) => {
+    const odd = (() => {}) as unknown as number;
+    const asked = [1, 2].map((number) =>
+      store.requests.accept(requestRow({ requestId: `odd-${number}`, priority: odd })),
+    );
+    for (const { status } of await Promise.allSettled(asked)) expect(status).toBe('rejected');
+    expect(await store.requests.accept(requestRow({ requestId: 'sound' }))).toBeDefined();
+  });
+});
+
 describe('what was written', () => {
   test('is there after closing and opening again', async () => {
     const folder = newFolder();

@@ -322,10 +322,23 @@ export class SqliteStore implements Store {
   }
 
   #flush(): void {
-    if (this.#outgoing.length === 0) return;
-    this.#worker.postMessage(this.#outgoing);
+    const outgoing = this.#outgoing;
+    if (outgoing.length === 0) return;
     this.#outgoing = [];
     this.#asked = 0;
+    try {
+      this.#worker.postMessage(outgoing);
+    } catch (error) {
+      // A value that no thread can be sent: whoever asked with it fails, and not the store. Later, for the last of them is still
+      // being asked.
+      setImmediate(() => this.#refuse(outgoing, error instanceof Error ? error : new Error(String(error))));
+    }
+  }
+
+  #refuse(outgoing: readonly unknown[], error: Error): void {
+    for (let at = 0; at < outgoing.length; at += 3 + Number(outgoing[at + 2])) {
+      this.#settled(Number(outgoing[at]))?.reject(error);
+    }
   }
 
   #receive(message: FromThread): void {
