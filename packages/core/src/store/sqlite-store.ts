@@ -208,6 +208,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore = {
     add: (delivery) => this.#ask('addDelivery', delivery),
     find: (id) => this.#ask('findDelivery', id),
+    dueBody: (id) => this.#ask('dueBody', id),
     answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
