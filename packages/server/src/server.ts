@@ -212,6 +212,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminRequestRoutes({
         store,
         principalNamed: (id) => engine.principalNamed(id),
+        operations: own,
         audited: (id) => wire.audited(id),
       }),
       ...messages.routes,

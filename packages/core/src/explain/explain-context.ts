@@ -1,3 +1,4 @@
+import type { OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
 
@@ -6,4 +7,6 @@ export interface ExplainContext {
   readonly store: Store;
   /** Who has this id now. */
   readonly principalNamed: (id: string) => Principal | undefined;
+  /** Those the operator has added. */
+  readonly operations: OwnOperations;
 }

@@ -9,10 +9,10 @@ import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission
 /** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
 export async function explainExecution(
   row: ExecutionRow,
-  { store, principalNamed }: ExplainContext,
+  { store, principalNamed, operations }: ExplainContext,
 ): Promise<Omit<Explanation, 'also_by'>> {
   const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
-  const read = parseWorkflow(text, { lenient: true });
+  const read = parseWorkflow(text, { lenient: true, operations });
   const effects = await store.executions.effects(row);
   return {
     request_id: row.executionId,
@@ -20,9 +20,11 @@ export async function explainExecution(
     agent_id: row.owner,
     accepted_at: new Date(row.acceptedAt).toISOString(),
     state: row.end?.status ?? 'running',
-    received: { dialect: 'a2e-workflow', bytes: text.length, text },
+    received: { dialect: 'a2e-workflow', bytes: Buffer.byteLength(text), text },
     envelope: null,
-    allowed: read.ok ? allowed(row, read.value, principalNamed(row.owner)?.permissions) : [],
+    allowed: read.ok
+      ? allowed(row, read.value, { operations, permissions: principalNamed(row.owner)?.permissions })
+      : [],
     way_in: { ...NO_CHANGES, warnings: read.ok ? read.warnings : read.issues },
     answers: [],
     answers_left_out: 0,
@@ -37,11 +39,15 @@ export async function explainExecution(
   };
 }
 
-function allowed({ owner }: ExecutionRow, workflow: Workflow, permissions: Permissions | undefined): Allowed[] {
+function allowed(
+  { owner }: ExecutionRow,
+  workflow: Workflow,
+  { operations: own, permissions }: Pick<ExplainContext, 'operations'> & { permissions: Permissions | undefined },
+): Allowed[] {
   if (permissions === undefined) return [];
   const operations = [...workflow.operations.values()];
   const uses = operations.flatMap(({ type, config }) => {
-    const description = operationNamed(type);
+    const description = operationNamed(type, own);
     return description === undefined ? [] : [usesOf(description, config)];
   });
   const wanted: [list: keyof Permissions, name: string][] = [
