@@ -329,16 +329,22 @@ export class SqliteStore implements Store {
     this.#asked = 0;
     try {
       this.#worker.postMessage(outgoing);
-    } catch (error) {
-      // A value that no thread can be sent: whoever asked with it fails, and not the store. Later, for the last of them is still
-      // being asked.
-      setImmediate(() => this.#refuse(outgoing, error instanceof Error ? error : new Error(String(error))));
+    } catch {
+      this.#flushOneByOne(outgoing);
     }
   }
 
-  #refuse(outgoing: readonly unknown[], error: Error): void {
-    for (let at = 0; at < outgoing.length; at += 3 + Number(outgoing[at + 2])) {
-      this.#settled(Number(outgoing[at]))?.reject(error);
+  /** Some value can be sent to no thread: whoever asked with it fails, and nobody beside them. */
+  #flushOneByOne(outgoing: readonly unknown[]): void {
+    for (let at = 0, end = 0; at < outgoing.length; at = end) {
+      end = at + 3 + Number(outgoing[at + 2]);
+      try {
+        this.#worker.postMessage(outgoing.slice(at, end));
+      } catch (error) {
+        const id = Number(outgoing[at]);
+        // Later, for the last of them is still being asked.
+        setImmediate(() => this.#settled(id)?.reject(error instanceof Error ? error : new Error(String(error))));
+      }
     }
   }
 
