@@ -12,8 +12,8 @@ import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
 import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
-import { load } from './e2a/load.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { load } from './support/load.ts';
 import { measure, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
@@ -89,7 +89,7 @@ class BenchServer {
 
   static async start(publicKey: string, signs: 'signed' | 'unsigned'): Promise<BenchServer> {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-messages-'));
-    const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+    const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
     const args = [join(folder, 'data'), agent, publicKey, signs];
     const child = forkPart(new URL('./a2a-messages/server.mjs', import.meta.url), args);
     return new BenchServer({ ...(await nextMessage<{ port: number; key: string }>(child)), child, folder });

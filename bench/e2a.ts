@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Database, loadEngine } from '../packages/core/src/store/sqlite-engine.ts';
-import { HttpPeer, type LoadResult, load } from './e2a/load.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { HttpPeer, type LoadResult, load } from './support/load.ts';
 import { inTurns, median, medianRatio, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
@@ -22,7 +22,7 @@ export async function run(): Promise<readonly string[]> {
     children.push(child);
     return { child, ...(await nextMessage<Omit<Started, 'child'>>(child)) };
   };
-  const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+  const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
   const serve = (store: string) => start('server.mjs', [join(folder, `server-${servers++}`), store, agent]);
   const figures = new Figures();
   try {

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { load } from './e2a/load.ts';
 import { certificateFor } from './mailbox/certificate.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { load } from './support/load.ts';
 import { table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
@@ -28,7 +28,7 @@ export async function run(): Promise<readonly string[]> {
 }
 
 async function accepting(folder: string, start: Start): Promise<string[]> {
-  const agent = fileURLToPath(new URL('./e2a/agent.mjs', import.meta.url));
+  const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
   const bare = await start<{ port: number }>('bare.mjs');
   const server = await start<{ port: number; key: string }>('server.mjs', [join(folder, 'server'), agent]);
   const contenders = {

@@ -12,6 +12,7 @@ import { ThreadEmbedder } from '../packages/core/src/knowledge/thread-embedder.t
 import type { Clock, Log } from '../packages/core/src/ports.ts';
 import type { Principal } from '../packages/core/src/principal.ts';
 import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
+import { mainThreadMs } from './support/main-thread-ms.ts';
 import { table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
@@ -68,25 +69,13 @@ async function recall(
 ): Promise<number> {
   let found = 0;
   for (const { query, expect } of questions) {
-    const [start, before] = [performance.now(), ownWork()];
+    const [start, before] = [performance.now(), mainThreadMs()];
     const { results } = await knowledge.search(ANYBODY, { query, top_k: 5 });
     times.push(performance.now() - start);
-    work.push(ownWork() - before);
+    work.push(mainThreadMs() - before);
     if (results.some(({ id }) => id === expect)) found += 1;
   }
   return found / questions.length;
-}
-
-/**
- * Milliseconds of processor time this thread has had: the longest it can have held its event loop, however busy the machine
- * is. Where there is no such count, time itself.
- */
-function ownWork(): number {
-  try {
-    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
-  } catch {
-    return performance.now();
-  }
 }
 
 interface Listed {

@@ -17,8 +17,8 @@ const half = Math.floor(cores / 2);
 /** Longest first. `after` needs the validators, which are made first. */
 const STEPS = [
   { name: 'validators', run: () => import('./generate-validators.ts') },
-  { name: 'unused code', run: 'knip --cache' },
   { name: 'tests of the repository', run: `vitest run --project repository --maxWorkers ${half}`, after: 'validators' },
+  { name: 'unused code', run: 'knip --cache' },
   { name: 'types', run: `tsc -p tsconfig.json --checkers ${half} ${incremental('check')}`, after: 'validators' },
   { name: 'lint', run: 'biome check' },
   { name: 'types without Node', run: `tsc -p packages/protocols ${incremental('protocols')}`, after: 'validators' },

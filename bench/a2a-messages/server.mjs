@@ -1,22 +1,21 @@
 // The built server with one agent and a caller that signs, for the benchmark to load. Tells its port and a key.
 import { MessageSigner } from '@dragoman/core';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 
 const [folder, agent, publicKey, signs] = process.argv.slice(2);
 // To measure what signatures cost there has to be a server without any: nobody could configure this one.
 if (signs === 'unsigned') MessageSigner.prototype.sign = async (message) => message;
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const many = 1_000_000_000;
 const server = await startServer({
   config: {
     port: 0,
     agents: { bench: { driver: 'module', module: agent, max_parallel: 100_000 } },
-    limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
+    limits: NO_LIMITS,
   },
   folder,
   clock: systemClock,
   ids: systemIds,
-  log: silent,
+  log: SILENT,
 });
 const permissions = { agents: ['*'] };
 await server.engine.callers.put({ agent_id: 'bench-client', permissions, public_key: publicKey });

@@ -1,9 +1,8 @@
 // The built server with one agent, for the benchmark to load. Tells its port, a key, and its memory and CPU time when asked.
 import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 
 const [folder, store, agent] = process.argv.slice(2);
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const many = 1_000_000_000;
 const server = await startServer({
   config: {
     port: 0,
@@ -14,12 +13,12 @@ const server = await startServer({
       bench: { driver: 'module', module: agent, max_parallel: 100_000, idempotent: true },
       careful: { driver: 'module', module: agent, max_parallel: 100_000 },
     },
-    limits: { requests_per_minute: many, requests_per_hour: many, requests_per_day: many },
+    limits: NO_LIMITS,
   },
   folder,
   clock: systemClock,
   ids: systemIds,
-  log: silent,
+  log: SILENT,
 });
 await server.engine.callers.put({ agent_id: 'bench-client', permissions: { agents: ['*'] } });
 const { secret } = await server.engine.keys.create({ agentId: 'bench-client', role: 'agent' });

@@ -4,8 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { Outbox, openGate, openSqliteStore, Signatures, SigningKeys } from '@dragoman/core';
 import { systemClock, systemIds } from '@dragoman/server';
+import { SILENT as log } from '../support/settings.mjs';
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
 const BODY = JSON.stringify({ version: '0.3.0', messageId: 'msg_1', message: { content: 'x'.repeat(300) } });
 const PER_HOST = 4;
 

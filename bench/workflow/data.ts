@@ -1,7 +1,5 @@
 // Operations on data, in the thread they run in, against the same work written by hand in the same thread and run: filter,
 // sort, group and aggregate. The main thread is watched meanwhile.
-import { readFileSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import type { Catalog } from '../../packages/core/src/workflow/catalog.ts';
 import type { Effects } from '../../packages/core/src/workflow/effects.ts';
@@ -11,6 +9,7 @@ import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
 import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
 import type { Json, JsonObject } from '../../packages/protocols/src/index.ts';
 import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts';
+import { mainThreadMs } from '../support/main-thread-ms.ts';
 import { table } from '../support/measure.ts';
 
 export async function benchData(): Promise<readonly string[]> {
@@ -125,16 +124,6 @@ class LoopWatch {
     const now = mainThreadMs();
     this.#held = Math.max(this.#held, now - this.#last);
     this.#last = now;
-  }
-}
-
-/** What the main thread has computed so far. Where the system does not tell, waiting for a core counts as well. */
-function mainThreadMs(): number {
-  try {
-    const [ran = ''] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
-    return Number(ran) / 1e6;
-  } catch {
-    return performance.eventLoopUtilization().active;
   }
 }
 

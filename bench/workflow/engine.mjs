@@ -2,6 +2,7 @@
 import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows } from '@dragoman/core';
 import { systemClock as clock, systemIds as ids } from '@dragoman/server';
 import { Pool } from 'undici';
+import { SILENT } from '../support/settings.mjs';
 import { smallSteps, threeSteps } from './workflows.mjs';
 
 const [folder, apiPort] = process.argv.slice(2);
@@ -9,7 +10,6 @@ const origin = `http://127.0.0.1:${apiPort}`;
 const AT_ONCE = 32;
 const SLICE_MS = 2000;
 const CALLER = { id: 'bench-client', role: 'agent', permissions: ALL_PERMISSIONS };
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 const store = await openSqliteStore({ folder, onFatal: (error) => console.error(error) });
 const gate = openGate({ clock, log: SILENT, allow: [{ host: '127.0.0.1', port: Number(apiPort) }] });

@@ -5,8 +5,8 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { load } from '../e2a/load.ts';
 import { endAll, forkPart, nextMessage } from '../support/child.ts';
+import { load } from '../support/load.ts';
 import { inTurns, median, medianRatio, table } from '../support/measure.ts';
 import { threeSteps } from './workflows.mjs';
 

@@ -1,27 +1,20 @@
 // The built server with one agent that may do everything, for the benchmark to load.
 import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 
 const [folder, apiPort] = process.argv.slice(2);
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const many = 1_000_000_000;
 const server = await startServer({
   config: {
     port: 0,
     gate: { allow: [`127.0.0.1:${apiPort}`] },
     apis: { bench: { base_url: `http://127.0.0.1:${apiPort}` } },
     workflows: { cache_seconds: 0 },
-    limits: {
-      requests_per_minute: many,
-      requests_per_hour: many,
-      requests_per_day: many,
-      api_calls_per_minute: many,
-      api_calls_per_hour: many,
-    },
+    limits: NO_LIMITS,
   },
   folder,
   clock: systemClock,
   ids: systemIds,
-  log: silent,
+  log: SILENT,
 });
 await server.engine.callers.put({ agent_id: 'bench-client', permissions: { operations: ['*'], apis: ['*'] } });
 const { secret } = await server.engine.keys.create({ agentId: 'bench-client', role: 'agent' });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
 import { startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 import { schemaTable } from './schema-table.ts';
@@ -49,13 +50,12 @@ interface Operation {
 /** From a real server: what is not routed is not told. */
 async function openApi(): Promise<OpenApi> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-reference-'));
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
   const server = await startServer({
     config: { port: 0, store: 'memory' },
     folder,
     clock: systemClock,
     ids: systemIds,
-    log,
+    log: new SilentLog(),
   });
   try {
     const answer = await fetch(`${server.url}/openapi.json`);

@@ -2,12 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { on, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient } from '../../packages/client/src/index.ts';
+import { freePort } from '../../packages/core/test-support/ports.ts';
+import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import { type Server, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 import { isBlock, readPage } from './page.ts';
 
@@ -16,7 +17,7 @@ import { isBlock, readPage } from './page.ts';
 const PAGE = 'docs/how-to/run-behind-a-reverse-proxy.md';
 const ADMIN_KEY = 'adm_0123456789abcdef0123456789abcdef';
 const HOST = 'agents.example.com';
-const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+const SILENT = new SilentLog();
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-proxy-'));
 const blocks = readPage(PAGE).filter(isBlock);
@@ -175,13 +176,4 @@ interface Asked {
   readonly key?: string;
   /** The caller's address. */
   readonly from?: string;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { type GateOptions, openGate } from '../../packages/core/src/gate/network-gate.ts';
 import { failureOf } from '../../packages/core/src/refused.ts';
+import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import { systemClock } from '../../packages/core/test-support/system-clock.ts';
 import { CANARY_ADDRESSES, CANARY_PORTS, Canaries } from './canaries.ts';
 import { connectedTo } from './namespace.ts';
@@ -156,6 +157,6 @@ async function notThere(): Promise<never> {
 const EXPECTED: ReadonlySet<string> = new Set(['forbidden', 'unreachable', 'invalid_message']);
 const PUBLIC = '93.184.215.14';
 const PUBLIC_V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const SILENT = new SilentLog();
 
 await main();

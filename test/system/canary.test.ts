@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { listening } from '../../packages/core/test-support/ports.ts';
 import { call } from './call.ts';
 import { canaryScan, codingsOf } from './canary-scan.ts';
 import { System } from './system.ts';
@@ -181,9 +182,4 @@ function answer(content: string, { headers }: IncomingMessage, response: ServerR
     },
   };
   ways[content]?.();
-}
-
-async function listening(server: typeof echo): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }

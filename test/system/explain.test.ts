@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Explanation } from '../../packages/protocols/src/explanation.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
@@ -7,11 +8,15 @@ import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
 
+const OWN_OPERATIONS = fileURLToPath(
+  new URL('../../packages/core/src/workflow/fixtures/own-operations.mjs', import.meta.url),
+);
 const system = await System.start({
   config: {
     default_agent: 'echo',
     agents: { echo: { driver: 'module', module: agentModule('echo'), name: 'Echo', skills: ['repeat'] } },
     mailbox: { callbacks: { retries: 0 } },
+    workflows: { operations: [OWN_OPERATIONS] },
     // Nobody listens there.
     gate: { allow: ['127.0.0.1:9'] },
   },
@@ -200,6 +205,17 @@ test('a workflow shows its lines, the rule for each operation, its effects and i
     allowed: [{ what: 'to use the operation Wait', rule: 'permissions.operations has "*"' }],
     outcome: { options: { onError: 'continue' }, effects: [{ kind: 'wait' }], result: { status: 'success' } },
   });
+});
+
+test("a workflow with the operator's own operations is understood as well, and its bytes are those that came", async () => {
+  const now = { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/now' } };
+  const double = { Double: { inputPath: '/workflow/now', outputPath: '/workflow/doublé' } };
+  const workflow = workflowOf({ now, double }, { id: 'run-2' });
+  await post('/api/v1/workflows/execute', JSON.stringify({ workflow }));
+  const told = await explained('run-2');
+  expect(told.received.bytes).toBe(Buffer.byteLength(workflow));
+  expect(told.allowed.map(({ what }) => what)).toContain('to use the operation Double');
+  expect(told.way_in.warnings).toEqual([]);
 });
 
 test('a line of the wire shows who did what, and not what was said', async () => {

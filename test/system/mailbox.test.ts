@@ -28,7 +28,7 @@ const system = await System.start({
       max_concurrent: 100,
       answer_within_ms: 800,
       thread_messages: 6,
-      callbacks: { backoff_ms: 20 },
+      callbacks: { backoff_ms: 20, timeout_ms: 9_000 },
     },
     gate: { allow: [receiver.hostPort], ca: [authority.path] },
   },
@@ -476,7 +476,9 @@ describe('discovery', () => {
     const [, short] = await get('/agent');
     expect(short).toMatchObject({ name: 'Mr. Tee', agentId: TEE, endpoint: `${system.url}/a2a`, specVersion: '0.3.0' });
     const [extension] = (card['capabilities'] as { extensions: { params: JsonObject }[] }).extensions;
-    expect(extension?.params['publicKey']).toBe((short['callbacks'] as JsonObject)['publicKey']);
+    const { publicKey, timeoutSeconds, retries } = short['callbacks'] as JsonObject;
+    expect(extension?.params).toMatchObject({ publicKey, timeoutSeconds, retries });
+    expect([timeoutSeconds, retries]).toEqual([9, 3]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type E2AResponse, encodeResponse, isObject, type Json } from '@dragoman/protocols';
+import { type E2AResponse, encodeResponse, isFailed, isObject, textOfResult } from '@dragoman/protocols';
 import { PROGRAM } from './command.ts';
 import type { ExitCode } from './context.ts';
 import { paint, printable } from './paint.ts';
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 export class AnswerPrinter {
   readonly #terminal: Terminal;
   readonly #json: boolean;
-  /** What stands on the line the cursor is in. */
+  /** Whether something stands on the line the cursor is in. */
   #openLine = false;
   #saidSomething = false;
 
@@ -39,7 +39,7 @@ export class AnswerPrinter {
     // The result repeats what was streamed; where nothing was, it is the answer.
     if (!this.#saidSomething) {
       const result = response_kind === 'e2a.complete' ? body['result'] : body;
-      this.#say(textOf(result) ?? JSON.stringify(result ?? null, null, 2));
+      this.#say(textOfResult(result) ?? JSON.stringify(result ?? null, null, 2));
     }
     this.endLine();
   }
@@ -72,16 +72,6 @@ export function exitCodeOf(final: E2AResponse): ExitCode {
 /** What a person is told while the client looks for its server again. */
 export function reconnecting(waitMs: number): string {
   return `the connection broke; trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
-}
-
-function isFailed({ is_final, status, response_kind }: E2AResponse): boolean {
-  return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
-}
-
-function textOf(result: Json | undefined): string | undefined {
-  if (typeof result === 'string') return result;
-  if (!isObject(result)) return undefined;
-  return ['content', 'text', 'output'].map((name) => result[name]).find((value) => typeof value === 'string');
 }
 
 /** An agent that cannot be reached is the operator's to mend, who is told more than whoever asked it. */

@@ -55,3 +55,11 @@ test('an agent registers, beats and goes', async () => {
   await agent.unregister();
   expect((await agent.discover({ capabilities: ['ask_much'] })).total).toBe(0);
 });
+
+test('a page of a proxy is told as such', async () => {
+  const page = new Response('<h1>Bad Gateway</h1>', { status: 502, headers: { 'Content-Type': 'text/html' } });
+  const agent = createClient({ url: 'http://proxy.test', key: 'dgm_x', fetch: async () => page }).agent({
+    agentId: 'a',
+  });
+  await expect(agent.request('echo', 'say')).rejects.toMatchObject({ code: 'unexpected_answer', status: 502 });
+});

@@ -119,8 +119,9 @@ export class AgentMessages {
       anyStatus: true,
     });
     try {
-      if (/problem/.test(response.headers.get('content-type') ?? ''))
-        throw await errorOfResponse(response, this.#http.url);
+      // Answers and errors of the protocol are JSON; a refusal before it is a problem, and a proxy has words of its own.
+      if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? ''))
+        throw await attempt.wait(errorOfResponse(response, this.#http.url));
       const answer = JSON.parse(await attempt.wait(response.text())) as { payload: JsonObject };
       const { error } = answer.payload;
       if (error === undefined) return answer.payload;

@@ -1,5 +1,5 @@
-import { type E2AResponse, isObject, type Json } from '@dragoman/protocols';
-import { DragomanError, errorOfFrame, isFailed } from './dragoman-error.ts';
+import { type E2AResponse, isFailed, type Json, textOfResult } from '@dragoman/protocols';
+import { DragomanError, errorOfFrame } from './dragoman-error.ts';
 import { type Exchange, resumed } from './resumed.ts';
 
 /**
@@ -65,7 +65,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
   async text(): Promise<string> {
     const final = await this.final();
     if (isFailed(final)) throw errorOfFrame(final);
-    return this.#text.length > 0 ? this.#text.join('') : textOf(resultOf(final));
+    return this.#text.length > 0 ? this.#text.join('') : (textOfResult(resultOf(final)) ?? '');
   }
 
   /** What the final frame brings. Throws when the answer failed. */
@@ -120,13 +120,6 @@ export class Answer implements AsyncIterable<E2AResponse> {
 /** A result is where the kind of frame has it; a frame of another protocol is its own result. */
 function resultOf({ response_kind, body }: E2AResponse): Json {
   return response_kind === 'e2a.complete' ? (body['result'] ?? null) : body;
-}
-
-/** The text in a result: the result itself, or the member agents put it in. */
-function textOf(result: Json): string {
-  if (typeof result === 'string') return result;
-  if (!isObject(result)) return '';
-  return ['content', 'text', 'output'].map((name) => result[name]).find((value) => typeof value === 'string') ?? '';
 }
 
 const CANCEL_PATIENCE_MS = 10_000;

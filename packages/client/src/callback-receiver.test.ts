@@ -65,6 +65,10 @@ describe('a callback', () => {
       'a signature that is no base64',
       forged(({ headers }) => ({ headers: { ...headers, 'webhook-signature': 'v1,%%%' } })),
     ],
+    [
+      'a signature padded as no base64 is',
+      forged(({ headers }) => ({ headers: { ...headers, 'webhook-signature': 'v1,AA=' } })),
+    ],
     ['a time long ago', signed({ at: new Date(NOW.getTime() - 301_000) })],
     ['a time far ahead', signed({ at: new Date(NOW.getTime() + 301_000) })],
   ])('with %s is refused, and nobody is called', async (_, callback) => {
@@ -124,6 +128,20 @@ describe('as a handler of the web', () => {
     const { made } = receiver({ secret: SECRET, maxBytes: 100 });
     const request = new Request('https://me.example/in', { method: 'POST', headers, body });
     expect((await made.handle(request)).status).toBe(status);
+  });
+
+  test('it does not read on once there is too much', async () => {
+    const { made } = receiver({ secret: SECRET, maxBytes: 100 });
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(60));
+      },
+    });
+    const init = { method: 'POST', headers: signed().headers, body, duplex: 'half' as const };
+    expect((await made.handle(new Request('https://me.example/in', init))).status).toBe(413);
+    expect(pulled).toBeLessThan(5);
   });
 
   test('it answers 500 when the handling failed, so that the callback comes again', async () => {

@@ -64,7 +64,7 @@ export class CallbackReceiver {
   readonly handle = async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } });
     try {
-      await this.receive({ headers: request.headers, body: new Uint8Array(await request.arrayBuffer()) });
+      await this.receive({ headers: request.headers, body: await this.#bodyOf(request) });
       return new Response(null, { status: 204 });
     } catch (error) {
       if (error instanceof CallbackRefused) return new Response(error.message, { status: error.status });
@@ -74,8 +74,8 @@ export class CallbackReceiver {
 
   /** The same for any other server. Rejects with `CallbackRefused`, or with what `onAnswer` threw. */
   async receive({ headers, body }: { readonly headers: AnyHeaders; readonly body: Uint8Array }): Promise<Callback> {
-    const { maxBytes = 4 * 1024 * 1024, onAnswer } = this.#options;
-    if (body.length > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
+    const { onAnswer } = this.#options;
+    this.#checkSize(body.length);
     const { id, signedAt } = await this.#verified(headers, body);
     const earlier = this.#seen.get(id);
     if (earlier !== undefined) {
@@ -95,13 +95,32 @@ export class CallbackReceiver {
     return callback;
   }
 
+  /** Anybody may send to a receiver, so what is too large is not read to its end. */
+  async #bodyOf(request: Request): Promise<Uint8Array> {
+    const reader = request.body?.getReader();
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for (;;) {
+      const { done = true, value } = (await reader?.read()) ?? {};
+      if (done || value === undefined) return joined(parts);
+      bytes += value.length;
+      this.#checkSize(bytes);
+      parts.push(value);
+    }
+  }
+
+  #checkSize(bytes: number): void {
+    const { maxBytes = 4 * 1024 * 1024 } = this.#options;
+    if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
+  }
+
   async #verified(headers: AnyHeaders, body: Uint8Array): Promise<Pick<Callback, 'id' | 'signedAt'>> {
     const { toleranceSeconds = 300, now = () => new Date() } = this.#options;
     const id = headerIn(headers, 'webhook-id');
     const timestamp = headerIn(headers, 'webhook-timestamp');
     const signatures = headerIn(headers, 'webhook-signature');
     if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
-    const content = joined(new TextEncoder().encode(`${id}.${timestamp}.`), body);
+    const content = joined([new TextEncoder().encode(`${id}.${timestamp}.`), body]);
     // The signature first: what is not signed is not worth telling about the time.
     if (!(await isSigned(content, signatures, await this.#keys))) {
       throw new CallbackRefused(401, 'no signature of this callback is good');
@@ -164,8 +183,12 @@ function keyBytes(text: string, name: string, prefix: string): Uint8Array<ArrayB
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64) || base64.length % 4 === 1) return undefined;
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return undefined;
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
 }
 
 function answerIn(body: Uint8Array): MailboxResponse {
@@ -183,9 +206,12 @@ function headerIn(headers: AnyHeaders, name: string): string {
   throw new CallbackRefused(400, `${name} is required; nothing came`);
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

@@ -75,9 +75,9 @@ export function errorOfFrame({ body, request_id }: E2AResponse): DragomanError {
   });
 }
 
-/** Whether the answer ends with this frame, and badly. */
-export function isFailed({ is_final, response_kind, status }: E2AResponse): boolean {
-  return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
+/** Whether a failure of this code may be gone later; `undefined` for a code that is none of ours. */
+export function isRetryable(code: string): boolean | undefined {
+  return Object.hasOwn(FAILURES, code) ? FAILURES[code as FailureCode].retryable : undefined;
 }
 
 export function issuesIn(json: Json | undefined): Issue[] {

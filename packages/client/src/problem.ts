@@ -1,5 +1,5 @@
-import { FAILURES, isObject, type JsonObject, parseJson, retryAfterMs } from '@dragoman/protocols';
-import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
+import { isObject, type JsonObject, parseJson, retryAfterMs } from '@dragoman/protocols';
+import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.ts';
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
 
@@ -21,7 +21,7 @@ export async function errorOfResponse(response: Response, url: string): Promise<
     code,
     message: String(problem['detail'] ?? problem['title'] ?? `The server answered ${status}.`),
     status,
-    retryable: isKnown(code) ? FAILURES[code].retryable : isTransient(status),
+    retryable: isRetryable(code) ?? isTransient(status),
     issues: issuesIn(problem['issues']),
     suggestions: textsIn(problem['suggestions']),
     // The body has it too: a page of another origin may not see the header.
@@ -52,10 +52,6 @@ function unexpected(response: Response, url: string, retryAfter: number | undefi
     ],
     retryAfter,
   });
-}
-
-function isKnown(code: string): code is keyof typeof FAILURES {
-  return Object.hasOwn(FAILURES, code);
 }
 
 function isTransient(status: number): boolean {

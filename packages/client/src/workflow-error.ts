@@ -1,5 +1,5 @@
-import { FAILURES, isObject, type JsonObject } from '@dragoman/protocols';
-import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
+import { isObject, type JsonObject } from '@dragoman/protocols';
+import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.ts';
 
 /** A refusal in the shape of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` when it is none. */
 export function workflowErrorOf(
@@ -19,7 +19,7 @@ export function workflowErrorOf(
     code,
     message: error['message'],
     status,
-    retryable: Object.hasOwn(FAILURES, code) && FAILURES[code as keyof typeof FAILURES].retryable,
+    retryable: isRetryable(code) ?? false,
     issues: issuesIn(details['issues']),
     suggestions: textsIn(error['suggestions']),
     retryAfter,

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SilentLog } from '../../core/test-support/silent-log.ts';
 import { type Config, type Server, startServer, systemClock, systemIds } from '../../server/src/index.ts';
 
 export interface StartOptions {
@@ -22,7 +23,7 @@ async function agentsIn(folder: string): Promise<NonNullable<Config['agents']>> 
 }
 
 export const ADMIN_KEY = 'admin-key-of-the-tests';
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+const QUIET = new SilentLog();
 
 const AGENTS = {
   /** Says `params.content` back, a word at a time; the same bytes every time it is read. */

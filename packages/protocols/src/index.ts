@@ -24,6 +24,7 @@ export {
 } from './e2a/adapters/acp.ts';
 export { acpMessagesFor } from './e2a/adapters/acp-projection.ts';
 export { projectionsFor } from './e2a/adapters/projections.ts';
+export { textOfResult } from './e2a/adapters/result-text.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {
   E2AAuth,
@@ -35,7 +36,7 @@ export {
   newEnvelope,
 } from './e2a/envelope.ts';
 export { decodeFileRef, newFileRef, type WholeFileRef } from './e2a/file-ref.ts';
-export { FrameOrder, isKeepalive, isServerPush } from './e2a/invariants.ts';
+export { FrameOrder, isFailed, isKeepalive, isServerPush } from './e2a/invariants.ts';
 export { type LogOptions, logLine } from './e2a/log-line.ts';
 export {
   ACP_AGENT_TO_CLIENT_METHODS,

@@ -1,4 +1,5 @@
 import { pointerTo } from './pointer.ts';
+import { clip } from './validation.ts';
 
 /** Bounds on JSON text. Bytes are the edge's to bound, before this. */
 export interface JsonLimits {
@@ -248,7 +249,7 @@ class JsonReader {
       const message = `expected a number that a double holds; ${literal} would become ${String(Number(literal))}`;
       return this.#fault('inexact_number', start, message, negativeZero ? 'write 0' : 'send it as a string');
     }
-    const message = `expected a finite number of at most ${LONGEST_NUMBER} characters; ${clip(literal)} came`;
+    const message = `expected a finite number of at most ${LONGEST_NUMBER} characters; ${clip(literal, LONGEST_QUOTED)} came`;
     return this.#fault('inexact_number', start, message, 'send it as a string');
   }
 
@@ -261,7 +262,7 @@ class JsonReader {
   #here(): string {
     const character = this.#text[this.#at];
     if (character === undefined) return 'the end of the text';
-    return `${quote(this.#text.slice(this.#at, this.#at + 25))} at offset ${this.#at}`;
+    return `${quote(this.#text.slice(this.#at, this.#at + LONGEST_QUOTED + 1))} at offset ${this.#at}`;
   }
 
   #skipSpace(): void {
@@ -321,17 +322,14 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
 
 /** Somebody's text in quotes, shortened, with what cannot be seen in it spelled out. */
 function quote(text: string): string {
-  return JSON.stringify(clip(text)).replaceAll(INVISIBLE, (character) => {
+  return JSON.stringify(clip(text, LONGEST_QUOTED)).replaceAll(INVISIBLE, (character) => {
     const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
     return units.map((unit) => `\\u${unit}`).join('');
   });
 }
 
-function clip(text: string): string {
-  return text.length > 24 ? `${text.slice(0, 24)}…` : text;
-}
-
 const LONGEST_NUMBER = 64;
+const LONGEST_QUOTED = 25;
 const SMALLEST_NORMAL = 2 ** -1022;
 
 /** What writers of other languages put where JSON has something else, and what to write instead. */

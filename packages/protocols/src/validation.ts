@@ -163,9 +163,9 @@ export function show(value: unknown): string {
 }
 
 /** What a stranger wrote, short enough to repeat, and never half of a character. */
-export function clip(text: string): string {
-  if (text.length <= LONGEST_SHOWN) return text;
-  return `${text.slice(0, LONGEST_SHOWN - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+export function clip(text: string, longest = LONGEST_SHOWN): string {
+  if (text.length <= longest) return text;
+  return `${text.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** The properties beside the `additionalProperties` that complained; `undefined` when another file has them. */

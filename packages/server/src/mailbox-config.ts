@@ -69,10 +69,30 @@ export function mailboxSettings(config: MailboxConfig): MailboxSettings {
   };
 }
 
-export function outboxSettings({ callbacks = {} }: MailboxConfig): Partial<OutboxSettings> {
+/** What holds for every sender, and is told to whoever asks. */
+export interface MailboxTerms {
+  readonly perMinute: number;
+  readonly maxConcurrent: number;
+  /** For one try of a callback. */
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+export function mailboxTerms({ requests_per_minute, max_concurrent, callbacks = {} }: MailboxConfig): MailboxTerms {
   return {
-    ...(callbacks.timeout_ms !== undefined && { timeoutMs: callbacks.timeout_ms }),
-    ...(callbacks.retries !== undefined && { retries: callbacks.retries }),
+    perMinute: requests_per_minute ?? 30,
+    maxConcurrent: max_concurrent ?? 10,
+    timeoutMs: callbacks.timeout_ms ?? 10_000,
+    retries: callbacks.retries ?? 3,
+  };
+}
+
+export function outboxSettings(config: MailboxConfig): Partial<OutboxSettings> {
+  const { callbacks = {} } = config;
+  const { timeoutMs, retries } = mailboxTerms(config);
+  return {
+    timeoutMs,
+    retries,
     ...(callbacks.backoff_ms !== undefined && { backoffMs: callbacks.backoff_ms }),
     ...(callbacks.max_retry_after_ms !== undefined && { longestMs: callbacks.max_retry_after_ms }),
     ...(callbacks.per_host !== undefined && { perHost: callbacks.per_host }),

@@ -1,6 +1,5 @@
 import {
   type Clock,
-  failureOf,
   type Limiter,
   type Principal,
   SlidingWindows,
@@ -8,6 +7,7 @@ import {
   type WindowState,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
+import { countRequest } from './count-request.ts';
 import { addressGroup } from './edges/address.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -66,16 +66,9 @@ export class MailboxLimits {
   }
 
   #everywhere(principal: Principal, states: WindowState[]): Failure | undefined {
-    const { limiter } = this.#options;
-    try {
-      states.push(...limiter.request(principal));
-      return undefined;
-    } catch (error) {
-      const refused = failureOf(error);
-      if (refused === undefined) throw error;
-      states.push(...limiter.states(principal));
-      return refused;
-    }
+    const counted = countRequest(this.#options.limiter, principal);
+    states.push(...counted.states);
+    return counted.refused;
   }
 
   #enter(name: string): (() => void) | undefined {

@@ -8,7 +8,7 @@ import {
   SigningKeys,
 } from '@dragoman/core';
 import { answeringAgents } from './answering-agents.ts';
-import { mailboxSettings, outboxSettings, strangerOf } from './mailbox-config.ts';
+import { mailboxSettings, mailboxTerms, outboxSettings, strangerOf } from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
@@ -77,8 +77,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
   const limits = new MailboxLimits({
     clock,
     limiter: engine.limiter,
-    perMinute: mailboxConfig.requests_per_minute ?? 30,
-    maxConcurrent: mailboxConfig.max_concurrent ?? 10,
+    ...mailboxTerms(mailboxConfig),
   });
   return {
     keys,

@@ -1,4 +1,4 @@
-import { type Ids, idFault, type Principal } from '@dragoman/core';
+import { type Ids, idFault, type Principal, unreadable } from '@dragoman/core';
 import {
   type E2AEnvelope,
   e2aDialect,
@@ -13,7 +13,6 @@ import {
   parseJsonBytes,
   show,
 } from '@dragoman/protocols';
-import { unreadable } from './unreadable.ts';
 
 /** What an E2A door makes of the bytes it got: an envelope whose sender is who the key says, or why not. */
 export function readEnvelope(

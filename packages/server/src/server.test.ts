@@ -15,6 +15,18 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-server-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const log = new SilentLog();
 
+test("bytes that are not UTF-8 are told as such at an administrator's door too", async () => {
+  const server = await start({ port: 0 });
+  const answer = await fetch(`${server.url}/admin/v1/agents`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer adm_test', 'content-type': 'application/json' },
+    body: Uint8Array.of(0x7b, 0xff, 0x7d),
+  });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ code: 'not_utf8' });
+  await server.stop({ drainMs: 0 });
+});
+
 test('a start that finds its port taken leaves nothing running', async () => {
   const agent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(agent, 'listening');

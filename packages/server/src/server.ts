@@ -7,7 +7,6 @@ import {
   type DriverDefinition,
   Engine,
   endOrphans,
-  failureOf,
   type Ids,
   type Log,
   loadOperations,
@@ -20,6 +19,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Config } from './config-schema.ts';
+import { countRequest } from './count-request.ts';
 import { edgeLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
@@ -212,6 +212,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminRequestRoutes({
         store,
         principalNamed: (id) => engine.principalNamed(id),
+        operations: own,
         audited: (id) => wire.audited(id),
       }),
       ...messages.routes,
@@ -296,11 +297,6 @@ async function provideAdminKey(engine: Engine, { adminKey, onAdminKey }: ServerO
 
 function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };
-  try {
-    return { limits: tightestFirst(engine.limiter.request(principal)) };
-  } catch (error) {
-    const refused = failureOf(error);
-    if (refused === undefined) throw error;
-    return { limits: tightestFirst(engine.limiter.states(principal)), failure: refused };
-  }
+  const { states, refused } = countRequest(engine.limiter, principal);
+  return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
 }

@@ -1,6 +1,7 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
+import { REDACTED } from '@dragoman/protocols';
 import pino from 'pino';
 
 /** The real clock. */
@@ -55,7 +56,7 @@ export function jsonLog(level: string): Log {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: SECRET_FIELDS, censor: '[redacted]' },
+      redact: { paths: SECRET_FIELDS, censor: REDACTED },
     },
     pino.destination(2),
   );

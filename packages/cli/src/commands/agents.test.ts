@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { createClient } from '@dragoman/client';
 import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { main } from '../main.ts';
 
 const ADMIN_KEY = 'adm_0123456789abcdef0123456789abcdef';
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const SILENT = new SilentLog();
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
 let server: Server;
 let key = '';

@@ -142,7 +142,7 @@ function toolTable(tools: readonly ToolDefinition[]): string {
 }
 
 function resultText({ data }: ToolResult): string {
-  return `${typeof data === 'string' ? printable(data) : JSON.stringify(data, undefined, 2)}\n`;
+  return `${printable(typeof data === 'string' ? data : JSON.stringify(data, undefined, 2))}\n`;
 }
 
 function lineOf(event: WireMessage): string {

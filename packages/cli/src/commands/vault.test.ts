@@ -1,11 +1,12 @@
 import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { main } from '../main.ts';
 
 const SECRET = 'the-secret-of-the-crm';
 const ADMIN_KEY = 'adm_0123456789abcdef0123456789abcdef';
-const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const SILENT = new SilentLog();
 let server: Server;
 
 beforeAll(async () => {

@@ -59,11 +59,13 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Fi
   } catch (error) {
     if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the one from ${source} opens`);
     if (error instanceof DragomanError && error.is('forbidden')) {
-      return broken(
-        check,
-        `the one from ${source} is not an admin key`,
-        'give the one the server showed on its first start',
-      );
+      return role === 'admin'
+        ? broken(
+            check,
+            `the one from ${source} is not an admin key`,
+            'give the one the server showed on its first start',
+          )
+        : broken(check, `the one from ${source} is not an agent's key`, remedyFor(role));
     }
     const why =
       error instanceof DragomanError && error.is('unauthenticated')

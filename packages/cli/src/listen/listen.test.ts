@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../../core/test-support/ports.ts';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
@@ -86,7 +87,7 @@ async function realServer(folder: string, { port, ca }: { port: number; ca: stri
     folder: join(folder, 'data'),
     clock: systemClock,
     ids: systemIds,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
+    log: new SilentLog(),
     adminKey: 'admin-key-of-the-test',
   });
   onTestFinished(() => server.stop({ drainMs: 0 }));
@@ -110,14 +111,6 @@ function post(port: number, headers: Record<string, string>): Promise<number> {
       .on('error', reject)
       .end('{}');
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function until(holds: () => boolean): Promise<void> {

@@ -12,3 +12,9 @@ test('a person sees warnings and errors with what they are about, and no field t
   expect(surroundings.notes).toBe('warning: the agent failed (agent echo)\nerror: the disk is full\n');
   expect(surroundings.out).toBe('');
 });
+
+test('nothing that a stranger wrote reaches the terminal as a command to it', () => {
+  const surroundings = new FakeSurroundings();
+  terminalLog(surroundings.terminal).warn({ error: '\u001b[2Jgone\u009b1A' }, 'the agent failed');
+  expect(surroundings.notes).toBe('warning: the agent failed (error [2Jgone1A)\n');
+});

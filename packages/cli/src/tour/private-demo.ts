@@ -25,11 +25,10 @@ export async function withPrivateDemo<T>(context: Context, action: (demo: Privat
     await using callbacks = await Callbacks.listen(0, listenCertificate(data, context.now()), () => url);
     const usual = settingsFrom({ path: undefined, config: {} }, { port: 0, data }, { environment: {}, folder: data });
     await using demo = await Demo.start(usual, { callbackPort: callbacks.port, now: context.now() });
-    const { warn, error } = terminalLog(context.terminal);
     server = await startServer({
       config: demo.settings.config,
       folder: data,
-      log: { debug() {}, info() {}, warn, error },
+      log: terminalLog(context.terminal),
       clock: systemClock,
       ids: systemIds,
       onAdminKey: (key) => {

@@ -18,8 +18,8 @@ export interface WireOptions {
 
 /** Serves its parent until that ends its input, says `shutdown`, or sends a signal. */
 export async function runWire(options: WireOptions & { json: boolean }, context: Context): Promise<ExitCode> {
-  const { output, giveBack } = ownStdout();
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
+  const { output, giveBack } = ownStdout();
   const temporary = options.data === undefined ? mkdtempSync(join(tmpdir(), 'dragoman-wire-')) : undefined;
   const folder = temporary ?? resolve(context.folder, options.data ?? '');
   const { config, adminKey, vaultKey } = settings;

@@ -23,7 +23,6 @@ export async function localServer(
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const needed: Config = Object.fromEntries(Object.entries(config).filter(([name]) => NEEDED.has(name)));
-  const { warn, error } = terminalLog(context.terminal);
   try {
     const server = await startServer({
       config: {
@@ -36,7 +35,7 @@ export async function localServer(
       folder,
       clock: systemClock,
       ids: systemIds,
-      log: { debug() {}, info() {}, warn, error },
+      log: terminalLog(context.terminal),
       onAdminKey: () => {},
     }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
     const agentId = 'local-operator';

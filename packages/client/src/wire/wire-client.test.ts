@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { type Server, startServer, systemClock, systemIds } from '../../../server/src/index.ts';
 import type { WebSocketLike } from '../web-socket.ts';
 import { httpWire } from './http-wire.ts';
@@ -19,10 +20,9 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
 const tools = fileURLToPath(new URL('../../../server/src/edges/fixtures/tools.mjs', import.meta.url));
 
 async function startAt(port: number): Promise<Server> {
-  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const limits = { requests_per_minute: 1e6, requests_per_hour: 1e6, requests_per_day: 1e6 };
   const config = { port: 0, store: 'memory' as const, wire: { port }, tools: [tools], limits };
-  const started = await startServer({ config, folder, clock: systemClock, ids: systemIds, log: quiet });
+  const started = await startServer({ config, folder, clock: systemClock, ids: systemIds, log: new SilentLog() });
   await started.engine.callers.put({ agent_id: 'ada-agent', permissions: { tools: ['*'] } });
   await started.engine.keys.create({ agentId: 'ada-agent', role: 'agent', secret: KEY });
   return started;
@@ -137,4 +137,28 @@ test('streams that have ended are told so', async () => {
   socket.destroy();
   await once(socket, 'close');
   await expect(wire.call('echo')).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+test('a connection whose handshake fails is let go', async () => {
+  let closed = 0;
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => ({
+      send: (text) => {
+        const error = {
+          a2e: '1.0',
+          type: 'error',
+          id: 'e1',
+          req_id: JSON.parse(text).id,
+          code: 'internal',
+          message: 'no',
+        };
+        queueMicrotask(() => onMessage(JSON.stringify(error)));
+      },
+      close: () => {
+        closed += 1;
+      },
+    }),
+  };
+  await expect(connectWire({ transport, key: KEY })).rejects.toMatchObject({ code: 'internal' });
+  expect(closed).toBe(1);
 });

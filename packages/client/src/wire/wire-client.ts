@@ -165,7 +165,12 @@ export class WireClient implements AsyncDisposable {
     });
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
     const options = { timeoutMs: HANDSHAKE_MS };
-    const granted = await this.#ask(link, { type: 'handshake/req', fields, options, read: itself });
+    const asked = { type: 'handshake/req', fields, options, read: itself } as const;
+    const granted = await this.#ask(link, asked).catch((error: unknown) => {
+      // The next try opens another.
+      link.close();
+      throw error;
+    });
     if (granted['ok'] === true) {
       this.#link = link;
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };

@@ -24,6 +24,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import type { NonceStore } from '../store/store.ts';
+import { unreadable } from '../unreadable.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
@@ -106,10 +107,7 @@ export class Conversation {
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
     if (limited !== undefined) return { failure: limited };
     const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
-    if (!parsed.ok) {
-      const code = parsed.issues[0]?.code === 'not_utf8' ? 'not_utf8' : 'not_json';
-      return { failure: failure(code, { issues: parsed.issues }) };
-    }
+    if (!parsed.ok) return { failure: unreadable(parsed.issues) };
     const json = parsed.value;
     try {
       const admitting = this.#admitted.then(() => this.#admit(json, text));

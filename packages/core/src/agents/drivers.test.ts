@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { listening } from '../../test-support/ports.ts';
 import { AgentSocketHub } from './agent-socket-hub.ts';
 import { type DriverUnderTest, describeDriver } from './driver.contract.ts';
 import { behave, DIE, stop } from './fixtures/behaviours.mjs';
@@ -186,11 +187,6 @@ function objectOf(text: string): JsonObject {
   const json = JSON.parse(text) as Json;
   if (!isObject(json)) throw new Error('an envelope is an object');
   return json;
-}
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 function drained(response: ServerResponse): Promise<unknown> {

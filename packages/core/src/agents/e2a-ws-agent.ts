@@ -1,13 +1,13 @@
 import { type E2AEnvelope, type Failure, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
 import type { WebSocket } from 'ws';
+import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
-import { unlessAborted } from '../runs/until-aborted.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { Backoff } from './backoff.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';

@@ -1,6 +1,7 @@
 import { encodeEnvelope, type Failure, failure, redacted, retryAfterMs } from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
 import { CredentialUse, type Gate, type InboundAnswer } from '../gate/gate.ts';
+import { headerOf } from '../gate/header-of.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type Agent, agentFailed } from './agent.ts';
@@ -41,7 +42,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
         const answer = await idle.watch(asked);
         const refusal = await idle.watch(refusalOf(answer, clock.now()));
         if (refusal !== undefined) return yield { part: 'failure', failure: refusal };
-        const type = oneOf(answer.headers['content-type']);
+        const type = headerOf(answer, 'content-type');
         const read = frameReaderFor(type);
         if (read === undefined) return yield agentFailed(wrongType(type));
         for await (const frame of read(idle.watchEach(answer.body))) {
@@ -88,10 +89,6 @@ function headersFor(refs: ReturnType<typeof credentialRefs>): Record<string, Cre
   };
 }
 
-function oneOf(header: InboundAnswer['headers'][string]): string | undefined {
-  return typeof header === 'string' ? header : header?.[0];
-}
-
 /** Why an answer is none, judged by its head. */
 async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): Promise<Failure | undefined> {
   if (status >= 300 && status < 400) {
@@ -99,7 +96,7 @@ async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): P
     return { ...failure('agent_failed', { status }, message), retryable: false };
   }
   if (status < 200 || status >= 300) {
-    const wait = retryAfterMs(oneOf(headers['retry-after']), now);
+    const wait = retryAfterMs(headerOf({ headers }, 'retry-after'), now);
     const details = {
       status,
       excerpt: redacted(await beginningOf(body)),

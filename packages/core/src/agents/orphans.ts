@@ -91,9 +91,6 @@ interface ProcessStat {
   readonly startedAt: string;
 }
 
-/** The kernel's mark of a process on its way out (PF_EXITING), set before its files are closed. */
-const EXITING = 0x4;
-
 /** proc(5), /proc/pid/stat. The name in parentheses may hold anything, so the fields are counted from its end. */
 function statOf(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
@@ -150,3 +147,6 @@ function readText(path: string): string | undefined {
 function pathOf(folder: string, pid: number): string {
   return join(folder, `${pid}.json`);
 }
+
+/** The kernel's mark of a process on its way out (PF_EXITING), set before its files are closed. */
+const EXITING = 0x4;

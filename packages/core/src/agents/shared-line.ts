@@ -9,13 +9,13 @@ import {
   type Outcome,
 } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { AgentPush } from '../pushes/pushes.ts';
 import { type AgentPart, agentFailed } from './agent.ts';
 import { readAgentFrame } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { Inbox } from './inbox.ts';
-import { LimitedLog } from './limited-log.ts';
 import { LineIds } from './line-ids.ts';
 import { RemoteFrames } from './remote-frames.ts';
 

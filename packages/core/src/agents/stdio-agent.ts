@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type E2AEnvelope, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
+import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
-import { unlessAborted } from '../runs/until-aborted.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { Backoff } from './backoff.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
-import { LimitedLog } from './limited-log.ts';
 import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
 

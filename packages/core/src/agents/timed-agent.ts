@@ -2,7 +2,7 @@ import { failure } from '@dragoman/protocols';
 import { ExtendedCall } from '../call.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
-import { untilAborted } from '../runs/until-aborted.ts';
+import { untilAborted } from '../until-aborted.ts';
 import type { Agent } from './agent.ts';
 
 /** An agent whose every answer may take this long and no longer. */

@@ -2,12 +2,13 @@ import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } f
 import type { Gate } from '../gate/gate.ts';
 import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
 import { ApiDefinition as validate } from '../generated/apis.js';
+import { nameIssues } from '../given-name.ts';
 import type { Clock, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import type { ApiStore } from '../store/apis.ts';
 import type { Api, ApiCatalogue } from './api.ts';
 import { decodeBaseUrl } from './base-url.ts';
-import { ApiDefinition, ApiIdShape, type ApiShape } from './definition.ts';
+import { ApiDefinition, type ApiShape } from './definition.ts';
 import { apiFromOpenApi } from './openapi.ts';
 
 export interface ApisOptions {
@@ -107,7 +108,7 @@ export class Apis implements ApiCatalogue {
 
 /** An API as administration sends it, or every problem. Warnings tell what of an OpenAPI document was left out. */
 export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
-  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, ApiDefinition, json)];
+  const issues: Issue[] = [...nameIssues('an API', id), ...issuesOf(validate, ApiDefinition, json)];
   if (issues.length > 0) return reject(...issues);
   const { openapi, ...told } = json as ApiDefinition;
   const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
@@ -128,12 +129,6 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
     ...(sources !== undefined && { accepts_data_from: sources.value }),
   };
   return accept(api, read.warnings);
-}
-
-function idIssues(id: string): Issue[] {
-  if (id.length <= ApiIdShape.maxLength && new RegExp(ApiIdShape.pattern).test(id)) return [];
-  const message = `the id of an API must be up to 100 letters, digits, dots, dashes and underscores; got ${show(id)}`;
-  return [{ pointer: '', code: 'id', message }];
 }
 
 function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {

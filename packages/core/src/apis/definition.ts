@@ -3,14 +3,6 @@ import type { Static } from '@dragoman/protocols';
 /** The five methods an ApiCall can have. */
 export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
-/** An API's name, as it stands in permissions. */
-export const ApiIdShape = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 100,
-  pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$',
-} as const;
-
 const description = { type: 'string', maxLength: 4000, description: 'What it is for; the search reads it.' } as const;
 
 const EndpointShape = {

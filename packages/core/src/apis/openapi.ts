@@ -8,6 +8,8 @@ import {
   pointerTo,
   reject,
 } from '@dragoman/protocols';
+import { cutTo } from '../cut-to.ts';
+import { spelledOut } from '../knowledge/words.ts';
 import { API_METHODS, type ApiShape } from './definition.ts';
 
 /**
@@ -97,12 +99,8 @@ function ended(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function spelledOut(id: string): string {
-  return id.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll(/[_./-]+/g, ' ');
-}
-
 function shortened(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+  return text.length <= LONGEST ? text : `${cutTo(text, LONGEST - 1)}…`;
 }
 
 /** As many characters as a description may have. */

@@ -1,7 +1,8 @@
 import { type Failure, failure, retryAfterMs } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
 import { abortSignalOf, type StopSignal } from '../ending.ts';
-import type { Gate, InboundAnswer } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
+import { headerOf } from '../gate/header-of.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
@@ -127,12 +128,12 @@ export class ApiCalls {
       const { status } = inbound;
       if (status >= 500) breaker.failed(circuit);
       else breaker.succeeded(circuit);
-      const contentType = header(inbound, 'content-type') ?? null;
+      const contentType = headerOf(inbound, 'content-type') ?? null;
       const answer = { status, contentType, bytes, ...(labels !== undefined && { labels }) };
       return {
         ok: true,
-        answer: cache.keep(principal.id, request, answer, header(inbound, 'cache-control')),
-        retryAfterMs: status < 300 ? 0 : (retryAfterMs(header(inbound, 'retry-after'), clock.now()) ?? 0),
+        answer: cache.keep(principal.id, request, answer, headerOf(inbound, 'cache-control')),
+        retryAfterMs: status < 300 ? 0 : (retryAfterMs(headerOf(inbound, 'retry-after'), clock.now()) ?? 0),
       };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -178,9 +179,4 @@ function circuitOpen(origin: string, waitMs: number): Failure {
     { circuit: 'open', retry_after: seconds, sent: false },
     `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
   );
-}
-
-function header({ headers }: InboundAnswer, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' || value === undefined ? value : value[0];
 }

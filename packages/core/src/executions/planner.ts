@@ -126,10 +126,6 @@ function dependsOnNothingElse({ text, warnings }: Asked): boolean {
   return warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text);
 }
 
-/** Plans kept ready for agents with the same permissions, and how many kinds of those. */
-const MOST_PLANS = 200;
-const MOST_PERMISSIONS = 100;
-
 function tooLong(longest: number): Finding {
   const message = `timeout_ms must be at most ${longest} here`;
   return {
@@ -147,3 +143,7 @@ const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'credential_unavailable',
   'data_flow',
 ]);
+
+/** Plans kept ready for agents with the same permissions, and how many kinds of those. */
+const MOST_PLANS = 200;
+const MOST_PERMISSIONS = 100;

@@ -2,6 +2,7 @@ import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoma
 import type { Call } from '../call.ts';
 import { allows, type Principal } from '../principal.ts';
 import { type Given, givenIn, givenOf } from './given.ts';
+import { entryFor } from './permission-rule.ts';
 
 /** What a door got, before anything was made of it. */
 export interface Received {
@@ -64,15 +65,11 @@ function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
   return json !== undefined && isObject(json) ? givenOf(json, envelope) : 'text';
 }
 
-/** The entry of each list that names what was asked: the wider one where there are two. */
+/** The entry of each list that names what was asked. */
 function rulesFor({ permissions }: Principal, { identity_origin: origin }: E2AEnvelope, agentId: string): string[] {
   const rules = allows(permissions.agents, agentId) ? [`agents:${entryFor(permissions.agents, agentId)}`] : [];
   if (origin !== 'system' && origin !== 'service') return rules;
   return [...rules, `operations:${entryFor(permissions.operations, `identity.${origin}`)}`];
-}
-
-function entryFor(list: readonly string[], name: string): string {
-  return list.includes('*') ? '*' : name;
 }
 
 /** As much as a person would read; a larger input is told by its size. */

@@ -1,23 +1,18 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
-import type { Permissions, Principal } from '../principal.ts';
-import type { ExecutionRow, Store } from '../store/store.ts';
+import type { Permissions } from '../principal.ts';
+import type { ExecutionRow } from '../store/store.ts';
 import { NO_CHANGES } from './changes.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
-
-export interface ExecutionContext {
-  readonly store: Store;
-  /** Who has this id now. */
-  readonly principalNamed: (id: string) => Principal | undefined;
-}
 
 /** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
 export async function explainExecution(
   row: ExecutionRow,
-  { store, principalNamed }: ExecutionContext,
+  { store, principalNamed, operations }: ExplainContext,
 ): Promise<Omit<Explanation, 'also_by'>> {
   const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
-  const read = parseWorkflow(text, { lenient: true });
+  const read = parseWorkflow(text, { lenient: true, operations });
   const effects = await store.executions.effects(row);
   return {
     request_id: row.executionId,
@@ -25,9 +20,11 @@ export async function explainExecution(
     agent_id: row.owner,
     accepted_at: new Date(row.acceptedAt).toISOString(),
     state: row.end?.status ?? 'running',
-    received: { dialect: 'a2e-workflow', bytes: text.length, text },
+    received: { dialect: 'a2e-workflow', bytes: Buffer.byteLength(text), text },
     envelope: null,
-    allowed: read.ok ? allowed(row, read.value, principalNamed(row.owner)?.permissions) : [],
+    allowed: read.ok
+      ? allowed(row, read.value, { operations, permissions: principalNamed(row.owner)?.permissions })
+      : [],
     way_in: { ...NO_CHANGES, warnings: read.ok ? read.warnings : read.issues },
     answers: [],
     answers_left_out: 0,
@@ -42,11 +39,15 @@ export async function explainExecution(
   };
 }
 
-function allowed({ owner }: ExecutionRow, workflow: Workflow, permissions: Permissions | undefined): Allowed[] {
+function allowed(
+  { owner }: ExecutionRow,
+  workflow: Workflow,
+  { operations: own, permissions }: Pick<ExplainContext, 'operations'> & { permissions: Permissions | undefined },
+): Allowed[] {
   if (permissions === undefined) return [];
   const operations = [...workflow.operations.values()];
   const uses = operations.flatMap(({ type, config }) => {
-    const description = operationNamed(type);
+    const description = operationNamed(type, own);
     return description === undefined ? [] : [usesOf(description, config)];
   });
   const wanted: [list: keyof Permissions, name: string][] = [

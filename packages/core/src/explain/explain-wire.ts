@@ -1,9 +1,9 @@
 import type { Allowed, Explanation } from '@dragoman/protocols';
-import { WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
+import { isWireErrorCode, WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
 import type { Permissions } from '../principal.ts';
 import type { AuditEntry } from '../tools/wire/audit.ts';
 import { NO_CHANGES } from './changes.ts';
-import type { ExecutionContext } from './explain-execution.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 /**
@@ -12,7 +12,7 @@ import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission
  */
 export function explainWire(
   { ts, req_id, agent_id, type, name, success, error_code, input_bytes, ...rest }: AuditEntry,
-  { principalNamed }: Pick<ExecutionContext, 'principalNamed'>,
+  { principalNamed }: Pick<ExplainContext, 'principalNamed'>,
 ): Omit<Explanation, 'also_by'> {
   const isRefused = REFUSALS.has(error_code);
   const permissions = isRefused ? undefined : principalNamed(agent_id)?.permissions;
@@ -55,7 +55,7 @@ function callOf(
 
 /** What the code of an error says, for those of the protocol; a tool has codes of its own. */
 function meaningOf(code: string): { readonly meaning?: string } {
-  return Object.hasOwn(WIRE_ERRORS, code) ? { meaning: WIRE_ERRORS[code as keyof typeof WIRE_ERRORS].meaning } : {};
+  return isWireErrorCode(code) ? { meaning: WIRE_ERRORS[code].meaning } : {};
 }
 
 /** It did not come to a call, so nothing had to allow one. */

@@ -1,8 +1,7 @@
 import type { Explanation } from '@dragoman/protocols';
-import { type ExecutionContext, explainExecution } from './explain-execution.ts';
+import type { ExplainContext } from './explain-context.ts';
+import { explainExecution } from './explain-execution.ts';
 import { explainRequest } from './explain-request.ts';
-
-export type ExplainContext = ExecutionContext;
 
 /**
  * What happened to the request, or the execution, of this id; of several callers' the newest, or the one of `owner`.

@@ -4,7 +4,12 @@ import { allows, type Permissions } from '../principal.ts';
 export function permissionRule(permissions: Permissions, list: keyof Permissions, name: string): string {
   const entries = permissions[list];
   if (!allows(entries, name)) return `permissions.${list} does not have ${JSON.stringify(name)} any more`;
-  return `permissions.${list} has ${JSON.stringify(entries.includes('*') ? '*' : name)}`;
+  return `permissions.${list} has ${JSON.stringify(entryFor(entries, name))}`;
+}
+
+/** The entry that allows a name: the wider one where there are two. */
+export function entryFor(list: readonly string[], name: string): string {
+  return list.includes('*') ? '*' : name;
 }
 
 /** What a list of permissions has now, where it is not known which name was asked for. */

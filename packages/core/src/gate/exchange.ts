@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { failureOf, Refused } from '../refused.ts';
 import { connectFault } from './connect-fault.ts';
 import { brokenAnswer, excessive, tooLarge, unreachable } from './gate-failure.ts';
+import { joined } from './whole-body.ts';
 
 /**
  * One request on its way and the answer to it, pulled: while nobody reads, the socket is not read either.
@@ -125,11 +126,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
 export interface Head {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
 }
 
 function asError(error: unknown): Error {

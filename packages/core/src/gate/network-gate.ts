@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { buildConnector } from 'undici';
-import { LimitedLog } from '../agents/limited-log.ts';
 import { abortSignalOf, type StopSignal } from '../ending.ts';
+import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
-import { unlessAborted } from '../runs/until-aborted.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
 import { connectFault } from './connect-fault.ts';

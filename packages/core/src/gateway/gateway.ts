@@ -45,9 +45,10 @@ export function gateway(context: GatewayContext): Layer {
 
 async function* answer(envelope: E2AEnvelope, call: Call, context: GatewayContext): AsyncGenerator<E2AResponse> {
   const maker = new FrameMaker({ envelope, clock: context.clock, ids: context.ids });
-  const method = METHODS[envelope.method ?? ''];
+  const name = envelope.method ?? '';
+  const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
   if (method === undefined) {
-    yield maker.error(unknownMethod(envelope.method ?? ''));
+    yield maker.error(unknownMethod(name));
     return;
   }
   const answers = method(envelope, call, context);

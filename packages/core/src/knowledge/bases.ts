@@ -1,9 +1,10 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
 import { KnowledgeBaseDefinition as validate } from '../generated/knowledge.js';
+import { nameIssues } from '../given-name.ts';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import type { KnowledgeStore } from '../store/knowledge.ts';
-import { BaseIdShape, KnowledgeBaseDefinition } from './definition.ts';
+import { KnowledgeBaseDefinition } from './definition.ts';
 
 export interface KnowledgeBase extends KnowledgeBaseDefinition {
   readonly id: string;
@@ -68,7 +69,7 @@ export class KnowledgeBases {
 
 /** A knowledge base as administration sends it, or every problem. */
 export function decodeKnowledgeBase(id: string, json: Json): Outcome<KnowledgeBase> {
-  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, KnowledgeBaseDefinition, json)];
+  const issues: Issue[] = [...nameIssues('a knowledge base', id), ...issuesOf(validate, KnowledgeBaseDefinition, json)];
   if (issues.length > 0) return reject(...issues);
   const definition = json as unknown as KnowledgeBaseDefinition;
   const seen = new Set<string>();
@@ -80,10 +81,4 @@ export function decodeKnowledgeBase(id: string, json: Json): Outcome<KnowledgeBa
     seen.add(document.id);
   }
   return issues.length > 0 ? reject(...issues) : accept({ id, ...definition });
-}
-
-function idIssues(id: string): Issue[] {
-  if (id.length <= BaseIdShape.maxLength && new RegExp(BaseIdShape.pattern).test(id)) return [];
-  const message = `the id of a knowledge base must be up to 100 letters, digits, dots, dashes and underscores; got ${show(id)}`;
-  return [{ pointer: '', code: 'id', message }];
 }

@@ -1,16 +1,12 @@
 import type { JsonObject, Static } from '@dragoman/protocols';
+import { GivenName } from '../given-name.ts';
 import { THING_TYPES } from './thing.ts';
-
-const id = { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$' } as const;
-
-/** The name of a knowledge base. */
-export const BaseIdShape = id;
 
 const DocumentShape = {
   type: 'object',
   required: ['id', 'text'],
   properties: {
-    id,
+    id: GivenName,
     title: { type: 'string', minLength: 1, maxLength: 200 },
     text: { type: 'string', minLength: 1, maxLength: 65_536 },
     metadata: { type: 'object', description: 'Told with a hit, not searched.' },

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dragoman/protocols';
+import type { OperationDescription } from '@dragoman/protocols/a2e-workflow';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
@@ -34,7 +35,7 @@ async function world(embedder?: Embedder) {
     hours: 'We open at nine.',
   });
   const knowledge = new Knowledge({
-    sources: [operationSource(), apiSource(apis), endpointSource(apis), documentSource(bases)],
+    sources: [operationSource({ Weigh: WEIGH }), apiSource(apis), endpointSource(apis), documentSource(bases)],
     bases,
     clock,
     log,
@@ -70,6 +71,14 @@ async function putBase(
   if (!decoded.ok) throw new Error(JSON.stringify(decoded.issues));
   await bases.put(decoded.value);
 }
+
+/** An operation of an operator's own. */
+const WEIGH: OperationDescription = {
+  summary: 'Weighs a parcel on the scales.',
+  category: 'data',
+  schema: { type: 'object', properties: { inputPath: { type: 'string' } } },
+  members: [],
+};
 
 describe('by words', () => {
   test('everything is found that is permitted, with what is needed to use it, and why', async () => {
@@ -227,6 +236,12 @@ describe('an answer', () => {
     expect(names).toEqual(found.results.map(({ id }) => id));
     expect(names).toContain('TransformData');
     expect(await search('sort a list')).not.toHaveProperty('partial_schema');
+  });
+
+  test("has the schema of an operator's own operation too", async () => {
+    const { search } = await world();
+    const found = await search('weigh a parcel on the scales', undefined, { partial_schema: true, type: 'operation' });
+    expect(found.partial_schema).toMatchObject({ properties: { Weigh: WEIGH.schema } });
   });
 });
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '@dragoman/protocols';
-import { operationNamed } from '@dragoman/protocols/a2e-workflow';
 import type { Clock, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { refuse } from '../refused.ts';
@@ -185,8 +184,7 @@ function answerOf(
 
 function hitJson(found: Hit, query: string, withSchema: boolean): JsonObject {
   const { entry, near, hit: byWords } = found;
-  const { type, id, name, text, baseId, details } = entry.thing;
-  const schema = withSchema && type === 'operation' ? operationNamed(id)?.schema : undefined;
+  const { type, id, name, text, baseId, details, schema } = entry.thing;
   return {
     type,
     id,
@@ -200,7 +198,7 @@ function hitJson(found: Hit, query: string, withSchema: boolean): JsonObject {
       related: asWritten(`${name} ${text}`, byWords?.related ?? []),
       ...(near !== undefined && { meaning: rounded(near.nearness), closest: near.passage }),
     },
-    ...(schema !== undefined && { schema: schema as JsonObject }),
+    ...(withSchema && schema !== undefined && { schema: schema as JsonObject }),
   };
 }
 

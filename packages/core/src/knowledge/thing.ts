@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dragoman/protocols';
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Principal } from '../principal.ts';
 
 /** The kinds of things that can be found. */
@@ -21,6 +21,8 @@ export interface Thing {
   readonly baseId?: string;
   /** What a caller needs to use it: told with a hit, not searched. */
   readonly details: JsonObject;
+  /** Of an operation, how it is written: told to who asks for it. */
+  readonly schema?: JsonSchema;
 }
 
 /** Where things to find come from. One more kind of thing is one of these, and a line where they are listed. */

@@ -14,7 +14,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const admission = {
       agentId: forAgent ? router.resolve(envelope) : SERVER,
       sessionId: forAgent ? envelope.session_id : null,
-      priority: PRIORITIES[String(hints['priority'])] ?? 1,
+      priority: priorityOf(hints['priority']),
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,
     };
     return runs.open(envelope, call, admission, next);
@@ -24,4 +24,14 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
 /** In the place of an agent, for what the server answers by itself. No agent can have this id. */
 export const SERVER = '*server';
 
-export const PRIORITIES: Readonly<Record<string, number>> = { urgent: 0, normal: 1, low: 2 };
+/** What a word of the caller's stands for; any other is as good as none. */
+export function priorityOf(word: unknown): number {
+  return PRIORITIES.get(word) ?? 1;
+}
+
+/** A map, because the word comes from a stranger: `constructor` is no priority. */
+const PRIORITIES: ReadonlyMap<unknown, number> = new Map([
+  ['urgent', 0],
+  ['normal', 1],
+  ['low', 2],
+]);

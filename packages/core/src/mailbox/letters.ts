@@ -2,7 +2,7 @@ import type { E2AResponse } from '@dragoman/protocols';
 import type { MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 import type { Call } from '../call.ts';
 import type { Engine } from '../engine.ts';
-import { PRIORITIES } from '../layers/journal.ts';
+import { priorityOf } from '../layers/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { Refused } from '../refused.ts';
@@ -140,7 +140,7 @@ export class Letters {
       messageId: response.messageId,
       url,
       body,
-      priority: PRIORITIES[String(priority)] ?? 1,
+      priority: priorityOf(priority),
       expiresAt: typeof expiresAt === 'string' ? Date.parse(expiresAt) : null,
       createdAt: this.#options.clock.now().getTime(),
     };

@@ -2,7 +2,7 @@ import { retryAfterMs } from '@dragoman/protocols';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
-import type { DeliveryFailure, DeliveryRow } from '../store/store.ts';
+import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
 import { webhookHeaders } from './signature.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
@@ -21,7 +21,8 @@ export type Verdict =
     };
 
 export interface Attempt {
-  readonly row: DeliveryRow;
+  readonly due: DueDelivery;
+  readonly body: string;
   /** Whose shared secret signs it. */
   readonly agentId: string | undefined;
   /** At most; less when it expires before. */
@@ -31,26 +32,26 @@ export interface Attempt {
 
 /** Sends a callback once, through the gate (A2A mailbox, Callback Delivery). Rejects only when the signal aborts. */
 export async function attempt(
-  { row, agentId, timeoutMs, signal }: Attempt,
+  { due, body, agentId, timeoutMs, signal }: Attempt,
   { gate, keys, clock }: { readonly gate: Gate; readonly keys: SigningKeys; readonly clock: Clock },
 ): Promise<Verdict> {
   const timestamp = Math.floor(clock.now().getTime() / 1000);
-  const headers = await webhookHeaders({ messageId: row.messageId, timestamp, body: row.body, agentId }, keys);
+  const headers = await webhookHeaders({ messageId: due.messageId, timestamp, body, agentId }, keys);
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
-  const left = row.expiresAt === null ? timeoutMs : row.expiresAt - now;
+  const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
   if (left <= 0) return { outcome: 'failed', answered: true, failure: { at: now, reason: EXPIRED }, retry: false };
   try {
     const answer = await gate.request({
-      caller: row.owner,
+      caller: due.owner,
       method: 'POST',
-      url: row.url,
+      url: due.url,
       headers: {
         'content-type': 'application/json',
         'user-agent': 'dragoman',
         ...headers,
       },
-      body: { bytes: Buffer.from(row.body) },
+      body: { bytes: Buffer.from(body) },
       timeoutMs: Math.min(timeoutMs, left),
       maxBytes: MAX_BYTES,
       signal,

@@ -76,10 +76,16 @@ export class Outbox {
   /** A delivery that is in the store and due: sends it when its time and turn have come. */
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
-    const { host } = new URL(due.url);
-    const entry: Entry = { ...due, host, cancel: undefined };
-    this.#entries.set(due.id, entry);
-    this.#queued.set(due.owner, this.queued(due.owner) + 1);
+    const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
+    const { host } = new URL(url);
+    // By name: what is admitted may have its body with it still, and very many may wait.
+    const entry: Entry = {
+      ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
+      host,
+      cancel: undefined,
+    };
+    this.#entries.set(id, entry);
+    this.#queued.set(owner, this.queued(owner) + 1);
     this.#wake(entry);
   }
 
@@ -154,12 +160,12 @@ export class Outbox {
     const { store, log } = this.#options;
     let answered = true;
     try {
-      const row = await store.find(entry.id);
-      if (row?.state !== 'due') this.#forget(entry);
+      const body = await store.dueBody(entry.id);
+      if (body === undefined) this.#forget(entry);
       else {
-        const verdict = await this.#attempt(row);
+        const verdict = await this.#attempt(entry, body);
         answered = verdict.answered;
-        await this.#record(entry, row, verdict);
+        await this.#record(entry, verdict);
       }
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
@@ -173,15 +179,15 @@ export class Outbox {
     }
   }
 
-  #attempt(row: DeliveryRow): Promise<Verdict> {
-    const agentId = this.#options.isRegistered(row.owner) ? row.owner : undefined;
+  #attempt(due: DueDelivery, body: string): Promise<Verdict> {
+    const agentId = this.#options.isRegistered(due.owner) ? due.owner : undefined;
     const { timeoutMs } = this.#settings;
-    return attempt({ row, agentId, timeoutMs, signal: this.#stopped.signal }, this.#options);
+    return attempt({ due, body, agentId, timeoutMs, signal: this.#stopped.signal }, this.#options);
   }
 
-  async #record(entry: Entry, row: DeliveryRow, verdict: Verdict): Promise<void> {
+  async #record(entry: Entry, verdict: Verdict): Promise<void> {
     const { store, clock, log } = this.#options;
-    const told = { delivery: entry.id, host: entry.host, request_id: row.requestId };
+    const told = { delivery: entry.id, host: entry.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
       await this.#insist(() => store.delivered(entry.id, clock.now().getTime()));
       this.#forget(entry);

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
 import { keyIn } from './key-file.ts';
 import { privateKeyIn, signedBy } from './private-key.ts';
 import { fingerprintOf, isSignedBy, publicKeyFault, publicKeysIn } from './public-keys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-keys-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const log = { debug() {}, info() {}, warn() {}, error() {} };
+const log = new SilentLog();
 const bytes = Buffer.from('what is signed');
 
 type Kind = { privateKey: KeyObject; publicKey: KeyObject };

@@ -38,10 +38,11 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       const row = delivery({ expiresAt: 5000, priority: 0 });
       await store.outbox.add(row);
       expect(await store.outbox.find(row.id)).toEqual(fresh(row));
-      const { id, url, priority, expiresAt } = row;
+      const { body, createdAt, ...rest } = row;
       expect((await store.outbox.due()).filter((one) => one.owner === owner)).toEqual([
-        { id, owner, url, priority, expiresAt, attempts: 0, nextAt: 1000 },
+        { ...rest, attempts: 0, nextAt: createdAt },
       ]);
+      expect(await store.outbox.dueBody(row.id)).toBe(body);
     });
 
     test("the callbacks of one request are found, and nobody else's", async () => {
@@ -70,6 +71,7 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
         endedAt: 2000,
       });
       expect(await dueOf()).toEqual([]);
+      expect(await store.outbox.dueBody(row.id)).toBeUndefined();
     });
 
     test('a failed try is kept with its reason, until there is no next one', async () => {

@@ -37,8 +37,8 @@ export interface DeliveryRow extends NewDelivery {
   readonly endedAt: number | null;
 }
 
-/** What the scheduler has to know of a delivery; the body is read when it is sent. */
-export type DueDelivery = Pick<DeliveryRow, 'id' | 'owner' | 'url' | 'priority' | 'expiresAt' | 'attempts' | 'nextAt'>;
+/** All of a delivery that is known while it waits; the body is read when it is sent. */
+export type DueDelivery = Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'>;
 
 export interface DeliveryFailure {
   readonly at: number;
@@ -56,6 +56,8 @@ export interface OutboxStore {
   /** Puts it in, unless its id is there already or its owner's URL is disabled: then it is dead from the start. */
   add(delivery: NewDelivery): Promise<void>;
   find(id: string): Promise<DeliveryRow | undefined>;
+  /** What to send; nothing when it is not due, or not any more. */
+  dueBody(id: string): Promise<string | undefined>;
   /** The callbacks a request has led to, in the order they came. */
   answering(key: RequestKey): Promise<DeliveryRow[]>;
   /** Everything due, in the order it came. */

@@ -116,6 +116,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
     ['of an envelope', 'the envelope'],
     ['of frames', 'the frame'],
     ['of an answer that came with its request', 'the answer'],
+    ['of a callback that is to be sent', 'the callback'],
   ])('%s is never handed out', (_, needle) => {
     fill(path);
     // Everywhere: SQLite leaves old copies in unused parts of its pages.
@@ -126,6 +127,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
     const damaged = () => [
       reads.find(requestRow()),
       ...['r1', ANSWERED].map((requestId) => reads.frames(requestRow({ requestId }), ALL)),
+      reads.dueBody('cb-1'),
     ];
     expect(damaged).toThrow(expect.objectContaining({ code: 'store_damaged' }));
     database.close();
@@ -179,6 +181,8 @@ function fill(file: string): void {
     writes.accept(...requestValues(row));
     writes.append(row.owner, row.requestId, framesValues([frame(0, { text: textOf(row.requestId) })]));
   }
+  const names = { id: 'cb-1', owner: 'ann', requestId: 'r1', messageId: 'm1', url: 'https://one.example/in' };
+  writes.addDelivery({ ...names, body: 'the callback', priority: 1, expiresAt: null, createdAt: 0 });
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }

@@ -52,6 +52,18 @@ describe('what was forgotten', () => {
   });
 });
 
+test('a value that no thread can be sent fails who brought it, and nobody beside or after', async () => {
+  await using(newFolder(), async (store) => {
+    const odd = (() => {}) as unknown as number;
+    const asked = [odd, 1, odd].map((priority, number) =>
+      store.requests.accept(requestRow({ requestId: `r${number}`, priority })),
+    );
+    const settled = await Promise.allSettled(asked);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+    expect(await store.requests.accept(requestRow({ requestId: 'sound' }))).toBeDefined();
+  });
+});
+
 describe('what was written', () => {
   test('is there after closing and opening again', async () => {
     const folder = newFolder();

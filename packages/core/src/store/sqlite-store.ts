@@ -208,6 +208,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore = {
     add: (delivery) => this.#ask('addDelivery', delivery),
     find: (id) => this.#ask('findDelivery', id),
+    dueBody: (id) => this.#ask('dueBody', id),
     answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
@@ -322,10 +323,29 @@ export class SqliteStore implements Store {
   }
 
   #flush(): void {
-    if (this.#outgoing.length === 0) return;
-    this.#worker.postMessage(this.#outgoing);
+    const outgoing = this.#outgoing;
+    if (outgoing.length === 0) return;
     this.#outgoing = [];
     this.#asked = 0;
+    try {
+      this.#worker.postMessage(outgoing);
+    } catch {
+      this.#flushOneByOne(outgoing);
+    }
+  }
+
+  /** Some value can be sent to no thread: whoever asked with it fails, and nobody beside them. */
+  #flushOneByOne(outgoing: readonly unknown[]): void {
+    for (let at = 0, end = 0; at < outgoing.length; at = end) {
+      end = at + 3 + Number(outgoing[at + 2]);
+      try {
+        this.#worker.postMessage(outgoing.slice(at, end));
+      } catch (error) {
+        const id = Number(outgoing[at]);
+        // Later, for the last of them is still being asked.
+        setImmediate(() => this.#settled(id)?.reject(error instanceof Error ? error : new Error(String(error))));
+      }
+    }
   }
 
   #receive(message: FromThread): void {

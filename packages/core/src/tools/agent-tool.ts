@@ -1,4 +1,13 @@
-import { type E2AResponse, isObject, newEnvelope, newProvenance } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  isObject,
+  type JsonObject,
+  newEnvelope,
+  newProvenance,
+} from '@dragoman/protocols';
+import type { Ids } from '../ports.ts';
+import type { Principal } from '../principal.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -11,26 +20,35 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
       required: ['content'],
       properties: { content: { type: 'string', description: 'What to say to the agent.' } },
     },
-    run: (args, call) => {
-      const envelope = newEnvelope({
-        request_id: `req_${ids.hex()}`,
-        method: 'chat.send',
-        params: args,
-        agent_ref: { id: agent },
-        source_agent_id: call.principal.role === 'agent' ? call.principal.id : null,
-        identity_origin: 'agent',
-        is_stream: true,
-        provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
-      });
-      return answerOf(engine, envelope, call);
-    },
+    run: (params, call) => answerOf(engine, question({ agent, params, principal: call.principal, ids }), call),
   };
+}
+
+/** What an agent is asked on behalf of whoever called a tool or a skill. */
+export function question({ agent, params, principal, ids }: Question): E2AEnvelope {
+  return newEnvelope({
+    request_id: `req_${ids.hex()}`,
+    method: 'chat.send',
+    params,
+    agent_ref: { id: agent },
+    source_agent_id: principal.role === 'agent' ? principal.id : null,
+    identity_origin: 'agent',
+    is_stream: true,
+    provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
+  });
+}
+
+interface Question {
+  readonly agent: string;
+  readonly params: JsonObject;
+  readonly principal: Principal;
+  readonly ids: Ids;
 }
 
 /** Asks the agent and waits for its last frame. The caller's own permission for the agent is asked too. */
 export async function answerOf(
   engine: ToolBackends['engine'],
-  envelope: ReturnType<typeof newEnvelope>,
+  envelope: E2AEnvelope,
   call: Pick<ToolCall, 'principal' | 'signal' | 'artifact' | 'status'>,
 ): Promise<ToolOutcome> {
   const { principal, signal } = call;

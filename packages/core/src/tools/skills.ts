@@ -1,10 +1,10 @@
-import { nearest, newEnvelope, newProvenance } from '@dragoman/protocols';
+import { nearest } from '@dragoman/protocols';
 import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
 import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
-import { answerOf } from './agent-tool.ts';
+import { answerOf, question } from './agent-tool.ts';
 import { RunningTool } from './running-tool.ts';
 import type { ToolOutcome } from './tool.ts';
 import type { ToolRequest } from './tool-registry.ts';
@@ -55,16 +55,8 @@ export class Skills {
     onEvent = () => {},
   }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<ToolOutcome> {
     const skill = this.#find(name, principal);
-    const envelope = newEnvelope({
-      request_id: `req_${this.#options.ids.hex()}`,
-      method: 'chat.send',
-      params: { ...args, skill: skill.name },
-      agent_ref: { id: skill.agent.id },
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
-      identity_origin: 'agent',
-      is_stream: true,
-      provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
-    });
+    const { ids } = this.#options;
+    const envelope = question({ agent: skill.agent.id, params: { ...args, skill: skill.name }, principal, ids });
     const running = new RunningTool(principal, onEvent);
     const forget = ending.onEnd(() => running.end(ending.reason));
     try {

@@ -1,5 +1,6 @@
 import { failure, type Issue, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
@@ -225,9 +226,7 @@ function toolFailure(error: unknown): Error {
 
 /** The beginning of what was too long: of a text itself, of anything else its JSON. */
 function cut(data: Json, limit: number): string {
-  const text = typeof data === 'string' ? data : JSON.stringify(data);
-  // Never half of a character.
-  return text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '');
+  return cutTo(typeof data === 'string' ? data : JSON.stringify(data), limit);
 }
 
 const NOBODY: ReadonlySet<string> = new Set();

@@ -1,4 +1,5 @@
 import type { Static } from '@dragoman/protocols';
+import { API_METHODS } from '../apis/definition.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -49,7 +50,7 @@ export const ToolEntryShape = {
       required: ['url'],
       properties: {
         url: { ...text, description: '{name} stands for an argument.' },
-        method: { enum: ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'], description: 'POST unless told.' },
+        method: { enum: API_METHODS, description: 'POST unless told.' },
         headers: { type: 'object', additionalProperties: headerValue },
       },
       additionalProperties: false,

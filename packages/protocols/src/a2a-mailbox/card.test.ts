@@ -37,6 +37,11 @@ describe('the agent card', () => {
     ]);
   });
 
+  test('tells how callbacks are tried where the operator changed that', () => {
+    const { capabilities } = agentCard({ ...source, callbacks: { timeoutSeconds: 2.5, retries: 7 } });
+    expect(capabilities.extensions?.[0]?.params).toMatchObject({ timeoutSeconds: 2.5, retries: 7 });
+  });
+
   test('takes everything about the agent from the operator', () => {
     expect(agentCard(source)).toMatchObject({
       name: 'Dragoman',

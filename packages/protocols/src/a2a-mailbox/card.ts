@@ -20,6 +20,8 @@ export interface CardSource {
   readonly active?: boolean;
   /** What callbacks are signed with, as Standard Webhooks writes a public key: `whpk_…`. */
   readonly callbackKey?: string;
+  /** How callbacks are tried, where that is not as the spec has it. */
+  readonly callbacks?: { readonly timeoutSeconds: number; readonly retries: number };
 }
 
 /**
@@ -77,8 +79,9 @@ function registrationsOf(agentId: string | null | undefined): AgentRegistration[
   ];
 }
 
-function callbacksOf({ callbackKey: publicKey }: CardSource): CallbackExtension {
-  return publicKey === undefined ? CALLBACKS : { ...CALLBACKS, params: { ...CALLBACKS.params, publicKey } };
+function callbacksOf({ callbackKey: publicKey, callbacks }: CardSource): CallbackExtension {
+  const params = { ...CALLBACKS.params, ...callbacks, ...(publicKey !== undefined && { publicKey }) };
+  return { ...CALLBACKS, params };
 }
 
 function mailboxUrl(source: CardSource): string {

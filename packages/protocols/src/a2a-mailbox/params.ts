@@ -2,7 +2,7 @@ import { holdsSomething } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { pointerTo } from '../pointer.ts';
 import { type ContentType, MailboxMessage, PRIORITIES } from './message.ts';
-import { supportedContentType, textIn } from './shorthand.ts';
+import { fittingContentType, isNone, textIn } from './shorthand.ts';
 
 /** What an envelope's `params` say in a mailbox's words. */
 export interface MailboxParams {
@@ -21,12 +21,11 @@ export interface MailboxParams {
  * as one JSON object, with nothing lost.
  */
 export function readParams(params: JsonObject): MailboxParams {
-  if (params.content === undefined || params.content === null || params.content === '') return wholeParams(params);
+  if (isNone(params.content)) return wholeParams(params);
   const { content, content_type: type, task_type, priority, expires_at, metadata, ...others } = params;
-  const contentType = typeof type === 'string' ? fitting(supportedContentType(type), content) : undefined;
   const custom = isObject(metadata) ? Object.entries(metadata) : [];
   const read = {
-    contentType,
+    contentType: fittingContentType(type, content),
     taskType: textIn(task_type),
     priority: PRIORITIES.find((known) => known === priority),
     expiresAt: textIn(expires_at),
@@ -60,11 +59,6 @@ function wholeParams(params: JsonObject): MailboxParams {
     custom: {},
     lost: [],
   };
-}
-
-/** A text type fits only a string. */
-function fitting(type: ContentType | undefined, content: Json | undefined): ContentType | undefined {
-  return type === 'application/json' || typeof content === 'string' ? type : undefined;
 }
 
 const OWN_METADATA = MailboxMessage.properties.metadata.properties;

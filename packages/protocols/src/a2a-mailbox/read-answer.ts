@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { issuesOf, show } from '../validation.ts';
 import { MAILBOX_VERSION, MailboxError, MailboxResponse } from './message.ts';
-import { contentTypeFor, supportedContentType, textIn } from './shorthand.ts';
+import { contentTypeFor, isNone, supportedContentType, textIn } from './shorthand.ts';
 import { isTolerated, versionIssue } from './validate.ts';
 
 /**
@@ -123,7 +123,6 @@ function membersOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Absent, null and empty are all "none" to a reader. */
 function orElse(value: Json | undefined, none: Json): Json {
-  return value === undefined || value === null || value === '' ? none : value;
+  return isNone(value) ? none : value;
 }

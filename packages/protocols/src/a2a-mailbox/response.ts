@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
-import { contentTypeFor, supportedContentType, textIn } from './shorthand.ts';
+import { contentTypeFor, fittingContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
 /** Who answers a message, and the id and time the answer gets. */
@@ -115,13 +115,8 @@ function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2ARes
 /** An agent answers with a value, or with `{content, content_type?}` to say how it is meant. */
 function contentOf(result: Json): Pick<Told, 'contentType' | 'content'> {
   const content = isObject(result) ? (result.content ?? result) : result;
-  return { contentType: declaredType(result, content) ?? contentTypeFor(undefined, content), content };
-}
-
-function declaredType(result: Json, content: Json): ContentType | undefined {
-  if (!isObject(result) || typeof result.content_type !== 'string') return undefined;
-  const declared = supportedContentType(result.content_type);
-  return declared === 'application/json' || typeof content === 'string' ? declared : undefined;
+  const declared = isObject(result) ? fittingContentType(result.content_type, content) : undefined;
+  return { contentType: declared ?? contentTypeFor(undefined, content), content };
 }
 
 function frameName({ response_id: id, request_id: request, sequence }: E2AResponse): string {

@@ -43,6 +43,17 @@ export function supportedContentType(given: string): ContentType | undefined {
   return CONTENT_TYPES.find((type) => type === bare);
 }
 
+/** A declared type, when it is a supported one that fits what it is said of: a text type fits only a string. */
+export function fittingContentType(given: Json | undefined, content: Json | undefined): ContentType | undefined {
+  const supported = typeof given === 'string' ? supportedContentType(given) : undefined;
+  return supported === 'application/json' || typeof content === 'string' ? supported : undefined;
+}
+
+/** How senders write "none". */
+export function isNone(value: Json | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
+}
+
 /** An optional field's text. Null and the empty string are how senders write "none". */
 export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

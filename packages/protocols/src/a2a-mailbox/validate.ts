@@ -9,7 +9,7 @@ import { excessiveSize } from './content-size.ts';
 import { fieldsOf } from './fields.ts';
 import { isFlawless } from './flawless.ts';
 import { CONTENT_TYPES, MAILBOX_LIMITS, MAILBOX_VERSION, PRIORITIES } from './message.ts';
-import { supportedContentType } from './shorthand.ts';
+import { isNone, supportedContentType } from './shorthand.ts';
 
 /**
  * Everything there is to say about a message, in the order a mailbox says it: what is missing, then what is malformed
@@ -283,11 +283,6 @@ function fieldsAreKnown({ input, from, to, message, metadata }: Parts, found: Is
   if (to !== NO_MEMBERS) fieldsOf('/to', to, found);
   if (message !== NO_MEMBERS) fieldsOf('/message', message, found);
   if (metadata !== NO_MEMBERS) fieldsOf('/metadata', metadata, found);
-}
-
-/** How senders write "none". */
-function isNone(value: Json | undefined): value is undefined | null | '' {
-  return value === undefined || value === null || value === '';
 }
 
 function isBlank(value: Json | undefined): boolean {

@@ -70,6 +70,11 @@ export function isKeepalive({ sequence, response_kind, body }: E2AResponse): boo
   return isObject(delta) && delta['event_type'] === 'keepalive';
 }
 
+/** Whether an answer ends with this frame, and badly. */
+export function isFailed({ is_final, response_kind, status }: E2AResponse): boolean {
+  return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
+}
+
 /** A frame the server sends by itself; it answers no request. */
 export function isServerPush({ metadata }: Pick<E2AResponse, 'metadata'>): boolean {
   return Object.hasOwn(metadata, SERVER_PUSH_KEY) && metadata[SERVER_PUSH_KEY] === true;

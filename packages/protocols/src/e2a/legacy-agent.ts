@@ -1,6 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { pointerTo } from '../pointer.ts';
-import { show } from '../validation.ts';
 import type { Notes } from './read-record.ts';
 import type { E2AResponse } from './response.ts';
 
@@ -25,7 +24,7 @@ export function answerOfAgentResponse(legacy: JsonObject, pointer: string, notes
   const ok = legacy['ok'] ?? true;
   const payload = payloadOf(legacy, pointer, notes);
   if (typeof ok !== 'boolean') {
-    refuseType(pointerTo(pointer, 'ok'), 'a boolean', ok, notes);
+    notes.refuseType(pointerTo(pointer, 'ok'), 'a boolean', ok);
     return undefined;
   }
   if (payload === undefined) return undefined;
@@ -38,7 +37,7 @@ export function answerOfAgentChunk(legacy: JsonObject, pointer: string, notes: N
   const isComplete = legacy['is_complete'] ?? false;
   const payload = payloadOf(legacy, pointer, notes);
   if (typeof isComplete !== 'boolean') {
-    refuseType(pointerTo(pointer, 'is_complete'), 'a boolean', isComplete, notes);
+    notes.refuseType(pointerTo(pointer, 'is_complete'), 'a boolean', isComplete);
     return undefined;
   }
   if (payload === undefined) return undefined;
@@ -77,7 +76,7 @@ function chunk(body: JsonObject): AgentAnswer {
 function payloadOf(legacy: JsonObject, pointer: string, notes: Notes): JsonObject | undefined {
   const payload = legacy['payload'] ?? {};
   if (isObject(payload)) return payload;
-  refuseType(pointerTo(pointer, 'payload'), 'an object or null', payload, notes);
+  notes.refuseType(pointerTo(pointer, 'payload'), 'an object or null', payload);
   return undefined;
 }
 
@@ -94,11 +93,6 @@ function named(payload: JsonObject, key: 'role' | 'member_name'): JsonObject {
 function textOf(value: Json | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function refuseType(pointer: string, expected: string, value: Json, notes: Notes): void {
-  const name = pointer.slice(pointer.lastIndexOf('/') + 1);
-  notes.refuse({ pointer, code: 'type', message: `${name} must be ${expected}; got ${show(value)}` });
 }
 
 function has(json: JsonObject, ...keys: readonly string[]): boolean {

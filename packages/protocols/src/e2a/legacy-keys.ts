@@ -1,7 +1,6 @@
 import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { pointerTo } from '../pointer.ts';
-import { show } from '../validation.ts';
 import type { Notes, OpenRecord } from './read-record.ts';
 import { RESERVED_METADATA_KEYS } from './reserved-keys.ts';
 
@@ -45,7 +44,7 @@ export function dropReservedKeys(record: OpenRecord, field: string, notes: Notes
 function rename(record: OpenRecord, from: string, to: string, notes: Notes): void {
   const value = take(record, from, to, notes);
   if (value === undefined || value === null) return;
-  if (typeof value !== 'string') refuseType(from, 'a string or null', value, notes);
+  if (typeof value !== 'string') notes.refuseType(pointerTo('', from), 'a string or null', value);
   else if ((record.get(to) ?? null) === null) record.set(to, value);
 }
 
@@ -74,7 +73,7 @@ function migrateBinding(record: OpenRecord, notes: Notes): void {
   if (binding === undefined || binding === null) return;
   const value = isObject(binding) && Object.hasOwn(binding, 'value') ? binding['value'] : binding;
   if (typeof value !== 'string') {
-    refuseType('binding', 'a string or an object with a string value', value, notes);
+    notes.refuseType(pointerTo('', 'binding'), 'a string or an object with a string value', value);
     return;
   }
   const given = record.get('provenance') ?? {};
@@ -102,7 +101,7 @@ function takeObject(record: OpenRecord, key: string, replacement: string, notes:
   const value = take(record, key, replacement, notes);
   if (value === undefined || value === null) return undefined;
   if (isObject(value)) return value;
-  refuseType(key, 'an object', value, notes);
+  notes.refuseType(pointerTo('', key), 'an object', value);
   return undefined;
 }
 
@@ -119,12 +118,4 @@ function isForged(key: string, field: string, notes: Notes): boolean {
   const message = `${key} may only be set by a server; it was left out`;
   notes.warn({ pointer: pointerTo('', field, key), code: 'reserved_key', message, suggestion: `remove ${key}` });
   return true;
-}
-
-function refuseType(key: string, expected: string, value: Json | undefined, notes: Notes): void {
-  notes.refuse({
-    pointer: pointerTo('', key),
-    code: 'type',
-    message: `${key} must be ${expected}; got ${show(value)}`,
-  });
 }

@@ -1,6 +1,7 @@
 import { isEmpty } from '../holds-something.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
+import { clip } from '../validation.ts';
 import { isResponse } from './dialect.ts';
 import type { E2AEnvelope } from './envelope.ts';
 import type { E2AResponse } from './response.ts';
@@ -66,7 +67,7 @@ function bounded(value: Json, largest: number): Json {
   const bytes = encodeUtf8(JSON.stringify(value)).length;
   if (bytes <= largest) return value;
   const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
-  const shown = names.slice(0, MOST_NAMES).map((name) => name.slice(0, LONGEST_NAME));
+  const shown = names.slice(0, MOST_NAMES).map((name) => clip(name, LONGEST_NAME));
   return {
     omitted_bytes: bytes,
     members: shown,
@@ -77,12 +78,9 @@ function bounded(value: Json, largest: number): Json {
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
   const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
-  return Object.fromEntries(telling.map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]));
-}
-
-/** An id or a name that is no longer one must not fill the log. */
-function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  // An id or a name that is no longer one must not fill the log.
+  const told = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
+  return Object.fromEntries(telling.map(([key, value]) => [key, told(value)]));
 }
 
 function escaped(character: string): string {

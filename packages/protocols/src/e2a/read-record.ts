@@ -2,7 +2,7 @@ import { FORBIDDEN_KEYS, forbiddenKeysIn } from '../forbidden-key.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
-import { pointerTo } from '../pointer.ts';
+import { pointerTo, segmentsOf } from '../pointer.ts';
 import { show } from '../validation.ts';
 
 /** What is found while one record is read the slow way. */
@@ -17,6 +17,12 @@ export class Notes {
 
   refuse(issue: Issue): void {
     this.issues.push(issue);
+  }
+
+  /** A value of another type than the field at `pointer` has. */
+  refuseType(pointer: string, expected: string, value: Json | undefined): void {
+    const name = segmentsOf(pointer).at(-1) ?? '';
+    this.refuse({ pointer, code: 'type', message: `${name} must be ${expected}; got ${show(value)}` });
   }
 
   warn(issue: Issue): void {

@@ -11,6 +11,7 @@ import { Door, type DoorOptions } from './door.ts';
 import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
 import { endWith, lastAnswer } from './last-answer.ts';
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
+import { reachable } from './reachable.ts';
 import { SocketEdge } from './websocket.ts';
 
 export interface HttpEdgeOptions extends DoorOptions {
@@ -227,12 +228,6 @@ export class HttpEdge implements AsyncDisposable {
     } else if (pipeline?.running?.response.headersSent === true) socket.destroy();
     else endWith(socket, refusal);
   }
-}
-
-/** A host as it stands in a URL. Who listens on every address is reached by this machine at its own. */
-function reachable(host: string): string {
-  const address = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-  return address.includes(':') ? `[${address}]` : address;
 }
 
 /** The exchanges of one connection. */

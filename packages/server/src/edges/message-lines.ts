@@ -1,5 +1,5 @@
-import type { Clock, Conversation, Messages, Said, WireSink } from '@dragoman/core';
-import { type Failure, failure, type Issue, type Outcome } from '@dragoman/protocols';
+import { type Clock, type Conversation, type Messages, type Said, unreadable, type WireSink } from '@dragoman/core';
+import { type Failure, failure, type Outcome } from '@dragoman/protocols';
 import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 import { problemAnswer } from '../problem.ts';
 import { addressGroup } from './address.ts';
@@ -132,15 +132,11 @@ export function textOf({ message, failure: refused }: Said): string | undefined 
   return refused === undefined ? undefined : problemText(refused);
 }
 
-function unreadable(issues: readonly Issue[]): Failure {
-  return failure(issues[0]?.code === 'line_too_long' ? 'line_too_long' : 'not_json', { issues });
-}
-
 function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
-/** What a connection may have said without an answer: two messages of the largest. */
+/** What a connection may have said without an answer: so many messages, and two of the largest. */
+export const MOST_ANSWERS = 256;
 export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;
-const MOST_ANSWERS = 256;

@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Clock } from '@dragoman/core';
 import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
+import { reachable } from './reachable.ts';
 
 export interface NdjsonSocketOptions {
   readonly host: LineHost;
@@ -27,7 +28,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     const server = await this.#listen({ host, port });
     const address = server.address();
     const bound = typeof address === 'object' && address !== null ? address.port : port;
-    return `tcp://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+    return `tcp://${reachable(host)}:${bound}`;
   }
 
   /** For this user only. What a server that was killed left there is cleared away; a living one is not. */

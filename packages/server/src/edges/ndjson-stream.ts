@@ -16,7 +16,7 @@ export interface NdjsonHeartbeat {
 }
 
 /** One record. It carries its number inside, so none is added. */
-export function ndjsonLine(data: string): string {
+export function ndjsonRecord(data: string): string {
   if (data.includes('\n')) throw new Error('an NDJSON record has more than one line');
   return `${data}\n`;
 }

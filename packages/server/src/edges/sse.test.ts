@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import { ndjsonLine, ndjsonStream } from './ndjson-stream.ts';
-import { type StreamRecord, sseAnswer, sseEvent } from './sse.ts';
+import { ndjsonRecord, ndjsonStream } from './ndjson-stream.ts';
+import { type StreamRecord, sseAnswer, sseRecord } from './sse.ts';
 
 async function* from<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items;
@@ -52,24 +52,24 @@ describe('SSE', () => {
   test.each(['\n', '\r', '\r\n', 'a\nevent: forged\n\n'])(
     'data of more than one line is a mistake of ours: %j',
     (data) => {
-      expect(() => sseEvent({ id: 1, data })).toThrow();
+      expect(() => sseRecord({ id: 1, data })).toThrow();
     },
   );
 
   test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('so is an id that is no whole number: %d', (id) => {
-    expect(() => sseEvent({ id, data: '{}' })).toThrow();
+    expect(() => sseRecord({ id, data: '{}' })).toThrow();
   });
 });
 
 test('NDJSON is one line a record, and an empty line where it is silent', async () => {
   const clock = new TestClock();
-  const lines = records([{ a: 1 }, 'b\n']).map(({ data }) => ndjsonLine(data));
+  const lines = records([{ a: 1 }, 'b\n']).map(({ data }) => ndjsonRecord(data));
   expect(await collect(ndjsonStream(from(lines), { clock, everyMs: 1000 }).stream)).toBe('{"a":1}\n"b\\n"\n');
-  expect(() => ndjsonLine('{}\n{}')).toThrow();
+  expect(() => ndjsonRecord('{}\n{}')).toThrow();
   const answer = ndjsonStream(
     (async function* () {
       await clock.wait(1500);
-      yield ndjsonLine('{}');
+      yield ndjsonRecord('{}');
     })(),
     { clock, everyMs: 1000 },
   );

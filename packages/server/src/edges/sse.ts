@@ -12,7 +12,7 @@ export interface StreamRecord {
 
 /** Records as an SSE answer (WHATWG HTML §9.2). A comment is sent where there is nothing else for a while. */
 export function sseAnswer(records: AsyncIterable<StreamRecord>, options: SseOptions): Answer {
-  return sseStream(sseEvents(records), options);
+  return sseStream(sseRecords(records), options);
 }
 
 /** The same of events that are written already, any number of whole ones at a time. */
@@ -30,15 +30,15 @@ export interface SseOptions {
   readonly heartbeatMs?: number;
 }
 
-async function* sseEvents(records: AsyncIterable<StreamRecord>): AsyncGenerator<string> {
-  for await (const record of records) yield sseEvent(record);
+async function* sseRecords(records: AsyncIterable<StreamRecord>): AsyncGenerator<string> {
+  for await (const record of records) yield sseRecord(record);
 }
 
 /**
  * One event. Nothing a stranger wrote is outside `data`, and `data` is one line: a line break in it would let the
  * sender forge the next event.
  */
-export function sseEvent({ id, event, data }: StreamRecord): string {
+export function sseRecord({ id, event, data }: StreamRecord): string {
   if (!Number.isSafeInteger(id)) throw new Error('the id of an SSE event is not a whole number');
   if (data.includes('\n') || data.includes('\r')) throw new Error('the data of an SSE event has more than one line');
   return `id: ${id}\n${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`;

@@ -8,7 +8,7 @@ import {
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
-import { type MessageDoor, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
+import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
 import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
@@ -97,14 +97,10 @@ function statusOf(message: A2AMessage, failure: Failure | undefined): number {
   return row?.http ?? 400;
 }
 
+/** How long to wait: the edge knows that of failures alone, and this one is told in a message. */
 function fieldsOf(failure: Failure | undefined): Record<string, string> {
   if (failure === undefined) return {};
   const { http } = FAILURES[failure.code];
   const { retry_after: wait = 1 } = failure.details;
-  return {
-    ...(http === 401 && { 'WWW-Authenticate': 'Bearer' }),
-    ...((http === 429 || http === 503) && { 'Retry-After': String(Math.ceil(wait)) }),
-  };
+  return http === 429 || http === 503 ? { 'Retry-After': String(Math.ceil(wait)) } : {};
 }
-
-const MOST_ANSWERS = 256;

@@ -1,4 +1,11 @@
-import { type AgentDefinition, decodeAgentDefinition, type Engine, type KeyRow, type NewKey } from '@dragoman/core';
+import {
+  AgentDefinition,
+  decodeAgentDefinition,
+  type Engine,
+  type KeyRow,
+  type NewKey,
+  unreadable,
+} from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
@@ -25,7 +32,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Make or replace an agent; a new one gets an API key, shown this once.',
-      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024 },
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentDefinition },
       handle: (request) => putAgent(request, context),
     },
     {
@@ -36,7 +43,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       summary: 'Every agent and whether it can be reached.',
       handle: () => ({
         status: 200,
-        json: { agents: engine.callers.list().map(agentJson), targets: engine.router.ids() },
+        json: { agents: engine.callers.list() as JsonObject[], targets: engine.router.ids() },
       }),
     },
     {
@@ -47,7 +54,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       summary: 'One agent.',
       handle: ({ params }) => {
         const agent = engine.callers.find(params['agent_id'] ?? '');
-        return agent === undefined ? noAgent() : { status: 200, json: agentJson(agent) };
+        return agent === undefined ? noAgent() : { status: 200, json: agent as JsonObject };
       },
     },
     {
@@ -92,7 +99,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
 async function putAgent({ body }: InboundRequest, context: AdminContext): Promise<Answer | Failure> {
   const { engine, openAgent, callbackSecrets } = context;
   const json = parseJsonBytes(body);
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const outcome = decodeAgentDefinition(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const definition = outcome.value;
@@ -104,11 +111,11 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   await engine.callers.put(definition);
   // One that answers no longer must not go on answering until the next start.
   if (definition.driver === undefined && before?.driver !== undefined) await engine.router.remove(definition.agent_id);
-  if (before !== undefined) return { status: 200, json: agentJson(definition) };
+  if (before !== undefined) return { status: 200, json: definition as JsonObject };
   const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
   const secret = await callbackSecrets.shownSecretOf(definition.agent_id);
   const shownOnce = { ...newKeyJson(key), webhook_secret: secret };
-  return { status: 201, json: { ...agentJson(definition), ...shownOnce } };
+  return { status: 201, json: { ...(definition as JsonObject), ...shownOnce } };
 }
 
 async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminContext): Promise<Answer | Failure> {
@@ -124,7 +131,7 @@ async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminCo
 
 async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
   const json = parseJsonBytes(body);
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const { agent_id: agentId, role = 'agent', description = null } = (json.value ?? {}) as JsonObject;
   if (role === 'admin') {
     const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
@@ -136,10 +143,6 @@ async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answ
   }
   const key = await engine.keys.create({ agentId, role: 'agent', description: textOrNull(description) });
   return { status: 201, json: newKeyJson(key) };
-}
-
-function agentJson({ public_key, ...definition }: AgentDefinition): JsonObject {
-  return { ...(definition as JsonObject), ...(public_key !== undefined && { public_key }) };
 }
 
 function newKeyJson({ row, secret }: NewKey): JsonObject {

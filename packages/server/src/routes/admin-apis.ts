@@ -1,4 +1,4 @@
-import { type Api, ApiDefinition, type Apis, decodeApi } from '@dragoman/core';
+import { type Api, ApiDefinition, type Apis, decodeApi, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
@@ -50,7 +50,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
 async function putApi({ body, params }: InboundRequest, apis: Apis): Promise<Answer | Failure> {
   // A document may hold examples with numbers nobody compares.
   const json = parseJsonBytes(body, { numbers: 'finite' });
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const decoded = decodeApi(params['api_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const done = await apis.put(decoded.value);

@@ -77,7 +77,11 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
 function forgottenJson(forgotten: Omit<Forgotten, 'files' | 'underWay'>) {
   const { requests, sessions, executions, storedKeys, threadMessages, callbacks, memories } = forgotten;
   return {
-    ...{ requests, sessions, executions, callbacks, memories },
+    requests,
+    sessions,
+    executions,
+    callbacks,
+    memories,
     stored_keys: storedKeys,
     thread_messages: threadMessages,
   };

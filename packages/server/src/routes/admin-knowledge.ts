@@ -1,4 +1,10 @@
-import { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBaseDefinition, type KnowledgeBases } from '@dragoman/core';
+import {
+  decodeKnowledgeBase,
+  type KnowledgeBase,
+  KnowledgeBaseDefinition,
+  type KnowledgeBases,
+  unreadable,
+} from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
@@ -57,7 +63,7 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
 
 async function putBase({ body, params }: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
   const json = parseJsonBytes(body);
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const decoded = decodeKnowledgeBase(params['kb_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const done = await bases.put(decoded.value);

@@ -12,7 +12,7 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       counts: false,
       summary: 'Every tool, and those that have changed and are held until they are accepted.',
       handle: async () => {
-        const found = await tools.list(EVERYBODY, { deferred: true });
+        const found = await tools.list(ADMIN, { deferred: true });
         const rows = found.map(({ name, description, toolkit }) => ({ name, description, toolkit }));
         return { status: 200, json: { tools: rows, held: servers.held() } };
       },
@@ -32,4 +32,4 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
   ];
 }
 
-const EVERYBODY: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };

@@ -1,4 +1,4 @@
-import { type AgentRegistry, type Clock, decodeRegistration, type RegisteredAgent } from '@dragoman/core';
+import { type AgentRegistry, type Clock, decodeRegistration, type RegisteredAgent, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
@@ -114,7 +114,7 @@ function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number]
 
 async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {
   const json = parseJsonBytes(request.body);
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const { agent, isNew } = await registry.register(callerOf(request).id, decoded.value.card, decoded.value.endpoint);

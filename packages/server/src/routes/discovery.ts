@@ -8,7 +8,7 @@ import {
   MAILBOX_LIMITS,
   MAILBOX_VERSION,
 } from '@dragoman/protocols/a2a-mailbox';
-import type { MailboxConfig } from '../mailbox-config.ts';
+import { type MailboxConfig, mailboxTerms } from '../mailbox-config.ts';
 import type { InboundRequest, Route } from '../route.ts';
 
 export interface DiscoveryContext {
@@ -61,6 +61,7 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
 
 function cardSource({ headers }: InboundRequest, context: DiscoveryContext): CardSource {
   const { config, version, callbackKey } = context;
+  const { timeoutMs, retries } = mailboxTerms(config);
   return {
     name: config.name ?? DEFAULT_NAME,
     description: config.description ?? DEFAULT_DESCRIPTION,
@@ -69,6 +70,7 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
     version,
     agentId: config.agentId ?? null,
     callbackKey,
+    callbacks: { timeoutSeconds: timeoutMs / 1000, retries },
     skills: known(context).map(({ id, name, description, skills }) => ({
       id,
       name: name ?? id,
@@ -80,7 +82,7 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
 
 function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
   const { config, callbackKey } = context;
-  const { callbacks = {} } = config;
+  const { perMinute, maxConcurrent } = mailboxTerms(config);
   return {
     name: source.name,
     agentId: source.agentId ?? null,
@@ -99,16 +101,15 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
       taskTypes: [...(skills ?? [])],
     })),
     limits: {
-      requestsPerMinute: config.requests_per_minute ?? 30,
-      concurrentRequests: config.max_concurrent ?? 10,
+      requestsPerMinute: perMinute,
+      concurrentRequests: maxConcurrent,
       contentCharacters: MAILBOX_LIMITS.contentCharacters,
       contentBytes: MAILBOX_LIMITS.contentBytes,
     },
     callbacks: {
       publicKey: callbackKey,
       signatures: ['v1', 'v1a'],
-      timeoutSeconds: (callbacks.timeout_ms ?? 10_000) / 1000,
-      retries: callbacks.retries ?? 3,
+      ...source.callbacks,
     },
   };
 }

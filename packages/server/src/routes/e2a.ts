@@ -16,8 +16,8 @@ import {
 import { type E2AEnvelope, type Failure, failure, type Json, type JsonLimits } from '@dragoman/protocols';
 import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
-import { ndjsonLine, ndjsonStream } from '../edges/ndjson-stream.ts';
-import { sseEvent, sseStream } from '../edges/sse.ts';
+import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
+import { sseRecord, sseStream } from '../edges/sse.ts';
 import { afterOf, callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
@@ -218,8 +218,8 @@ async function* texts(
 ): AsyncGenerator<string> {
   const write =
     framing === 'text/event-stream'
-      ? ({ sequence, text }: FrameRow) => sseEvent({ id: sequence, data: text })
-      : ({ text }: FrameRow) => ndjsonLine(text);
+      ? ({ sequence, text }: FrameRow) => sseRecord({ id: sequence, data: text })
+      : ({ text }: FrameRow) => ndjsonRecord(text);
   for (let rows = first; rows.length > 0; rows = await reading.next()) {
     const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
     if (wanted.length > 0) yield wanted.map(write).join('');

@@ -1,4 +1,4 @@
-import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest } from '@dragoman/core';
+import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -41,7 +41,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
 
 async function search(request: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
   const json = parseJsonBytes(request.body);
-  if (!json.ok) return failure('not_json', { issues: json.issues });
+  if (!json.ok) return unreadable(json.issues);
   const asked = decodeSearchRequest(json.value);
   if (!asked.ok) return failure('invalid_message', { issues: asked.issues });
   return { status: 200, json: { ...(await knowledge.search(callerOf(request), asked.value)) } as JsonObject };

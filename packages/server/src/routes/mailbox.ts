@@ -1,4 +1,12 @@
-import { anonymousOwner, type Clock, type Engine, type Mailbox, type Principal, type Sender } from '@dragoman/core';
+import {
+  anonymousOwner,
+  type Clock,
+  type Engine,
+  type Mailbox,
+  type Principal,
+  type Sender,
+  unreadable,
+} from '@dragoman/core';
 import {
   FAILURES,
   type Failure,
@@ -21,7 +29,6 @@ import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { unreadable } from '../unreadable.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;

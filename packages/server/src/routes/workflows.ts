@@ -1,11 +1,10 @@
-import { type AskedOutcome, type Clock, explainPlan, refusalOf, type Workflows } from '@dragoman/core';
+import { type AskedOutcome, type Clock, explainPlan, refusalOf, unreadable, type Workflows } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { unreadable } from '../unreadable.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 import { eventRecords } from './executions.ts';
 

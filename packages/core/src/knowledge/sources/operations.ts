@@ -5,9 +5,9 @@ import { OPERATION_USES } from './operation-uses.ts';
 
 /** The operations of a workflow. */
 export function operationSource(own: OwnOperations = {}): Source {
-  const added = Object.entries(own).map(
-    ([id, { summary, category }]): Thing => ({ type: 'operation', id, name: id, text: summary, details: { category } }),
-  );
+  const added = Object.entries(own).map(([id, { summary, category, schema }]): Thing => {
+    return { type: 'operation', id, name: id, text: summary, details: { category }, schema };
+  });
   return {
     type: 'operation',
     version: 1,
@@ -17,6 +17,7 @@ export function operationSource(own: OwnOperations = {}): Source {
 }
 
 function thingOf(id: (typeof OPERATION_NAMES)[number]): Thing {
-  const { summary, category } = OPERATIONS[id];
-  return { type: 'operation', id, name: id, text: [summary, ...OPERATION_USES[id]].join(' '), details: { category } };
+  const { summary, category, schema } = OPERATIONS[id];
+  const text = [summary, ...OPERATION_USES[id]].join(' ');
+  return { type: 'operation', id, name: id, text, details: { category }, schema };
 }

@@ -59,15 +59,18 @@ export function memoryOutbox(
     },
     add: (delivery) => perform(() => put(delivery)),
     find: (id) => perform(() => rows.get(id)),
+    dueBody: (id) =>
+      perform(() => {
+        const row = rows.get(id);
+        return row?.state === 'due' ? row.body : undefined;
+      }),
     answering: ({ owner, requestId }) =>
       perform(() => [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId)),
     due: () =>
       perform(() =>
         [...rows.values()]
           .filter(({ state }) => state === 'due')
-          .map(({ id, owner, url, priority, expiresAt, attempts, nextAt }) => ({
-            ...{ id, owner, url, priority, expiresAt, attempts, nextAt },
-          })),
+          .map(({ body, createdAt, state, failures, endedAt, ...row }) => row),
       ),
     delivered: (id, at) =>
       perform(() => {

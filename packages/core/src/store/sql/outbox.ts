@@ -15,20 +15,27 @@ import { StoreError } from '../store-error.ts';
 
 export function outboxReads(database: Database) {
   const byId = database.prepare(`${SELECT_DELIVERY} WHERE id = ?`);
+  const body = database.prepare("SELECT body, checksum FROM deliveries WHERE id = ? AND state = 'due'");
   const due = database.prepare(`
-    SELECT id, owner, url, priority, expires_at AS "expiresAt", attempts, next_at AS "nextAt"
+    SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt", attempts,
+      next_at AS "nextAt"
     FROM deliveries WHERE state = 'due' ORDER BY number`);
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
-  // One statement with and without a state: a null leaves the condition out.
-  const page = database.prepare(`
-    ${SELECT_DELIVERY} WHERE state = COALESCE(?, state) ORDER BY number DESC LIMIT ? OFFSET ?`);
-  const count = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = COALESCE(?, state)');
+  const page = database.prepare(`${SELECT_DELIVERY} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const count = database.prepare('SELECT count(*) AS total FROM deliveries');
+  const pageIn = database.prepare(`${SELECT_DELIVERY} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const countIn = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = ?');
 
   return {
     findDelivery(id: string): DeliveryRow | undefined {
       const row = byId.get(id) as StoredDelivery | undefined;
       return row === undefined ? undefined : checked(row);
+    },
+
+    dueBody(id: string): string | undefined {
+      const row = body.get(id) as Pick<StoredDelivery, 'body' | 'checksum'> | undefined;
+      return row === undefined ? undefined : checkedBody(id, row);
     },
 
     deliveriesAnswering: ({ owner, requestId }: RequestKey): DeliveryRow[] =>
@@ -39,9 +46,10 @@ export function outboxReads(database: Database) {
     isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
 
     listDeliveries(range: { state?: DeliveryState; offset: number; limit: number }): OutboxPage {
-      const { state = null, offset, limit } = range;
-      const rows = page.all(state, limit, offset) as StoredDelivery[];
-      return { rows: rows.map(checked), total: (count.get(state) as { total: number }).total };
+      const { state, offset, limit } = range;
+      const rows = state === undefined ? page.all(limit, offset) : pageIn.all(state, limit, offset);
+      const { total } = (state === undefined ? count.get() : countIn.get(state)) as { total: number };
+      return { rows: (rows as StoredDelivery[]).map(checked), total };
     },
   };
 }
@@ -154,12 +162,17 @@ interface StoredDelivery extends Omit<DeliveryRow, 'failures'> {
   readonly checksum: number;
 }
 
-/** What is sent must be what was written: its signature would make a flipped bit look genuine. */
 function checked({ checksum, failures, ...row }: StoredDelivery): DeliveryRow {
-  if (checksum !== crc32(row.body)) {
-    throw new StoreError('store_damaged', `Delivery ${row.id} is damaged in the database.`);
-  }
+  checkedBody(row.id, { body: row.body, checksum });
   return { ...row, failures: JSON.parse(failures) as DeliveryFailure[] };
+}
+
+/** What is sent must be what was written: its signature would make a flipped bit look genuine. */
+function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body' | 'checksum'>): string {
+  if (checksum !== crc32(body)) {
+    throw new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
+  }
+  return body;
 }
 
 const SELECT_DELIVERY = `

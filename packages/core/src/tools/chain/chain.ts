@@ -1,3 +1,4 @@
+import { show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 
 /** Why a chain did not succeed, as the protocol tells it. */
@@ -48,10 +49,6 @@ function targetsOf(node: ChainNode): [string, string][] {
   const { next_node, true_node, false_node, map_node, on_error } = node;
   const handler = on_error === 'abort' || on_error === 'skip' ? '' : on_error;
   return Object.entries({ next_node, true_node, false_node, map_node, on_error: handler });
-}
-
-function show(id: string): string {
-  return JSON.stringify(id.slice(0, 80));
 }
 
 const MOST_NODES = 1_000;

@@ -3,8 +3,8 @@ import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes } from '@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
-import { LimitedLog } from '../../agents/limited-log.ts';
 import { killGroup } from '../../agents/orphans.ts';
+import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 
 export interface ChildTransportOptions {
@@ -126,11 +126,8 @@ export class ChildTransport implements Transport {
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
 function messageIn(line: Uint8Array): Json | undefined {
-  const json = parseJsonBytes(line);
-  if (json.ok) return isObject(json.value) ? json.value : undefined;
-  if (json.issues[0]?.code !== 'inexact_number') return undefined;
-  const value = JSON.parse(Buffer.from(line).toString()) as Json;
-  return isObject(value) ? value : undefined;
+  const json = parseJsonBytes(line, { numbers: 'finite' });
+  return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
 function isNotice(message: Json): boolean {

@@ -8,14 +8,17 @@ export function refusedBy(server: string, error: unknown): Error {
   if (error instanceof WireRefused) return error;
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   const words = typeof message === 'string' ? message.replace(PREFIX, '').slice(0, 2000) : 'It failed.';
-  if (code === REQUEST_TIMEOUT)
-    return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
+  if (code === REQUEST_TIMEOUT) return tooLate(server);
   if (typeof code === 'number') {
     return new WireRefused(CODES[code] ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
       mcp_code: code,
     });
   }
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
+}
+
+export function tooLate(server: string): Refused {
+  return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
 /** JSON-RPC 2.0 §5.1, and what MCP and its SDK add. */

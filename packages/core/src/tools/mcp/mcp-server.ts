@@ -1,19 +1,18 @@
-import { failure, isObject, type JsonObject } from '@dragoman/protocols';
+import { isObject, type JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { Backoff } from '../../agents/backoff.ts';
+import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Clock, Log } from '../../ports.ts';
-import { Refused } from '../../refused.ts';
-import { unlessAborted } from '../../runs/until-aborted.ts';
+import { unlessAborted } from '../../until-aborted.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { DirectTransport } from './direct-transport.ts';
 import type { McpDefinition } from './mcp-definition.ts';
-import { refusedBy } from './mcp-failure.ts';
+import { refusedBy, tooLate } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
@@ -293,10 +292,6 @@ export class McpServer implements AsyncDisposable {
       this.#calls.splice(this.#calls.indexOf(call), 1);
     }
   }
-}
-
-function tooLate(server: string): Refused {
-  return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
 const CONNECT_MS = 30_000;

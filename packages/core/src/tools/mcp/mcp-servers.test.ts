@@ -207,6 +207,13 @@ describe('a hostile server', () => {
     await expect(call('bad__line')).rejects.toMatchObject({ code: 'mcp_transport_error' });
   });
 
+  test('a number that is rounded is no reason to lose an answer, nor to read what is nested without end', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    expect((await call('bad__rounded')).data).toEqual({ id: 12_345_678_901_234_567_000 });
+    expect((await call('bad__deep')).data).toBe('after the deep one');
+  });
+
   test('a huge result is cut, and nonsense is no result', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;

@@ -11,6 +11,8 @@ import { apiOf, hostName, hostsOf, isHost } from './url.ts';
 export class Labels {
   readonly drafts: Draft[] = [];
   readonly #context: CheckContext;
+  /** What each operation fetches with its credentials: one in a loop is looked at more than once. */
+  readonly #fetched = new Map<string, readonly Fetched[]>();
   /** The calls each operation's result holds data of. */
   readonly #of = new Map<string, ReadonlySet<Fetched>>();
 
@@ -66,8 +68,6 @@ export class Labels {
     this.#fetched.set(by, fetched);
     return fetched;
   }
-
-  readonly #fetched = new Map<string, readonly Fetched[]>();
 }
 
 /** A place of an operation's configuration, and who wrote what it reads. */

@@ -4,8 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../json.ts';
 import type { E2AEnvelope } from '../envelope.ts';
 import { isKeepalive } from '../invariants.ts';
 import type { E2AResponse } from '../response.ts';
-import type { A2aStreamBranch, A2aStreamEventBody } from '../response-body.ts';
-import { BRANCH_KEYS } from './a2a.ts';
+import type { A2aStreamEventBody } from '../response-body.ts';
+import { BRANCH_KEYS, isBranch } from './a2a.ts';
 import { textOfResult } from './result-text.ts';
 import { respellA2a } from './spelling.ts';
 
@@ -36,8 +36,7 @@ export function a2aStreamEventOf(response: E2AResponse, request: E2AEnvelope): A
 }
 
 function streamEventOf({ branch, payload }: JsonObject): A2aStreamEventBody | undefined {
-  if (typeof branch !== 'string' || !Object.hasOwn(BRANCH_KEYS, branch) || !isObject(payload)) return undefined;
-  return { branch: branch as A2aStreamBranch, payload };
+  return isBranch(branch) && isObject(payload) ? { branch, payload } : undefined;
 }
 
 function chunkEvent(body: JsonObject, response: E2AResponse, request: E2AEnvelope): A2aStreamEventBody {

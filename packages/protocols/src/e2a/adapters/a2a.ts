@@ -69,7 +69,7 @@ export function e2aResponseToA2aStreamPayload(
   const ready = response.projections['a2a'];
   if (isReadyPayload(ready)) return { ...ready };
   const { branch, payload } = response.body;
-  if (typeof branch !== 'string' || !isBranch(branch) || !isObject(payload)) return undefined;
+  if (!isBranch(branch) || !isObject(payload)) return undefined;
   return { [BRANCH_KEYS[branch]]: spelling === undefined ? payload : respellA2a(payload, spelling) };
 }
 
@@ -88,8 +88,8 @@ function isReadyPayload(ready: Json | undefined): ready is JsonObject {
   return keys.length === 1 && keys.every((key) => isObject(ready[key]));
 }
 
-function isBranch(branch: string): branch is A2aStreamBranch {
-  return Object.hasOwn(BRANCH_KEYS, branch);
+export function isBranch(branch: Json | undefined): branch is A2aStreamBranch {
+  return typeof branch === 'string' && Object.hasOwn(BRANCH_KEYS, branch);
 }
 
 function outputModesOf(configuration: JsonObject): string[] {

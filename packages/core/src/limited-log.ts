@@ -1,4 +1,4 @@
-import type { Clock, Log, LogFields } from '../ports.ts';
+import type { Clock, Log, LogFields } from './ports.ts';
 
 /** A log for what a stranger can make happen as often as it likes: some lines a second, then only how many more there were. */
 export class LimitedLog {

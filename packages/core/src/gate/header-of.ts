@@ -1,0 +1,7 @@
+import type { InboundAnswer } from './gate.ts';
+
+/** A header of an answer, by its name in lower case; of one that came more than once the first. */
+export function headerOf({ headers }: Pick<InboundAnswer, 'headers'>, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
