@@ -83,14 +83,19 @@ export class Committer {
    * thread does while we go on writing. What it leaves us is what came meanwhile, and that is moved at once.
    */
   checkpointWhenDue(): void {
-    const due = this.#commitsSinceCheckpoint >= this.#commitsPerCheckpoint || this.#logBytes() > 2 * LOG_BYTES;
-    if (!due) return;
+    if (this.#isMoving) return;
     const bytes = this.#logBytes();
-    if (this.#isMoving ? bytes > LONGEST_LOG_BYTES : bytes < LONG_LOG_BYTES) this.#checkpoint();
-    else if (!this.#isMoving) {
+    if (this.#commitsSinceCheckpoint < this.#commitsPerCheckpoint && bytes <= LOG_BYTES) return;
+    if (bytes < LONG_LOG_BYTES) this.#checkpoint();
+    else {
       this.#isMoving = true;
       this.#onLongLog();
     }
+  }
+
+  /** Whoever moves the log does not keep up: until it is `moved`, nothing should be added to it. */
+  get isLogFull(): boolean {
+    return this.#isMoving && this.#logBytes() > LONGEST_LOG_BYTES;
   }
 
   /** The log was moved up to where it was, or the disk failed. */
@@ -301,5 +306,4 @@ function broken(reason: string): ErrorData {
 const PAGE_BYTES = 4096;
 /** A shorter log is moved sooner than another thread would begin. */
 const LONG_LOG_BYTES = LOG_BYTES / 4;
-/** Whoever moves it does not keep up with us. */
-const LONGEST_LOG_BYTES = 4 * LOG_BYTES;
+const LONGEST_LOG_BYTES = 2 * LOG_BYTES;

@@ -105,6 +105,26 @@ describe('with a driver that fails', () => {
     await expect(accept()).rejects.toMatchObject(UNAVAILABLE);
   });
 
+  test('writers wait for a move that does not keep up, and readers do not', async () => {
+    const envelope = 'x'.repeat(1_000_000);
+    let count = 0;
+    let answered = 0;
+    const accept = () =>
+      store.requests.accept(requestRow({ requestId: `r${count++}`, envelope })).then(() => {
+        answered += 1;
+      });
+    Atomics.store(control, HOLD_MOVE, 1);
+    const writing = inTurn(Array.from({ length: 60 }, () => accept));
+    await expect.poll(() => statSync(join(folder, 'dragoman.db-wal')).size).toBeGreaterThan(32 * 1_048_576);
+    for (let reads = 0; reads < 20; reads++) expect(await store.keys.list()).toEqual([]);
+    expect(statSync(join(folder, 'dragoman.db-wal')).size).toBeLessThan(36 * 1_048_576);
+    expect(answered).toBeLessThan(40);
+    Atomics.store(control, HOLD_MOVE, 0);
+    Atomics.notify(control, HOLD_MOVE);
+    await writing;
+    expect(answered).toBe(60);
+  });
+
   test('a disk that cannot be read breaks the store', async () => {
     Atomics.store(control, SELECT, IOERR_READ);
     await expect(store.requests.find({ owner: 'ann', requestId: 'before' })).rejects.toMatchObject(UNAVAILABLE);

@@ -109,15 +109,16 @@ function serve({ driver, lock, committer }: Opened): void {
     try {
       take(first);
       takeWaiting();
-      while (reads.length + writes.length > 0) {
+      while (reads.length > 0 || (writes.length > 0 && !committer.isLogFull)) {
         if (reads.length > 0) answer(reads.splice(0).map(read));
-        if (writes.length > 0) {
+        if (writes.length > 0 && !committer.isLogFull) {
           answer(committer.commit(writes.splice(0, BATCH)));
           committer.checkpointWhenDue();
         }
         takeWaiting();
       }
-      if (!closing) return;
+      // Writes that are left go on when the log has been moved, and nothing is closed before.
+      if (!closing || writes.length > 0) return;
       committer.close();
       lock.release();
       port.close();
