@@ -83,3 +83,14 @@ export const AgentDefinition = {
   additionalProperties: false,
 } as const;
 export type AgentDefinition = Static<typeof AgentDefinition>;
+
+/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+export const NewKeyRequest = {
+  type: 'object',
+  properties: {
+    agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
+    role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
+    description: { description: 'What the key is for, as a text; whatever else it is counts as none.' },
+  },
+} as const;
+export type NewKeyRequest = Static<typeof NewKeyRequest>;
