@@ -82,7 +82,6 @@ export { decodeAgentDefinition } from './registry/callers.ts';
 export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
 export {
   AgentDefinition,
-  AgentIdShape,
   DRIVERS,
   type DriverDefinition,
   DriverShape,
