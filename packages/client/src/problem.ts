@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson, retryAfterMs } from '@dragoman/protocols';
+import { isObject, isPassingStatus, type JsonObject, parseJson, retryAfterMs } from '@dragoman/protocols';
 import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.ts';
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
@@ -21,7 +21,7 @@ export async function errorOfResponse(response: Response, url: string): Promise<
     code,
     message: String(problem['detail'] ?? problem['title'] ?? `The server answered ${status}.`),
     status,
-    retryable: isRetryable(code) ?? isTransient(status),
+    retryable: isRetryable(code) ?? isPassingStatus(status),
     issues: issuesIn(problem['issues']),
     suggestions: textsIn(problem['suggestions']),
     // The body has it too: a page of another origin may not see the header.
@@ -46,14 +46,10 @@ function unexpected(response: Response, url: string, retryAfter: number | undefi
       ? `${url} redirects elsewhere, and a key is not sent after a redirect.`
       : `${url} answered ${status}, not in the way of a Dragoman server.`,
     status,
-    retryable: isTransient(status),
+    retryable: isPassingStatus(status),
     suggestions: [
       redirects ? 'give createClient the url it redirects to' : 'check that the url is that of a Dragoman server',
     ],
     retryAfter,
   });
-}
-
-function isTransient(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || status >= 500;
 }

@@ -1,6 +1,7 @@
 import type { E2AEnvelope } from '@dragoman/protocols';
 import type { Agent } from './agents/agent.ts';
 import type { Call } from './call.ts';
+import { ONE_HOUR } from './every-hour.ts';
 import { gateway } from './gateway/gateway.ts';
 import { type Handler, layered } from './handler.ts';
 import { deadline } from './layers/deadline.ts';
@@ -188,6 +189,5 @@ export interface AgentOptions {
   readonly isIdempotent?: boolean;
 }
 
-const ONE_HOUR = 3600 * 1000;
 const ONE_DAY = 24 * ONE_HOUR;
 const TEN_MINUTES = 600 * 1000;

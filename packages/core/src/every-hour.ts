@@ -24,4 +24,5 @@ export async function everyHour(
   }
 }
 
-const ONE_HOUR = 3600 * 1000;
+/** In milliseconds. */
+export const ONE_HOUR = 3600 * 1000;

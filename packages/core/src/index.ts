@@ -11,6 +11,7 @@ export {
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
+export { Registration } from './agent-registry/registration.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
@@ -78,13 +79,14 @@ export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Princip
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { decodeAgentDefinition } from './registry/callers.ts';
+export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
 export {
   AgentDefinition,
-  AgentIdShape,
   DRIVERS,
   type DriverDefinition,
   DriverShape,
   LimitsShape,
+  NewKeyRequest,
 } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';

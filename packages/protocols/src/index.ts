@@ -86,6 +86,7 @@ export type { JsonLimits } from './json-explain.ts';
 export { decodeJsonRpc, JSON_RPC_CODES, type JsonRpcMessage } from './jsonrpc/message.ts';
 export { nearest } from './nearest.ts';
 export { accept, type Issue, type Outcome, reject } from './outcome.ts';
+export { isPassingStatus } from './passing-status.ts';
 export { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';

@@ -1,4 +1,4 @@
-import { AgentIdShape } from '@dragoman/core';
+import { AgentId } from '@dragoman/protocols/a2a-messages';
 
 /** `messages:` of the configuration. */
 export const MessagesShape = {
@@ -15,9 +15,9 @@ export const MessagesShape = {
       maximum: 65_535,
       description: 'A TCP port for the same messages, one a line; 0 for any free one, none unless told.',
     },
-    agent_id: { ...AgentIdShape, description: 'The name this server goes by among agents; dragoman unless told.' },
+    agent_id: { ...AgentId, description: 'The name this server goes by among agents; dragoman unless told.' },
     tools_agent: {
-      ...AgentIdShape,
+      ...AgentId,
       description:
         'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
     },

@@ -1,4 +1,5 @@
 import type { ApiInput, KeptApi } from '@dragoman/client';
+import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import type { Command } from 'commander';
 import { each, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
@@ -110,11 +111,11 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
 
 function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {
   const [, word = '', path = '', description = ''] = /^(\S+)\s+(\/\S*)\s*(.*)$/s.exec(text) ?? [];
-  const method = METHODS.find((known) => known === word.toUpperCase());
+  const method = API_METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return { method, path, ...(description !== '' && { description }) };
   fail({
     code: 'usage',
-    message: `an endpoint is METHOD /path and what it does, with ${METHODS.join(', ')}; got ${JSON.stringify(text)}`,
+    message: `an endpoint is METHOD /path and what it does, with ${API_METHODS.join(', ')}; got ${JSON.stringify(text)}`,
     fixes: ['--endpoint "GET /orders Lists the orders."'],
     exitCode: 2,
   });
@@ -145,5 +146,3 @@ function removeCommand(context: Context): Command {
     return 0;
   });
 }
-
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;

@@ -14,7 +14,7 @@ const AT = 'https://one.example.com/a2a';
 
 test('a card and where its agent listens are a registration', () => {
   const decoded = decodeRegistration({ agent_card: CARD, endpoint: 'one.example.com:8888' }, NOW);
-  expect(decoded).toMatchObject({ ok: true, value: { card: CARD, endpoint: 'tcp://one.example.com:8888' } });
+  expect(decoded).toMatchObject({ ok: true, value: { agent_card: CARD, endpoint: 'tcp://one.example.com:8888' } });
 });
 
 test.each([
@@ -31,9 +31,19 @@ test.each([
   ],
   ['an endpoint with a password', { agent_card: CARD, endpoint: 'https://a:b@one.example.com' }, '/endpoint'],
   ['an endpoint that is a file', { agent_card: CARD, endpoint: 'file:///etc/passwd' }, '/endpoint'],
+  ['no endpoint', { agent_card: CARD }, '/endpoint'],
+  ['an endpoint that is a number', { agent_card: CARD, endpoint: 8888 }, '/endpoint'],
   ['no card', { endpoint: AT }, '/agent_card'],
   ['something else beside it', { agent_card: CARD, endpoint: AT, owner: 'eve' }, '/owner'],
+  ['a list', [CARD], ''],
 ])('%s is refused by name', (_name, json, pointer) => {
   const decoded = decodeRegistration(json, NOW);
   expect(decoded.ok ? [] : decoded.issues.map((issue) => issue.pointer)).toContain(pointer);
+});
+
+test('a slip in a card is told once, with the nearest fix', () => {
+  const decoded = decodeRegistration({ agent_card: { ...CARD, agent_id: 'one_agent' }, endpoint: AT }, NOW);
+  expect(decoded.ok ? [] : decoded.issues).toMatchObject([
+    { pointer: '/agent_card/agent_id', code: 'pattern', suggestion: expect.stringContaining('one-agent') },
+  ]);
 });

@@ -1,30 +1,18 @@
-import { accept, type Issue, isObject, type Json, type Outcome, pointerTo, reject, show } from '@dragoman/protocols';
-import { type AgentCard, a2aMessagesDialect, derivedMessageId, REGISTRY } from '@dragoman/protocols/a2a-messages';
+import { accept, type Issue, isObject, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { a2aMessagesDialect, derivedMessageId, REGISTRY } from '@dragoman/protocols/a2a-messages';
+import { Registration as validate } from '../generated/agent-registry.js';
 import { RESERVED_AGENT_IDS } from '../registry/callers.ts';
 import { decodeEndpoint } from './endpoint.ts';
+import { Registration } from './registration.ts';
 
-export interface Registration {
-  readonly card: AgentCard;
-  readonly endpoint: string;
-}
-
-/** The body of a registration, `{agent_card, endpoint}`, or every problem. */
+/** The body of a registration, `{agent_card, endpoint}`, or every problem. Its endpoint is a URI then. */
 export function decodeRegistration(json: Json, now: Date): Outcome<Registration> {
-  if (!isObject(json)) {
-    return reject({ pointer: '', code: 'type', message: `a registration must be an object; got ${show(json)}` });
-  }
-  const { agent_card: card, endpoint, ...others } = json;
-  const issues: Issue[] = Object.keys(others).map((name) => ({
-    pointer: pointerTo('', name),
-    code: 'unknown_field',
-    message: `${show(name)} is not known here; a registration has agent_card and endpoint`,
-  }));
-  const place: Outcome<string> =
-    typeof endpoint === 'string'
-      ? decodeEndpoint(endpoint)
-      : reject({ pointer: '/endpoint', code: 'required', message: `endpoint must be a text; got ${show(endpoint)}` });
+  const issues: Issue[] = issuesOf(validate, Registration, json).filter(({ pointer }) => !isOfCard(pointer));
+  if (!isObject(json)) return reject(...issues);
+  const { agent_card: card, endpoint } = json;
+  const place: Outcome<string> = typeof endpoint === 'string' ? decodeEndpoint(endpoint) : reject();
   if (!place.ok) issues.push(...place.issues);
-  // A card is what introduces an agent in a handshake, so that message says what a card may be.
+  // A card is what introduces an agent in a handshake: read as one, its problems come with the nearest fix.
   const introduced = a2aMessagesDialect.decode(
     {
       message_id: derivedMessageId('registration'),
@@ -51,7 +39,11 @@ export function decodeRegistration(json: Json, now: Date): Outcome<Registration>
   }
   if (issues.length > 0 || !place.ok || !introduced.ok) return reject(...issues);
   if (introduced.value.message_type !== 'handshake') throw new Error('a handshake was read as something else');
-  return accept({ card: introduced.value.payload.agent_card, endpoint: place.value });
+  return accept({ agent_card: introduced.value.payload.agent_card, endpoint: place.value });
+}
+
+function isOfCard(pointer: string): boolean {
+  return pointer === '/agent_card' || pointer.startsWith('/agent_card/');
 }
 
 /** Every card is kept in memory, and told to whoever asks. */

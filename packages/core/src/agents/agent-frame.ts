@@ -53,6 +53,9 @@ function statusOf(kind: string): E2AResponse['status'] {
   return kind === 'e2a.error' || kind === 'acp.jsonrpc_error' ? 'failed' : 'succeeded';
 }
 
+/** More in one frame is refused, however the agent sends it. */
+export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
 /** Kinds that end an answer by themselves. */
 const FINAL_KINDS: ReadonlySet<string> = new Set<(typeof RESPONSE_KINDS)[number]>([
   'e2a.complete',

@@ -8,6 +8,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { MAX_FRAME_BYTES } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
@@ -234,7 +235,6 @@ interface OpenSocket {
 type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
 
 const BINARY = { pointer: '', code: 'not_text', message: 'a frame is text; a binary one came' } as const;
-const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const DIAL_MS = 10_000;
 const GREETING_MS = 5000;
 const PING_MS = 30_000;

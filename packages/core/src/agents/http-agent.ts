@@ -1,4 +1,4 @@
-import { encodeEnvelope, type Failure, failure, redacted, retryAfterMs } from '@dragoman/protocols';
+import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
 import { CredentialUse, type Gate, type InboundAnswer } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
@@ -102,8 +102,8 @@ async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): P
       excerpt: redacted(await beginningOf(body)),
       ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }),
     };
-    const retryable = status >= 500 || PASSING.has(status);
-    return { ...failure('agent_failed', details, `The agent answered with HTTP status ${status}.`), retryable };
+    const message = `The agent answered with HTTP status ${status}.`;
+    return { ...failure('agent_failed', details, message), retryable: isPassingStatus(status) };
   }
   return undefined;
 }
@@ -124,7 +124,6 @@ function wrongType(contentType: string | undefined): string {
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: ACCEPT, 'accept-encoding': 'identity' };
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const MAX_EXCERPT = 1024;
 const TEN_MINUTES = 600_000;
 const LONGEST_MS = 24 * 3_600_000;

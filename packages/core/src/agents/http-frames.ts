@@ -8,6 +8,7 @@ import {
   reject,
   SseParser,
 } from '@dragoman/protocols';
+import { MAX_FRAME_BYTES } from './agent-frame.ts';
 
 /** Reads the frames out of a body. */
 export type FrameReader = (body: AsyncIterable<Uint8Array>) => AsyncIterable<Outcome<Json>>;
@@ -53,8 +54,6 @@ const READERS: Readonly<Record<string, FrameReader>> = {
   'application/jsonl': lines,
   'text/event-stream': events,
 };
-
-const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 const TOO_LARGE: Issue = {
   pointer: '',

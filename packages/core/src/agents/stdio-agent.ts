@@ -7,6 +7,7 @@ import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { MAX_FRAME_BYTES } from './agent-frame.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
 import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
@@ -121,7 +122,7 @@ export class StdioAgent implements Agent {
   }
 
   async #readFrames({ stdout, pid }: Child, line: SharedLine): Promise<void> {
-    const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
+    const splitter = new LineSplitter({ maxLineBytes: MAX_FRAME_BYTES });
     try {
       for await (const chunk of stdout) {
         for (const text of splitter.push(chunk as Uint8Array)) {
@@ -191,7 +192,6 @@ const STOPPED = agentFailed('The agent was stopped.');
 const PATIENCE_MS = 5000;
 const STEADY_MS = 60_000;
 const DRAIN_MS = 1000;
-const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES_WITHOUT_NEWLINE = 64 * 1024 * 1024;
 const MAX_ERROR_LINE_BYTES = 64 * 1024;
 const MAX_LOGGED = 2000;

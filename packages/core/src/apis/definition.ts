@@ -1,7 +1,5 @@
 import type { Static } from '@dragoman/protocols';
-
-/** The five methods an ApiCall can have. */
-export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
+import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 
 const description = { type: 'string', maxLength: 4000, description: 'What it is for; the search reads it.' } as const;
 

@@ -8,9 +8,10 @@ import {
   pointerTo,
   reject,
 } from '@dragoman/protocols';
+import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import { cutTo } from '../cut-to.ts';
 import { spelledOut } from '../knowledge/words.ts';
-import { API_METHODS, type ApiShape } from './definition.ts';
+import type { ApiShape } from './definition.ts';
 
 /**
  * An API from its OpenAPI 3 or Swagger 2 document: the first server, and every operation with the words that describe it.

@@ -208,6 +208,7 @@ export class Executions {
   async #work(live: LiveExecution, planned: Planned | undefined): Promise<void> {
     const { log, clock } = this.#options;
     let slot: Slot | undefined;
+    let isLogged = false;
     try {
       slot = await this.#slot(live);
       for (let isFirst = planned !== undefined; ; isFirst = false) {
@@ -218,6 +219,11 @@ export class Executions {
           // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
           if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
             throw error;
+          if (!isLogged) {
+            const fields = { execution_id: live.row.executionId, error: String(error) };
+            log.warn(fields, 'an execution could not be recorded yet');
+            isLogged = true;
+          }
           await clock.wait(STORE_PAUSE_MS, live.ending.signal);
         }
       }

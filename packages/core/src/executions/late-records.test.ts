@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Limiter } from '../limits/limiter.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
+import type { Clock, Ids } from '../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -110,6 +111,31 @@ test('what cannot be recorded is not answered', async () => {
   await Promise.all([answer('[1]'), expect(running).rejects.toMatchObject({ code: 'store_unavailable' })]);
 });
 
+test('one whose end cannot be recorded waits for the store, says so once, and does nothing twice', async () => {
+  const store = new MemoryStore();
+  let refusals = 3;
+  const { execute, answer, writes, requests, pass, log } = workflows(store, {
+    ...store.executions,
+    finish: async (...values) => {
+      if (refusals-- > 0) throw new StoreError('store_unavailable', 'The disk is full.');
+      return store.executions.finish(...values);
+    },
+  });
+  const running = execute(post, 'e1');
+  await answer('[1]');
+  await expect
+    .poll(() => {
+      pass(5000);
+      return writes;
+    })
+    .toEqual(['accept', 'finish', 'finish', 'finish', 'finish']);
+  expect(JSON.parse(await running)).toMatchObject({ status: 'success', results: { send: [1] } });
+  expect(requests).toHaveLength(1);
+  expect(log.lines).toMatchObject([
+    { level: 'warn', message: 'an execution could not be recorded yet', fields: { execution_id: 'e1' } },
+  ]);
+});
+
 const E1 = { owner: 'ann', executionId: 'e1' };
 
 function workflows(store = new MemoryStore(), kept = store.executions) {
@@ -117,11 +143,12 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
   const requests: OutboundRequest[] = [];
   const waiting: ((body: string) => void)[] = [];
   const timers: { at: number; run: () => void }[] = [];
+  const log = new SilentLog();
   let now = 1_000_000;
   const clock: Clock = {
     now: () => new Date(now),
     elapsed: () => now,
-    wait: () => new Promise(() => {}),
+    wait: (milliseconds) => new Promise((run) => timers.push({ at: now + milliseconds, run })),
     after: (milliseconds, run) => {
       const timer = { at: now + milliseconds, run };
       timers.push(timer);
@@ -165,6 +192,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
   });
   return {
     store,
+    log,
     executions,
     writes,
     requests,
@@ -196,4 +224,3 @@ function linesOf(operations: object, executionId: string): string {
 }
 
 const ids: Ids = { hex: () => '0'.repeat(32), uuid: () => '0' };
-const log: Log = { debug() {}, info() {}, warn() {}, error() {} };

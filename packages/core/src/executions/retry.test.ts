@@ -41,7 +41,7 @@ test.each([
 
 test('408, 429 and 5xx pass; other answers stay', () => {
   expect([408, 429, 500, 502, 503, 504].every(isTransient)).toBe(true);
-  expect([200, 301, 400, 401, 403, 404, 409, 422, 501].some(isTransient)).toBe(false);
+  expect([200, 301, 400, 401, 403, 404, 409, 422, 425, 501].some(isTransient)).toBe(false);
 });
 
 test('what does not say that it never left is taken to have', () => {

@@ -24,7 +24,7 @@ export function hasIdempotencyKey(headers: ApiRequest['headers']): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'idempotency-key');
 }
 
-/** A2E, Retryable Errors: 408, 429 and 5xx. Not 501: asking again will not implement it. */
+/** A2E, Retryable Errors: of 4xx only 408 and 429, so not 425; and 5xx. Not 501: asking again will not implement it. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
 }

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '@dragoman/protocols';
+import { isPassingStatus, retryAfterMs } from '@dragoman/protocols';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
@@ -82,7 +82,7 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
   if (status === 410) return { outcome: 'gone', answered: true, failure };
   const wait = retryAfterMs(headers['retry-after'], now);
   // "Non-2xx or timeout = retry"; but what is wrong with the request itself stays wrong.
-  const retry = status < 400 || status >= 500 || PASSING.has(status);
+  const retry = status < 400 || isPassingStatus(status);
   return { outcome: 'failed', answered: true, failure, retry, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
@@ -112,6 +112,5 @@ async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
 /** Why a delivery is dead whose time was over. */
 export const EXPIRED = 'it expired before it was delivered';
 
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const MAX_BYTES = 4096;
 const PATIENCE_MS = 250;

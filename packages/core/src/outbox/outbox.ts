@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { everyHour } from '../every-hour.ts';
+import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
@@ -252,8 +252,6 @@ interface Entry extends DueDelivery {
   /** Ends the pause it is in. */
   cancel: (() => void) | undefined;
 }
-
-const ONE_HOUR = 3600 * 1000;
 
 const DEFAULT_OUTBOX: OutboxSettings = {
   timeoutMs: 10_000,

@@ -1,15 +1,8 @@
 import type { Static } from '@dragoman/protocols';
+import { AgentId } from '@dragoman/protocols/a2a-messages';
 
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
-
-/** An agent id: the pattern of A2A messages. Some that fit are reserved. */
-export const AgentIdShape = {
-  type: 'string',
-  minLength: 3,
-  maxLength: 128,
-  pattern: '^[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]$',
-} as const;
 
 /** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
 export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio'] as const;
@@ -64,7 +57,8 @@ export const AgentDefinition = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
-    agent_id: AgentIdShape,
+    // Some that fit are reserved.
+    agent_id: AgentId,
     permissions: {
       type: 'object',
       description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
@@ -83,3 +77,14 @@ export const AgentDefinition = {
   additionalProperties: false,
 } as const;
 export type AgentDefinition = Static<typeof AgentDefinition>;
+
+/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+export const NewKeyRequest = {
+  type: 'object',
+  properties: {
+    agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
+    role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
+    description: { description: 'What the key is for, as a text; whatever else it is counts as none.' },
+  },
+} as const;
+export type NewKeyRequest = Static<typeof NewKeyRequest>;

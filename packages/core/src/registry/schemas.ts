@@ -1,10 +1,11 @@
 import { SCHEMA_BASE, type SchemaSet } from '@dragoman/protocols';
-import { AgentDefinition } from './definition.ts';
+import { AgentDefinition, NewKeyRequest } from './definition.ts';
 
 const schemas: SchemaSet = {
   dialect: 'registry',
   schemas: {
     AgentDefinition: { $id: `${SCHEMA_BASE}/registry/agent-definition.json`, title: 'An agent', ...AgentDefinition },
+    NewKeyRequest: { $id: `${SCHEMA_BASE}/registry/new-key-request.json`, title: 'A key to make', ...NewKeyRequest },
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Static } from '@dragoman/protocols';
-import { API_METHODS } from '../apis/definition.ts';
+import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;

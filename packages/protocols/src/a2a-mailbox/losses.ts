@@ -1,5 +1,6 @@
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { holdsSomething } from '../holds-something.ts';
+import { lost } from '../lost.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { readParams } from './params.ts';
@@ -47,10 +48,6 @@ function strangers(parent: string, members: object | null, known: readonly strin
   return Object.entries(members ?? {})
     .filter(([key, value]) => !known.includes(key) && holdsSomething(value))
     .map(([key]) => pointerTo(parent, key));
-}
-
-function lost(pointer: string, message: string): Issue {
-  return { pointer, code: 'lost', message };
 }
 
 const WITHOUT_A_PLACE = [

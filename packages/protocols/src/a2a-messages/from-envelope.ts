@@ -2,6 +2,7 @@ import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { holdsSomething } from '../holds-something.ts';
 import { isObject } from '../json.ts';
+import { lost } from '../lost.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { show } from '../validation.ts';
@@ -20,10 +21,10 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
   const length = [...method.slice(0, 2 * maxLength + 1)].length;
   if (length > maxLength) return reject(longMethod(maxLength));
 
-  const lost: Issue[] = [];
-  const sender = fitted(envelope.source_agent_id ?? DRAGOMAN, '/source_agent_id', lost);
+  const losses: Issue[] = [];
+  const sender = fitted(envelope.source_agent_id ?? DRAGOMAN, '/source_agent_id', losses);
   const target = targetOf(envelope) ?? NOBODY_NAMED;
-  const recipient = target === EVERYBODY ? EVERYBODY : fitted(target, '/agent_ref/id', lost);
+  const recipient = target === EVERYBODY ? EVERYBODY : fitted(target, '/agent_ref/id', losses);
   const parameters = envelope.params;
   const message: RequestMessage = {
     message_id: messageIdOf(envelope) ?? messageIdFrom(stamp.id),
@@ -34,13 +35,13 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
     payload: { method, ...(Object.keys(parameters).length > 0 && { parameters }) },
     correlation_id: null,
   };
-  return accept(message, [...lost, ...lossesOf(envelope, target)]);
+  return accept(message, [...losses, ...lossesOf(envelope, target)]);
 }
 
-function fitted(id: string, pointer: string, lost: Issue[]): string {
+function fitted(id: string, pointer: string, losses: Issue[]): string {
   if (isAgentId(id)) return id;
   const fitting = fittingAgentId(id);
-  lost.push(loss(pointer, `${show(id)} is no A2A agent id; it is written ${show(fitting)}`));
+  losses.push(lost(pointer, `${show(id)} is no A2A agent id; it is written ${show(fitting)}`));
   return fitting;
 }
 
@@ -49,31 +50,27 @@ function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   const losses: Issue[] = [];
   for (const [field, why] of Object.entries(REASONS)) {
     const value = envelope[field as keyof typeof REASONS];
-    if (holdsSomething(value)) losses.push(loss(`/${field}`, why));
+    if (holdsSomething(value)) losses.push(lost(`/${field}`, why));
   }
   const told = messageIdOf(envelope);
   for (const field of ['request_id', 'message_id'] as const) {
     const id = envelope[field];
     if (id === null || id === told) continue;
-    losses.push(loss(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(told)}`));
+    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(told)}`));
   }
   if (envelope.identity_origin === 'system' || envelope.identity_origin === 'service') {
-    losses.push(loss('/identity_origin', 'a sender is always an agent'));
+    losses.push(lost('/identity_origin', 'a sender is always an agent'));
   }
   if (envelope.agent_id !== null && envelope.agent_id !== target) {
-    losses.push(loss('/agent_id', 'a request names one agent, the one in agent_ref'));
+    losses.push(lost('/agent_id', 'a request names one agent, the one in agent_ref'));
   }
   if (isObject(envelope.agent_ref)) {
     for (const key of Object.keys(envelope.agent_ref)) {
-      if (key !== 'id') losses.push(loss(pointerTo('/agent_ref', key), 'an agent is named by its id alone'));
+      if (key !== 'id') losses.push(lost(pointerTo('/agent_ref', key), 'an agent is named by its id alone'));
     }
   }
-  for (const key of Object.keys(envelope.extras)) losses.push(loss(pointerTo('', key), NO_PLACE));
+  for (const key of Object.keys(envelope.extras)) losses.push(lost(pointerTo('', key), NO_PLACE));
   return losses;
-}
-
-function loss(pointer: string, message: string): Issue {
-  return { pointer, code: 'lost', message };
 }
 
 function noMethod(): Issue {

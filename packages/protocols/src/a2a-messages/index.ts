@@ -21,7 +21,7 @@ export {
   retryAdvice,
   type StandardErrorCode,
 } from './errors.ts';
-export { EVERYBODY, REGISTRY } from './fields.ts';
+export { AgentId, EVERYBODY, REGISTRY } from './fields.ts';
 export { checkFreshness, FRESHNESS_WINDOW, type FreshnessWindow } from './freshness.ts';
 export {
   type A2AMessage,

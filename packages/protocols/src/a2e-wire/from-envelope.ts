@@ -2,6 +2,7 @@ import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isEmpty } from '../holds-something.ts';
 import { isObject, type JsonObject } from '../json.ts';
+import { lost } from '../lost.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { parseTimestamp } from '../time.ts';
 import { decodeWire } from './decode.ts';
@@ -18,17 +19,17 @@ export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<W
     return reject({ pointer: '/method', code: 'required', message });
   }
   const { type } = requestRowOf(envelope);
-  const lost = lostFields(envelope);
+  const losses = lossesOf(envelope);
   const id = envelope.request_id ?? '';
   const usable = isId(id);
   if (id !== '' && !usable) {
     const message = `request_id is longer than the ${LONGEST_ID} characters an id has here; a new one takes its place`;
-    lost.push({ pointer: '/request_id', code: 'lost', message });
+    losses.push(lost('/request_id', message));
   }
   const now = new Date(parseTimestamp(envelope.timestamp ?? '') ?? stamp.now.getTime());
   const message = withFields(type, fieldsOf(type, method, envelope), { id: usable ? id : stamp.id, now });
   const outcome = decodeWire(message as JsonObject, now);
-  if (outcome.ok) return accept(outcome.value, lost);
+  if (outcome.ok) return accept(outcome.value, losses);
   return { ok: false, issues: outcome.issues.map((issue) => ({ ...issue, pointer: `/params${issue.pointer}` })) };
 }
 
@@ -52,17 +53,17 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
 }
 
 /** What an envelope can say and a message of this wire cannot. */
-function lostFields(envelope: E2AEnvelope): Issue[] {
-  const issues: Issue[] = [];
+function lossesOf(envelope: E2AEnvelope): Issue[] {
+  const losses: Issue[] = [];
   for (const field of NO_PLACE) {
     if (envelope[field] === '' || isEmpty(envelope[field])) continue;
-    issues.push({ pointer: `/${field}`, code: 'lost', message: `${field} has no place in an A2E wire request` });
+    losses.push(lost(`/${field}`, `${field} has no place in an A2E wire request`));
   }
   if (envelope.identity_origin !== 'agent') {
     const message = `identity_origin ${envelope.identity_origin} becomes agent: on this wire agents ask`;
-    issues.push({ pointer: '/identity_origin', code: 'lost', message });
+    losses.push(lost('/identity_origin', message));
   }
-  return issues;
+  return losses;
 }
 
 // biome-ignore format: a plain list

@@ -6,6 +6,7 @@ import { FAILURES, type Failure } from '../failure.ts';
 import * as validators from '../generated/a2e-workflow.js';
 import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { lost } from '../lost.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { show } from '../validation.ts';
@@ -90,7 +91,7 @@ export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
       return { ok: false, issues };
     }
     const message = withId(request.value, envelope.request_id);
-    return accept<WorkflowMessage>({ kind: 'workflow', ...message }, lost(envelope, message.workflow));
+    return accept<WorkflowMessage>({ kind: 'workflow', ...message }, lossesOf(envelope, message.workflow));
   },
 
   fromResponse(response, request) {
@@ -145,20 +146,20 @@ function withId<T extends { readonly workflow: Workflow }>(request: T, id: strin
 }
 
 /** What a workflow has no place for: every field of the envelope that holds something, but for the few it tells. */
-function lost(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
+function lossesOf(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
   const defaults: Readonly<Record<string, unknown>> = newEnvelope();
-  const issues: Issue[] = [];
+  const losses: Issue[] = [];
   for (const [name, value] of Object.entries(envelope)) {
     if (TOLD.has(name) || isEmpty(value) || value === defaults[name]) continue;
     if (name === 'request_id' && value === workflow.executionId) continue;
     if (name === 'identity_origin' && value === 'agent') continue;
-    issues.push({ pointer: pointerTo('', name), code: 'lost', message: `a workflow has no place for ${name}` });
+    losses.push(lost(pointerTo('', name), `a workflow has no place for ${name}`));
   }
   for (const name of Object.keys(envelope.params)) {
     if (REQUEST_FIELDS.has(name)) continue;
-    issues.push({ pointer: pointerTo('/params', name), code: 'lost', message: 'a workflow takes no other parameters' });
+    losses.push(lost(pointerTo('/params', name), 'a workflow takes no other parameters'));
   }
-  return issues;
+  return losses;
 }
 
 /** The engine's own result where the frame carries one, else whatever the agent answered as `results`. */

@@ -39,7 +39,7 @@ export {
   WorkflowRequest,
 } from './message.ts';
 export { OPERATION_NAMES, OPERATIONS, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
-export { type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
+export { API_METHODS, type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
 export type { CalculateConfig } from './operations/calculate.ts';
 export type { ConditionalConfig } from './operations/conditional.ts';
 export type { ConvertTimezoneConfig } from './operations/convert-timezone.ts';

@@ -1,9 +1,11 @@
 import {
   AgentDefinition,
   decodeAgentDefinition,
+  decodeNewKeyRequest,
   type Engine,
   type KeyRow,
   type NewKey,
+  NewKeyRequest,
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
@@ -71,7 +73,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'One more key for an agent, or another admin key; shown this once.',
-      body: { contentTypes: ['application/json'], maxBytes: 16 * 1024 },
+      body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: NewKeyRequest },
       handle: (request) => createKey(request, engine),
     },
     {
@@ -132,7 +134,9 @@ async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminCo
 async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
   const json = parseJsonBytes(body);
   if (!json.ok) return unreadable(json.issues);
-  const { agent_id: agentId, role = 'agent', description = null } = (json.value ?? {}) as JsonObject;
+  const outcome = decodeNewKeyRequest(json.value);
+  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
+  const { agent_id: agentId, role, description } = outcome.value;
   if (role === 'admin') {
     const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
     return { status: 201, json: newKeyJson(key) };

@@ -1,4 +1,11 @@
-import { type AgentRegistry, type Clock, decodeRegistration, type RegisteredAgent, unreadable } from '@dragoman/core';
+import {
+  type AgentRegistry,
+  type Clock,
+  decodeRegistration,
+  type RegisteredAgent,
+  Registration,
+  unreadable,
+} from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
@@ -20,7 +27,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Register an agent by its card and endpoint, or what changed of it.',
-      body: { contentTypes: ['application/json'], maxBytes: 256 * 1024 },
+      body: { contentTypes: ['application/json'], maxBytes: 256 * 1024, schema: Registration },
       handle: (request) => register(request, context),
     },
     {
@@ -117,7 +124,11 @@ async function register(request: InboundRequest, { registry, clock }: AgentRegis
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
-  const { agent, isNew } = await registry.register(callerOf(request).id, decoded.value.card, decoded.value.endpoint);
+  const { agent, isNew } = await registry.register(
+    callerOf(request).id,
+    decoded.value.agent_card,
+    decoded.value.endpoint,
+  );
   return {
     status: isNew ? 201 : 200,
     json: {

@@ -1,8 +1,6 @@
 import {
-  type Failure,
   failure,
   InFlight,
-  type Issue,
   type Json,
   type JsonObject,
   type Outcome,
@@ -21,6 +19,7 @@ import {
 import type { Cancel } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
+import { unreadable } from '../../unreadable.ts';
 import { auditEntry } from './audit.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
@@ -125,7 +124,7 @@ export class WireConnection {
     const now = this.#parts.clock.now();
     const reaction = json.ok
       ? this.#session.receive(json.value, now)
-      : this.#session.unreadable(faultOf(json.issues), now);
+      : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now);
     if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
     // One of the same id may have waited before, and been given up.
     else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
@@ -314,11 +313,4 @@ interface WrittenAnswer {
   readonly type: string;
   readonly fields: JsonObject;
   readonly text: string;
-}
-
-/** What is wrong with a line that holds no message. */
-function faultOf(issues: readonly Issue[]): Failure {
-  const [first] = issues;
-  const code = first?.code === 'line_too_long' || first?.code === 'not_utf8' ? first.code : 'not_json';
-  return failure(code, { issues }, first?.message);
 }

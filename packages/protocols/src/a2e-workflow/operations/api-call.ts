@@ -8,7 +8,8 @@ import { show } from '../../validation.ts';
 import { HeaderValue, OutputPathText, QueryValue } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
+/** Those a workflow can call an API with. */
+export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
 /** Milliseconds, when `timeout` is left out. */
 export const DEFAULT_TIMEOUT = 30_000;
@@ -17,7 +18,7 @@ export const ApiCallConfig = {
   type: 'object',
   required: ['method', 'url', 'outputPath'],
   properties: {
-    method: { enum: METHODS },
+    method: { enum: API_METHODS },
     url: { type: 'string', minLength: 1, maxLength: 4096 },
     headers: { type: 'object', additionalProperties: HeaderValue, maxProperties: 64 },
     query: { type: 'object', additionalProperties: QueryValue, maxProperties: 64 },
@@ -47,7 +48,7 @@ export const ApiCall: OperationDescription = {
   aliases: [
     {
       at: '/method',
-      canonical: (value) => METHODS.find((method) => typeof value === 'string' && value.toUpperCase() === method),
+      canonical: (value) => API_METHODS.find((method) => typeof value === 'string' && value.toUpperCase() === method),
     },
   ],
   inspect: (config) => {

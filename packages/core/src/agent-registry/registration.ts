@@ -1,0 +1,17 @@
+import type { Static } from '@dragoman/protocols';
+import { AgentCard } from '@dragoman/protocols/a2a-messages';
+
+/** The body of `POST /agents/register`. */
+export const Registration = {
+  type: 'object',
+  required: ['agent_card', 'endpoint'],
+  properties: {
+    agent_card: AgentCard,
+    endpoint: {
+      type: 'string',
+      description: 'Where the agent listens: an http, https, ws, wss or tcp URL, or host:port.',
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type Registration = Static<typeof Registration>;
