@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import { loadModule } from '../load-module.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { keptOf, readAgentFrame } from './agent-frame.ts';
-import { loadModule } from './load-module.ts';
 import { retold } from './retelling.ts';
 
 /** What a module agent exports: an async generator of strings, chunks and frames; what it returns is the result. */

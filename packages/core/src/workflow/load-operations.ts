@@ -1,5 +1,5 @@
 import { show } from '@dragoman/protocols';
-import { loadModule } from '../agents/load-module.ts';
+import { loadModule } from '../load-module.ts';
 import { BUILT_IN, type Catalog } from './catalog.ts';
 import type { Operation } from './operation.ts';
 

@@ -1,4 +1,4 @@
-import { loadModule } from '../../agents/load-module.ts';
+import { loadModule } from '../../load-module.ts';
 import type { WirePlugin } from './plugin.ts';
 
 /** Every plugin that a JavaScript or TypeScript file exports, under whatever name. */
