@@ -84,7 +84,8 @@ class E2ASocket {
       await this.#send(this.#frames(envelope, call), envelope);
     } catch (error) {
       const known = failureOf(error);
-      if (known === undefined)
+      // A peer that hangs up is no failure of ours: anybody could fill the log with it.
+      if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
       await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
