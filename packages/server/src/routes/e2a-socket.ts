@@ -113,10 +113,9 @@ class E2ASocket {
   #frames(envelope: E2AEnvelope, call: Call): AsyncIterable<E2AResponse> {
     if (envelope.method !== 'chat.resume') return this.#context.engine.handle(envelope, call);
     const { request_id: requestId, after = -1 } = envelope.params;
-    if (typeof requestId !== 'string' || !Number.isSafeInteger(after)) {
-      return refusing(
-        failure('invalid_message', {}, 'chat.resume needs params.request_id and, unless from the start, params.after.'),
-      );
+    if (typeof requestId !== 'string' || !Number.isSafeInteger(after) || Number(after) < -1) {
+      const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
+      return refusing(failure('invalid_message', {}, `chat.resume needs ${needs}.`));
     }
     return this.#resumed(envelope, { owner: call.principal.id, requestId }, Number(after));
   }
