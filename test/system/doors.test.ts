@@ -223,6 +223,14 @@ describe('resuming', () => {
     expect(frames.map(read)).toMatchObject([{ is_final: true, body: { result: { request_id: id, is_final: true } } }]);
   });
 
+  test.each([-2, Number.MIN_SAFE_INTEGER, 1.5, '0'])('by chat.resume after %j is refused', async (after) => {
+    const id = fresh();
+    await allFrames(await caller.post({ ...STREAM, request_id: id }));
+    const params = { request_id: id, after };
+    const frames = await caller.overSocket({ request_id: fresh(), method: 'chat.resume', params });
+    expect(frames.map(read)).toMatchObject([{ is_final: true, body: { code: 'E2A.INVALID_MESSAGE' } }]);
+  });
+
   test.each(['after=x', 'after=-2', 'after=1.5', 'after=1e3', 'after='])('?%s is refused', async (query) => {
     expect((await caller.get(`${fresh()}/responses?${query}`)).status).toBe(400);
   });

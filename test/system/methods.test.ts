@@ -164,6 +164,10 @@ describe('sessions', () => {
     expect(await caller.rpcBody('session.delete', { session_id: own })).toMatchObject({ code: 'E2A.NOT_FOUND' });
     expect(await caller.rpc('history.get', { session_id: own })).toMatchObject({ total: 0, messages: [] });
   });
+
+  test.each([7, '', 'A\0talk'])('take no title such as %j', async (title) => {
+    expect(await caller.rpcBody('session.create', { title })).toMatchObject({ code: 'E2A.INVALID_MESSAGE' });
+  });
 });
 
 describe('other methods', () => {

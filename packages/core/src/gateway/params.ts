@@ -16,7 +16,10 @@ export function sessionParam(envelope: E2AEnvelope): string | undefined {
 export function textParam(envelope: E2AEnvelope, name: string): string | undefined {
   const value = envelope.params[name];
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' && value !== '' ? value : wrong(name, 'a non-empty string', value);
+  if (typeof value !== 'string' || value === '') wrong(name, 'a non-empty string', value);
+  // Not every database keeps one.
+  if (value.includes('\0')) refuseParam(name, 'must not contain a NUL');
+  return value;
 }
 
 export function integerParam(

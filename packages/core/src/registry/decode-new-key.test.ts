@@ -12,3 +12,8 @@ test.each([
 test.each([[null], ['desk-agent'], [['desk-agent']]])('%j asks for no key', (json) => {
   expect(decodeNewKeyRequest(json)).toMatchObject({ ok: false, issues: [{ pointer: '', code: 'type' }] });
 });
+
+test('a description that no database need keep whole is refused', () => {
+  const outcome = decodeNewKeyRequest({ role: 'admin', description: 'the lap\0top' });
+  expect(outcome).toMatchObject({ ok: false, issues: [{ pointer: '/description' }] });
+});

@@ -84,7 +84,10 @@ export const NewKeyRequest = {
   properties: {
     agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
     role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
-    description: { description: 'What the key is for, as a text; whatever else it is counts as none.' },
+    description: {
+      description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
+      pattern: '^[^\\u0000]*$',
+    },
   },
 } as const;
 export type NewKeyRequest = Static<typeof NewKeyRequest>;

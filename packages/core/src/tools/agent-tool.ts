@@ -71,7 +71,7 @@ function tell({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'artifa
   const { delta_kind, delta } = body;
   if (delta_kind === 'text' && typeof delta === 'string') {
     call.artifact({ name: 'text', mime: 'text/plain', chunk: delta });
-  } else call.status(typeof delta === 'string' ? delta : String(delta_kind));
+  } else call.status([delta, delta_kind].find((said) => typeof said === 'string') ?? response_kind);
 }
 
 function outcomeOf({ response_kind, status, body }: E2AResponse): ToolOutcome {

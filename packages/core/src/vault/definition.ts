@@ -38,7 +38,7 @@ export const CredentialDefinition = {
       maxItems: 3,
       description: 'Where in a request it may stand; header alone unless told.',
     },
-    description: { type: 'string', maxLength: 500 },
+    description: { type: 'string', maxLength: 500, pattern: '^[^\\u0000]*$' },
   },
   additionalProperties: false,
 } as const;

@@ -302,6 +302,7 @@ describe('what administration sends', () => {
     ['a', { value: 'abc' }, '/value'],
     ['a', { value: `${SECRET}\n` }, '/value'],
     ['a', { value: 7 }, '/value'],
+    ['a', { description: 'for\0tests' }, '/description'],
     ['a', { hosts: [] }, '/hosts'],
     ['a', { hosts: ['https://api.example.com'] }, '/hosts/0'],
     ['a', { hosts: ['*.example.com'] }, '/hosts/0'],

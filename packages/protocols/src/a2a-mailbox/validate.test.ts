@@ -111,6 +111,13 @@ describe('findings', () => {
     ]);
   });
 
+  test('are told of a callback URL that is no text, whatever its members are named', () => {
+    const callbackUrl = { toString: 1, valueOf: 2 };
+    expect(findingsIn({ from: { name: 'a', callbackUrl }, message: 'b' }, now)).toMatchObject([
+      { pointer: '/from/callbackUrl', suggestion: 'got an object with 2 members; use a string' },
+    ]);
+  });
+
   test('never repeat what may be a password', () => {
     const input = { from: { name: 'a', callbackUrl: 'https://me:hunter2@a.example' }, message: 'b' };
     expect(JSON.stringify(findingsIn(input, now))).not.toContain('hunter2');

@@ -98,11 +98,12 @@ function agentIdIsWellFormed(agentId: Json | undefined, pointer: string, found: 
 
 function callbackUrlIsHttps({ from: { callbackUrl } }: Parts, found: Issue[]): void {
   if (isNone(callbackUrl)) return;
-  const fault = typeof callbackUrl === 'string' ? faultOfCallbackUrl(callbackUrl) : 'use a string';
+  const isText = typeof callbackUrl === 'string';
+  const fault = isText ? faultOfCallbackUrl(callbackUrl) : 'use a string';
   if (fault === undefined) return;
   const message = 'Invalid callbackUrl format (must be https://)';
   // What may hold a password is not repeated: issues end up in logs.
-  const got = String(callbackUrl).includes('@') ? '' : `got ${show(callbackUrl)}; `;
+  const got = isText && callbackUrl.includes('@') ? '' : `got ${show(callbackUrl)}; `;
   const suggestion = `${got}${fault}`;
   found.push({ pointer: '/from/callbackUrl', code: 'format', message, suggestion });
 }

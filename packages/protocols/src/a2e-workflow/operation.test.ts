@@ -44,6 +44,13 @@ describe('the catalogue', () => {
   });
 });
 
+test('an aggregate of what is no name is told as that, whatever its members are named', () => {
+  const operation = { toString: 1, valueOf: 2 };
+  for (const config of [{ operation }, { operations: [{ operation }] }]) {
+    expect(OPERATIONS.TransformData.inspect?.({ transform: 'aggregate', config })).toEqual([]);
+  }
+});
+
 describe('the quick yes', () => {
   test('is never given where the exact reader finds something', () => {
     for (const { name, type, config } of written) {

@@ -84,7 +84,8 @@ class E2ASocket {
       await this.#send(this.#frames(envelope, call), envelope);
     } catch (error) {
       const known = failureOf(error);
-      if (known === undefined)
+      // A peer that hangs up is no failure of ours: anybody could fill the log with it.
+      if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
       await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
@@ -112,10 +113,9 @@ class E2ASocket {
   #frames(envelope: E2AEnvelope, call: Call): AsyncIterable<E2AResponse> {
     if (envelope.method !== 'chat.resume') return this.#context.engine.handle(envelope, call);
     const { request_id: requestId, after = -1 } = envelope.params;
-    if (typeof requestId !== 'string' || !Number.isSafeInteger(after)) {
-      return refusing(
-        failure('invalid_message', {}, 'chat.resume needs params.request_id and, unless from the start, params.after.'),
-      );
+    if (typeof requestId !== 'string' || !Number.isSafeInteger(after) || Number(after) < -1) {
+      const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
+      return refusing(failure('invalid_message', {}, `chat.resume needs ${needs}.`));
     }
     return this.#resumed(envelope, { owner: call.principal.id, requestId }, Number(after));
   }

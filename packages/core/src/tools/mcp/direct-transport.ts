@@ -104,7 +104,7 @@ export class DirectTransport implements Transport {
     if (typeof id === 'string' && method === undefined && this.#calls.has(id)) {
       const call = this.#settle(id);
       if (isObject(result)) call?.resolve(result);
-      else if (isObject(error)) call?.reject(new JsonRpcError(Number(error['code']), String(error['message'] ?? '')));
+      else if (isObject(error)) call?.reject(errorIn(error));
       else call?.reject(new JsonRpcError(INVALID, 'it answered with neither a result nor an error'));
       return;
     }
@@ -125,6 +125,11 @@ export class DirectTransport implements Transport {
       this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the connection closed'));
     }
   }
+}
+
+/** What another program wrote may be of any kind: nothing is made a number or a text that is none. */
+function errorIn({ code, message }: JsonObject): JsonRpcError {
+  return new JsonRpcError(typeof code === 'number' ? code : INVALID, typeof message === 'string' ? message : '');
 }
 
 interface DirectCall {

@@ -280,8 +280,9 @@ export class McpServer implements AsyncDisposable {
         params: { name, arguments: args },
         ending,
         onProgress: ({ progress, total, message }) => {
-          const done = Number(progress);
-          call.progress(typeof total === 'number' && total > 0 ? (100 * done) / total : done, String(message ?? ''));
+          const done = typeof progress === 'number' ? progress : 0;
+          const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
+          call.progress(percent, typeof message === 'string' ? message : '');
         },
       });
     } catch (error) {

@@ -223,6 +223,15 @@ describe('a hostile server', () => {
     await expect(call('bad__wrong')).rejects.toMatchObject({ code: 'mcp_protocol_error' });
   });
 
+  test('progress and an error that are no numbers and no texts harm nobody', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const events: object[] = [];
+    const odd = call('bad__odd', {}, { onEvent: (event: object) => events.push(event) });
+    await expect(odd).rejects.toMatchObject({ code: 'mcp_protocol_error' });
+    expect(events).toEqual([{ kind: 'progress', data: { pct: 0, message: '' } }]);
+  });
+
   test("it may not ask for its caller's model, words or folders", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;

@@ -41,6 +41,11 @@ test('a key is the same when its members are, whatever their order', async () =>
   expect(await found(ann, id, { keys: [{ a: 1 }] })).toEqual([]);
 });
 
+test.each(['name\0space', 'n'.repeat(513)])('a namespace that is no name is refused', async (namespace) => {
+  const opened = memories.open(sessionOf('ann-names'), namespace, {});
+  await expect(opened).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+});
+
 test('what an agent remembers is its own; what is semantic is shared, and changed by who stored it alone', async () => {
   const [ann, bob] = [sessionOf('ann-own'), sessionOf('bob-own')];
   const [hers, his] = [await memories.open(ann, 'shared', {}), await memories.open(bob, 'shared', {})];

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
+import { idFault } from '../../id-fault.ts';
 import type { Clock } from '../../ports.ts';
+import { refuse } from '../../refused.ts';
 import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../../store/memories.ts';
 import { memoryMemories } from '../../store/memory/memories.ts';
 import type { WireSession } from '../wire/plugin.ts';
@@ -46,6 +48,8 @@ export class Memories {
 
   /** The memory of this caller, namespace and scope: the same id each time. */
   async open(session: WireSession, namespace: string, scope: JsonObject): Promise<string> {
+    const fault = idFault(namespace);
+    if (fault !== undefined) refuse('invalid_message', {}, `namespace ${fault}`);
     const owner = session.principal.id;
     const text = canonicalJson(scope);
     const memoryId = digest(['memory', owner, namespace, text]).slice(0, 32);

@@ -109,13 +109,12 @@ const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly 
   aggregate: ({ field, operation, operations }) => {
     if (Array.isArray(operations)) {
       return operations.flatMap((item, index) =>
-        isObject(item) && item['operation'] !== 'count' && item['field'] === undefined
-          ? [missing(`operations/${index}/field`, String(item['operation']))]
+        isObject(item) && item['field'] === undefined && needsField(item['operation'])
+          ? [missing(`operations/${index}/field`, item['operation'])]
           : [],
       );
     }
-    const counts = operation === undefined || operation === 'count';
-    return field === undefined && !counts ? [missing('field', String(operation))] : [];
+    return field === undefined && needsField(operation) ? [missing('field', operation)] : [];
   },
 };
 
@@ -140,6 +139,11 @@ function unknownOrders(fields: JsonObject): readonly Issue[] {
       code: 'enum',
       message: `${name} must be asc or desc for sort; got ${show(order)}`,
     }));
+}
+
+/** What is no name at all is refused as such. */
+function needsField(operation: unknown): operation is string {
+  return typeof operation === 'string' && operation !== 'count';
 }
 
 function missing(name: string, what: string, suggestion?: string): Issue {

@@ -53,10 +53,11 @@ function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject 
   const output = firstOf(tool, 'raw_output', 'rawOutput', 'result', 'output');
   const status = firstOf(tool, 'status');
   const input = firstOf(tool, 'raw_input', 'rawInput', 'arguments', 'input', 'args');
-  const id = firstOf(tool, 'tool_call_id', 'toolCallId', 'call_id', 'id') ?? response.response_id ?? title;
+  const given = firstOf(tool, 'tool_call_id', 'toolCallId', 'call_id', 'id');
+  const id = isObject(given) || Array.isArray(given) ? undefined : given;
   return {
     sessionUpdate: output === undefined && status === undefined ? 'tool_call' : 'tool_call_update',
-    toolCallId: String(id),
+    toolCallId: String(id ?? response.response_id ?? title),
     title,
     kind: toolKindOf(title),
     status: typeof status === 'string' ? status : output === undefined ? 'pending' : 'completed',

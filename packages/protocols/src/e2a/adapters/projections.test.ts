@@ -94,6 +94,14 @@ describe('an ACP client', () => {
   });
 });
 
+test.each([[{ toString: 1 }], [[{ valueOf: 1 }]]])('a tool call of the id %j has the id of its frame', (id) => {
+  const body = { delta_kind: 'tool', delta: { name: 'grep', id } };
+  const response = newResponse({ response_id: 'x1', response_kind: 'e2a.chunk', body });
+  expect(acpMessagesFor(response, newEnvelope({ session_id: 's1' }))).toMatchObject([
+    { params: { update: { toolCallId: 'x1' } } },
+  ]);
+});
+
 describe('an A2A client', () => {
   test('is told the end of its task by every final frame that is no event of its own', () => {
     fc.assert(
