@@ -54,6 +54,16 @@ test('what an agent remembers is its own; what is semantic is shared, and change
   await expect(memories.retrieve(bob, hers, ALL)).rejects.toMatchObject({ code: 'memory_not_found' });
 });
 
+test('a thousand entries are added to a thousand in no time to speak of', async () => {
+  const large = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  const ann = sessionOf('ann-many');
+  const id = await large.open(ann, 'many', {});
+  const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
+  const startedAt = performance.now();
+  for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(3000);
+});
+
 test('working memory ends with the connection', async () => {
   const first = sessionOf('ann-working');
   const id = await memories.open(first, 'default', {});
