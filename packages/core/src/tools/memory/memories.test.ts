@@ -64,6 +64,20 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   expect(performance.now() - startedAt).toBeLessThan(3000);
 });
 
+test('a connection has working memory in sixteen namespaces, and goes on with those', async () => {
+  const ann = sessionOf('ann-spaces');
+  const ids = await Promise.all(Array.from({ length: 17 }, (_, at) => memories.open(ann, `space-${at}`, {})));
+  const now = [entry({ k: 1 }, 'now', { tier: 'working' })];
+  for (const id of ids.slice(0, 16)) expect((await memories.store(ann, id, now)).errors).toEqual([]);
+  const [first = '', last = ''] = [ids[0], ids[16]];
+  expect(await memories.store(ann, last, now)).toEqual({
+    stored: [],
+    errors: ['{"k":1}: memory_full: 16 namespaces and scopes have working memory on this connection'],
+  });
+  expect((await memories.store(ann, first, now)).errors).toEqual([]);
+  expect((await memories.store(ann, last, [entry({ k: 1 }, 'kept')])).errors).toEqual([]);
+});
+
 test('working memory ends with the connection', async () => {
   const first = sessionOf('ann-working');
   const id = await memories.open(first, 'default', {});
