@@ -20,7 +20,7 @@ export function excessive(reason: string): Failure {
 }
 
 export function late(milliseconds: number, sent: boolean): Failure {
-  return failure('timeout', { sent }, `The answer did not come within ${milliseconds} ms.`);
+  return failure('timeout', { sent }, `The answer did not come within ${Math.round(milliseconds)} ms.`);
 }
 
 /** An answer of which nobody wants so much. */

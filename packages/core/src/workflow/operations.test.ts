@@ -105,6 +105,15 @@ describe('TransformData', () => {
     );
   });
 
+  test('aggregate never gives what is no number', async () => {
+    const rows = [{ n: 1e308 }, { n: 1e308 }, { n: -1e308 }];
+    for (const operation of ['sum', 'avg']) {
+      const message = `${operation} gives no number that can be told`;
+      const settings = { transform: 'aggregate', config: { field: 'n', operation } };
+      expect(await resultOf('TransformData', rows, settings)).toEqual({ type: 'DataError', message });
+    }
+  });
+
   test('aggregate gives one result, or as many as asked for', async () => {
     expect(await transformed('aggregate', { field: 'points', operation: 'sum' })).toEqual({ result: 21 });
     expect(await transformed('aggregate', {})).toEqual({ result: 4 });
@@ -387,6 +396,17 @@ describe('text and numbers', () => {
   ])('EncodeDecode %s there and back', async (encoding, text, encoded) => {
     expect(await resultOf('EncodeDecode', text, { operation: 'encode', encoding })).toBe(encoded);
     expect(await resultOf('EncodeDecode', encoded, { operation: 'decode', encoding })).toBe(text);
+  });
+
+  test('EncodeDecode decodes as long a text as there can be', async () => {
+    const text = 'abc'.repeat(4_000_000);
+    const encoded = Buffer.from(text).toString('base64');
+    const decode = {
+      EncodeDecode: { inputPath: '/workflow/in', operation: 'decode', encoding: 'base64', outputPath: '/workflow/out' },
+    };
+    const data = { in: encoded };
+    const { results } = await runWorkflow({ decode }, { data, budgets: { dataBytes: 2 ** 26 } });
+    expect(results.get('decode') === text).toBe(true);
   });
 
   test('EncodeDecode refuses what is not encoded so', async () => {

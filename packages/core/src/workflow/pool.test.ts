@@ -185,6 +185,29 @@ describe('executions in threads', () => {
     expect(told.at(-1)).toBe('operation-finished filter');
   });
 
+  test('results nested too deep to be told are the error of their execution, and end no thread', async () => {
+    const log = new SilentLog();
+    await using own = new WorkflowPool({ ...options, log });
+    const outputPath = `/workflow/x${'/p'.repeat(30)}`;
+    const deep = planOf(
+      {
+        fetch: fetched,
+        now: { GetCurrentDateTime: { outputPath: '/workflow/x/now' } },
+        loop: { Loop: { inputPath: '/workflow/n', operations: ['wrap', 'count'] } },
+        wrap: { ValidateData: { inputPath: '/workflow/x', validationType: 'email', outputPath } },
+        count: { Calculate: { inputPath: '/loop/index', operation: 'abs', outputPath: '/workflow/count' } },
+      },
+      { order: ['fetch', 'now', 'loop'] },
+    );
+    const effects = new RecordedEffects(() => answered(new Array(400).fill(1)));
+    const result = await own.run(deep, { effects, timeoutMs: 20_000 });
+    expect(result.errors).toMatchObject([
+      { type: 'DataError', message: 'The results are nested too deep to be told.' },
+    ]);
+    expect(result).toMatchObject({ status: 'error', results: '{}' });
+    expect(log.lines).toEqual([]);
+  });
+
   test('a pool that is closed ends what runs in it', async () => {
     const short = new WorkflowPool(options);
     const pending = short.run(double, { effects: new RecordedEffects(() => new Promise(() => {})), timeoutMs: 20_000 });

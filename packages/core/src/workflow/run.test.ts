@@ -323,6 +323,17 @@ describe('what is kept', () => {
     expect(new TextDecoder().decode(write?.json)).toBe('"a"');
   });
 
+  test('StoreData keeps nothing that cannot be read back', async () => {
+    const effects = new RecordedEffects(() => answered(JSON.parse('['.repeat(64) + ']'.repeat(64))));
+    const wrap = { ValidateData: { inputPath: '/workflow/in', validationType: 'email', outputPath: '/workflow/out' } };
+    const store = { StoreData: { inputPath: '/workflow/out', storage: 'localStorage', key: 'deep' } };
+    const { errors } = await runWorkflow({ wrap, store }, { data: { in: [] }, effects });
+    expect(errors).toMatchObject([
+      { type: 'DataError', message: expect.stringContaining('/workflow/out cannot be kept') },
+    ]);
+    expect(effects.writes).toEqual([]);
+  });
+
   test('what earlier executions kept is found by the longest name that fits, and asked for once', async () => {
     const effects = new RecordedEffects();
     effects.kept.set('reports/july', '{"name":"a"}');

@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
@@ -79,8 +80,11 @@ async function serve(): Promise<void> {
       },
     });
     runs.delete(run);
-    const text = new TextEncoder().encode(wholeText(resultsText(results, written)));
-    say({ kind: 'end', run, result: { status, results: text, skipped, errors, used } }, text);
+    const text = tellable(() => wholeText(resultsText(results, written)));
+    const bytes = new TextEncoder().encode(text ?? '{}');
+    const told =
+      text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
+    say({ kind: 'end', run, result: { ...told, results: bytes, skipped, used } }, bytes);
   };
 
   const take = (message: ToWorker): void => {
@@ -100,6 +104,15 @@ async function serve(): Promise<void> {
     turns.begin();
     for (const message of messages) take(message);
   });
+}
+
+/** Steps can put their results into each other, deeper than can be written. That is their fault, and not the thread's. */
+function tellable(write: () => string): string | undefined {
+  try {
+    return write();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The world, as far away as the main thread. */
@@ -140,5 +153,11 @@ function flush(): void {
 }
 
 const LONGEST_TIMER = 2_147_483_647;
+const UNTELLABLE: WorkflowError = {
+  type: 'DataError',
+  message: 'The results are nested too deep to be told.',
+  details: {},
+  suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
+};
 
 await serve();

@@ -15,7 +15,7 @@ export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memor
     const known = space.get(row.key);
     if (known !== undefined && known.owner !== row.owner) return 'foreign';
     const others = [...space.values()].filter((other) => other.key !== row.key && isAlive(other, row.updatedAt));
-    const size = others.reduce((sum, { entry }) => sum + [...entry].length, 0);
+    const size = others.reduce((sum, other) => sum + lengthOf(other), 0);
     if (others.length + 1 > quota.entries || size + row.entry.length > quota.size) return 'full';
     spaces.set(row.space, space.set(row.key, { ...row, createdAt: known?.createdAt ?? row.createdAt }));
     return 'stored';
@@ -53,6 +53,15 @@ export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memor
       perform(() => [...spaces.keys()].reduce((sum, space) => sum + forget(space, (row) => !isAlive(row, now)), 0)),
   };
 }
+
+/** In characters, as SQL counts them. Asked of every entry for each that is added, and counted once. */
+function lengthOf(row: MemoryEntryRow): number {
+  const known = LENGTHS.get(row) ?? [...row.entry].length;
+  LENGTHS.set(row, known);
+  return known;
+}
+
+const LENGTHS = new WeakMap<MemoryEntryRow, number>();
 
 function isAlive({ expiresAt }: MemoryEntryRow, now: number): boolean {
   return expiresAt === null || expiresAt > now;

@@ -37,6 +37,49 @@ async function run(
 }
 
 describe('a walk', () => {
+  test('whose steps hand on everything twice ends before it has doubled too often', async () => {
+    const nodes = Array.from({ length: 60 }, (_, at) =>
+      node({ node_id: `n${at}`, input_map: { a: '$', b: '$' }, next_node: at < 59 ? `n${at + 1}` : '' }),
+    );
+    const { success, error, outputs, nodesRun } = await run(nodes, { input: { text: 'x'.repeat(1000) } });
+    expect({ success, error }).toEqual({
+      success: false,
+      error: {
+        code: 'chain_error',
+        message: 'what a chain gives in all may have 3145728 bytes; hand on the fields needed',
+      },
+    });
+    expect(nodesRun).toBeLessThan(15);
+    expect(JSON.stringify(outputs).length).toBeLessThan(2 ** 22);
+  });
+
+  test('whose map gives everything to each item ends as well', async () => {
+    const { error } = await run(
+      [
+        node({ node_id: 'all', kind: 'map', map_node: 'one', items_path: '$.list' }),
+        node({ node_id: 'one', input_map: { all: '$' } }),
+      ],
+      { input: { list: new Array(1000).fill('x'.repeat(100)) }, runStep: async () => null },
+    );
+    expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
+  });
+
+  test('lets others have their turn between steps that answer at once', async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const nodes = Array.from({ length: 50 }, (_, at) =>
+      node({ node_id: `n${at}`, next_node: at < 49 ? `n${at + 1}` : '' }),
+    );
+    const runStep = async () => {
+      for (const end = performance.now() + 3; performance.now() < end; );
+      return null;
+    };
+    const { success } = await run(nodes, { runStep });
+    clearInterval(timer);
+    expect(success).toBe(true);
+    expect(turns).toBeGreaterThan(10);
+  });
+
   test('goes from node to node, and each finds what those before it gave', async () => {
     const { success, outputs, finalOutput, nodesRun, told } = await run(
       [

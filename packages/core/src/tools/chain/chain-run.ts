@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
+import { atMost } from '../../workflow/json-size.ts';
 import { type ChainError, ChainFault, nodesById } from './chain.ts';
 import { holds } from './condition.ts';
 import { evaluate } from './expression.ts';
@@ -64,6 +65,9 @@ class ChainRun {
   #nodesRun = 0;
   #failed = false;
   #error: ChainError | null = null;
+  /** Bytes that steps may still be given, and give. */
+  #inputLeft = MOST_INPUT;
+  #outputLeft = MOST_OUTPUT;
 
   constructor(given: ChainGiven) {
     this.#given = given;
@@ -77,6 +81,8 @@ class ChainRun {
     while (next !== '') {
       signal.throwIfAborted();
       const node = byId.get(next) as ChainNode;
+      // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
+      if (visited.size > 0) await aTurn();
       if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain came to ${JSON.stringify(next)} twice`);
       visited.add(next);
       next = await this.#visit(node, byId);
@@ -144,12 +150,13 @@ class ChainRun {
     const work = async () => {
       for (const [index, item] of queue) {
         this.#given.signal.throwIfAborted();
+        if (index > 0) await aTurn();
         try {
           const output = await this.#step(mapped, this.#inputOf(mapped, { item, index }));
           results[index] = output;
           this.#tell(mapped.node_id, 'done', { output });
         } catch (error) {
-          if (this.#given.signal.aborted) throw error;
+          if (this.#given.signal.aborted || error instanceof ChainFault) throw error;
           const message = error instanceof Error ? error.message : String(error);
           this.#failed = true;
           this.#error = {
@@ -165,9 +172,15 @@ class ChainRun {
     return results;
   }
 
-  #step({ kind, node_id: nodeId, name }: ChainNode, input: JsonObject): Promise<Json> {
+  /** `$` is everything so far: steps that hand it on twice double it each time, so what is given and kept is counted. */
+  async #step({ kind, node_id: nodeId, name }: ChainNode, input: JsonObject): Promise<Json> {
     if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
-    return this.#given.runStep({ kind, nodeId, name, input, signal: this.#given.signal });
+    this.#inputLeft -= atMost(input, this.#inputLeft + 1);
+    if (this.#inputLeft < 0) throw tooMuch('is given', MOST_INPUT);
+    const output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#given.signal });
+    this.#outputLeft -= atMost(output, this.#outputLeft + 1);
+    if (this.#outputLeft < 0) throw tooMuch('gives', MOST_OUTPUT);
+    return output;
   }
 
   /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
@@ -207,5 +220,19 @@ class ChainRun {
   }
 }
 
+function tooMuch(what: string, limit: number): ChainFault {
+  return new ChainFault(
+    'chain_error',
+    `what a chain ${what} in all may have ${limit} bytes; hand on the fields needed`,
+  );
+}
+
+function aTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 const MOST_ITEMS = 1_000;
 const PARALLEL = 8;
+const MOST_INPUT = 16_777_216;
+/** The last output is told twice, and the whole answer is one line, of which most readers take 8 MiB. */
+const MOST_OUTPUT = 3_145_728;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
+import { deepEqual } from '../../workflow/equality.ts';
 import { evaluate, isPath } from './expression.ts';
 
 /**
@@ -18,8 +19,8 @@ export function holds(condition: string, context: JsonObject): boolean {
 type Operator = keyof typeof OPERATORS;
 
 const OPERATORS = {
-  '==': (left: Json, right: Json) => isEqual(left, right),
-  '!=': (left: Json, right: Json) => !isEqual(left, right),
+  '==': (left: Json, right: Json) => deepEqual(left, right),
+  '!=': (left: Json, right: Json) => !deepEqual(left, right),
   '>=': ordered((order) => order >= 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
@@ -51,10 +52,6 @@ function operand(text: string, context: JsonObject): Json {
 function isTruthy(value: Json): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return Boolean(value);
-}
-
-function isEqual(left: Json, right: Json): boolean {
-  return left === right || (typeof left === 'object' && JSON.stringify(left) === JSON.stringify(right));
 }
 
 /** Numbers with numbers, texts with texts; anything else has no order. */

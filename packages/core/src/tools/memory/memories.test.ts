@@ -59,6 +59,30 @@ test('what an agent remembers is its own; what is semantic is shared, and change
   await expect(memories.retrieve(bob, hers, ALL)).rejects.toMatchObject({ code: 'memory_not_found' });
 });
 
+test('a thousand entries are added to a thousand in no time to speak of', async () => {
+  const large = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  const ann = sessionOf('ann-many');
+  const id = await large.open(ann, 'many', {});
+  const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
+  const startedAt = performance.now();
+  for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(3000);
+});
+
+test('a connection has working memory in sixteen namespaces, and goes on with those', async () => {
+  const ann = sessionOf('ann-spaces');
+  const ids = await Promise.all(Array.from({ length: 17 }, (_, at) => memories.open(ann, `space-${at}`, {})));
+  const now = [entry({ k: 1 }, 'now', { tier: 'working' })];
+  for (const id of ids.slice(0, 16)) expect((await memories.store(ann, id, now)).errors).toEqual([]);
+  const [first = '', last = ''] = [ids[0], ids[16]];
+  expect(await memories.store(ann, last, now)).toEqual({
+    stored: [],
+    errors: ['{"k":1}: memory_full: 16 namespaces and scopes have working memory on this connection'],
+  });
+  expect((await memories.store(ann, first, now)).errors).toEqual([]);
+  expect((await memories.store(ann, last, [entry({ k: 1 }, 'kept')])).errors).toEqual([]);
+});
+
 test('working memory ends with the connection', async () => {
   const first = sessionOf('ann-working');
   const id = await memories.open(first, 'default', {});

@@ -39,7 +39,7 @@ export type Tier = MemoryEntry['tier'];
 export class Memories {
   readonly #options: MemoriesOptions;
   readonly #quota: MemoryQuota;
-  readonly #working = new WeakMap<WireSession, MemoriesStore>();
+  readonly #working = new WeakMap<WireSession, Working>();
 
   constructor(options: MemoriesOptions) {
     this.#options = options;
@@ -133,7 +133,12 @@ export class Memories {
       updatedAt: now,
       expiresAt: entry.ttl > 0 ? now + entry.ttl * 1000 : null,
     };
-    const outcome = await this.#storeOf(session, entry.tier).put(row, this.#quota);
+    const store = this.#storeOf(session, entry.tier);
+    const spaces = entry.tier === 'working' ? this.#working.get(session)?.spaces : undefined;
+    if (spaces !== undefined && spaces.size >= MOST_WORKING && !spaces.has(row.space))
+      return `memory_full: ${MOST_WORKING} namespaces and scopes have working memory on this connection`;
+    spaces?.add(row.space);
+    const outcome = await store.put(row, this.#quota);
     if (outcome === 'full')
       return `memory_full: ${this.#quota.entries} entries or ${this.#quota.size} characters are there`;
     return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
@@ -161,14 +166,24 @@ export class Memories {
 
   #storeOf(session: WireSession, tier: Tier): MemoriesStore {
     if (tier !== 'working') return this.#options.store;
-    const working = this.#working.get(session) ?? memoryMemories(async (operation) => operation());
+    const working = this.#working.get(session) ?? {
+      store: memoryMemories(async (operation) => operation()),
+      spaces: new Set(),
+    };
     this.#working.set(session, working);
-    return working;
+    return working.store;
   }
 
   #now(): number {
     return this.#options.clock.now().getTime();
   }
+}
+
+/** What is kept beside a connection. */
+interface Working {
+  readonly store: MemoriesStore;
+  /** Those with something in them, now or before. */
+  readonly spaces: Set<string>;
 }
 
 /** Whose it is, in which namespace and scope, on which tier. */
@@ -200,5 +215,7 @@ function digest(parts: readonly string[]): string {
 
 const TIERS: readonly Tier[] = ['working', 'episodic', 'semantic'];
 const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024 };
+/** It is all in memory, as much as the quota in each. */
+const MOST_WORKING = 16;
 const LARGEST = 65_536;
 const MOST_FOUND = 1_000;

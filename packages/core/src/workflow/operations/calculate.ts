@@ -1,5 +1,6 @@
 import { type Json, show } from '@dragoman/protocols';
 import { type CalculateConfig, isPathReference, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { finite } from '../finite.ts';
 import { wrongShape } from '../input.ts';
 import type { Operation, StepContext } from '../operation.ts';
 import { dataError } from '../step-error.ts';
@@ -80,9 +81,4 @@ function numbersAt(step: StepContext, path: Path): readonly number[] {
   if (typeof value === 'number') return [value];
   if (!Array.isArray(value)) throw wrongShape(path, 'an array of numbers', value);
   return value.filter((item) => typeof item === 'number');
-}
-
-function finite(value: number, operation: string): number {
-  if (!Number.isFinite(value)) throw dataError(`${operation} gives no number that can be told`);
-  return value;
 }

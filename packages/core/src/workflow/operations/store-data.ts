@@ -1,5 +1,7 @@
+import { parseJsonBytes } from '@dragoman/protocols';
 import { OPERATIONS, type StoreDataConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
+import { dataError } from '../step-error.ts';
 
 /** Keeps data under a key (A2E, StoreData). Later operations read it at `/store/<key>`, and so do later executions. */
 export const storeData: Operation<StoreDataConfig> = {
@@ -11,6 +13,9 @@ export const storeData: Operation<StoreDataConfig> = {
     return async (step) => {
       const value = step.read(input);
       const json = new TextEncoder().encode(JSON.stringify(value));
+      // Nothing is kept that no later execution could read.
+      const read = parseJsonBytes(json);
+      if (!read.ok) throw dataError(`what is at ${inputPath} cannot be kept: ${read.issues[0]?.message}`);
       await step.store({ storage, key, json });
       step.write(place, value);
       return { stored: true, storage, key };

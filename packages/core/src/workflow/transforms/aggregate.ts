@@ -1,5 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { fieldReader, isPlainName, type Members } from '../field.ts';
+import { finite } from '../finite.ts';
 import { arrayAt } from '../input.ts';
 import type { Settings, Transform } from './transform.ts';
 
@@ -91,8 +92,8 @@ function tallyNumbers(items: readonly Json[], field = '') {
 
 function resultOf(operation: string, { count, numbers, sum, least, most, firstText, lastText }: Tally): Json {
   if (operation === 'count') return count;
-  if (operation === 'sum') return sum;
-  if (operation === 'avg') return numbers === 0 ? 0 : sum / numbers;
+  if (operation === 'sum') return finite(sum, operation);
+  if (operation === 'avg') return numbers === 0 ? 0 : finite(sum / numbers, operation);
   if (operation === 'min') return numbers > 0 ? least : (firstText ?? null);
   return numbers > 0 ? most : (lastText ?? null);
 }

@@ -1,0 +1,56 @@
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
+
+/**
+ * A pattern that a stranger wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
+ * writes repeats out before it begins, `(…){1000}` a thousand times, so what would come to too much is refused unread.
+ */
+export function linearPattern(pattern: string): RE2JS {
+  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; ${MOST_PARTS} are taken`);
+  const parts = writtenOut(pattern);
+  if (parts > MOST_PARTS)
+    throw new Error(`with its repeats written out it has ${parts} parts; ${MOST_PARTS} are taken`);
+  const classes = pattern.match(/\\p/gi)?.length ?? 0;
+  if (classes > MOST_CLASSES) throw new Error(`it has ${classes} classes of Unicode; ${MOST_CLASSES} are taken`);
+  return library().RE2JS.compile(pattern);
+}
+
+/** How many parts a pattern has with its counted repeats written out; rather a few too many than too few. */
+function writtenOut(pattern: string): number {
+  // The part that a count would repeat is kept apart from what is before it in its group.
+  const open: Group[] = [{ before: 0, last: 0 }];
+  for (const [token, most] of pattern.matchAll(TOKEN)) {
+    const group = open.at(-1) as Group;
+    if (most !== undefined) group.last *= Math.max(1, Number(most));
+    else if (token === '(') open.push({ before: 0, last: 0 });
+    else if (token !== ')') add(group, token.startsWith('\\Q') ? token.length : 1);
+    else if (open.length > 1) {
+      open.pop();
+      add(open.at(-1) as Group, group.before + group.last);
+    }
+  }
+  return open.reduce((total, { before, last }) => total + before + last, 0);
+}
+
+interface Group {
+  before: number;
+  last: number;
+}
+
+function add(group: Group, parts: number): void {
+  group.before += group.last;
+  group.last = parts;
+}
+
+/** Loaded with the first pattern: few workflows have one, and it is the largest library here. */
+function library(): typeof import('re2js') {
+  return load('re2js');
+}
+
+const load = createRequire(import.meta.url);
+/** A quoted text, a character by name or escaped, a class, a count (its greatest number apart), or any other character. */
+const TOKEN = /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(?:\d+,)?(\d+),?\}|./gsu;
+/** Some milliseconds' work, and a megabyte that is kept with the plan of a workflow. */
+const MOST_PARTS = 4000;
+/** Each is hundreds of ranges. */
+const MOST_CLASSES = 40;
