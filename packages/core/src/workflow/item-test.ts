@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
+import { isScalar } from '../equality.ts';
 import type { Test } from './condition.ts';
-import { isScalar } from './equality.ts';
 import { fieldReader, isPlainName, type Members } from './field.ts';
 
 /** Whether an item meets a condition. Only items that have members are asked. */

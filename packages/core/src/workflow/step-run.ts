@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { jsonSize } from '../json-size.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
-import { jsonSize } from './json-size.ts';
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';

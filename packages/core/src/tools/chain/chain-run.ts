@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
-import { atMost } from '../../workflow/json-size.ts';
+import { atMost } from '../../json-size.ts';
 import { type ChainError, ChainFault, nodesById } from './chain.ts';
 import { holds } from './condition.ts';
 import { evaluate } from './expression.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import { deepEqual } from '../../workflow/equality.ts';
+import { deepEqual } from '../../equality.ts';
 import { evaluate, isPath } from './expression.ts';
 
 /**
