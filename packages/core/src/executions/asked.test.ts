@@ -24,6 +24,14 @@ describe('a workflow that comes again under another id', () => {
     expect(asked(`${upper}\n${begin('e3')}\n`).workflow.executionId).toBe('e3');
   });
 
+  test('is not remembered when what stands beside it is long: it would be kept as often as it is sent', () => {
+    const workflow = `${upper}\n${begin('e1')}`;
+    const read = (note: string) => reader.read({ workflow, level: 'lenient', note });
+    expect(read('x')).toMatchObject({ ok: true, asked: { kind: {} } });
+    expect(read('x'.repeat(20_000))).toMatchObject({ ok: true });
+    expect(read('x'.repeat(20_000))).not.toHaveProperty('asked.kind');
+  });
+
   test('is refused as before when the id is none', () => {
     asked(`${upper}\n${begin('e1')}`);
     for (const id of ['', 'a b', 'é', 'x'.repeat(101), 'a/b', 'a"b']) {

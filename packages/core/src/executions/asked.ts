@@ -37,6 +37,8 @@ export class AskedReader {
     const named = withoutId(text);
     if (named === undefined) return this.#readAnew(json, text);
     const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
+    // What stands beside the lines can be long as well.
+    if (name.length > LONGEST_KNOWN) return this.#readAnew(json, text);
     const known = this.#known.get(name);
     if (known !== undefined) {
       const { operations, order } = known.workflow;

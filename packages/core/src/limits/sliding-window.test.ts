@@ -119,3 +119,18 @@ test('what one process counted, the next one knows', async () => {
   await second.load(store);
   expect(second.take('p', [minute]).allowed).toBe(false);
 });
+
+test('who has done nothing for long is forgotten, also for the next save', async () => {
+  const clock = new TestClock();
+  const windows = new SlidingWindows({ clock });
+  windows.take('early', [minute]);
+  clock.pass(300_000);
+  windows.take('late', [minute]);
+  windows.prune(120);
+  const saved: string[] = [];
+  await windows.save({
+    load: async () => [],
+    save: async (rows) => void saved.push(...rows.map(({ principal }) => principal)),
+  });
+  expect(saved).toEqual(['late']);
+});

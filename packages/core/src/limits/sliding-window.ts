@@ -63,8 +63,11 @@ export class SlidingWindows {
   prune(seconds: number): void {
     const before = this.#clock.now().getTime() - seconds * 1000;
     for (const [principal, names] of this.#principals) {
-      for (const [name, { counts }] of names) {
-        if (![...counts.keys()].some((slice) => slice > before)) names.delete(name);
+      for (const [name, slices] of names) {
+        if ([...slices.counts.keys()].some((slice) => slice > before)) continue;
+        names.delete(name);
+        // Where nothing is ever saved, it would be kept for that.
+        this.#changed.delete(slices);
       }
       if (names.size === 0) this.#principals.delete(principal);
     }

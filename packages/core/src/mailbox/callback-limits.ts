@@ -13,6 +13,7 @@ export interface CallbackLimitSettings {
 export class CallbackLimits {
   readonly #settings: CallbackLimitSettings;
   readonly #hosts: SlidingWindows;
+  #counted = 0;
 
   constructor({ clock, settings }: { clock: Clock; settings: CallbackLimitSettings }) {
     this.#settings = settings;
@@ -26,13 +27,18 @@ export class CallbackLimits {
       refuse('rate_limited', { retry_after: 60 }, `Queue full: ${queued} callbacks of this sender wait already.`);
     }
     if (!isAnonymous) return;
-    const window = { name: 'callbacks_per_minute', limit, seconds: 60 };
+    // A stranger names as many hosts as it likes.
+    if (++this.#counted % PRUNE_EVERY === 0) this.#hosts.prune(2 * MINUTE);
+    const window = { name: 'callbacks_per_minute', limit, seconds: MINUTE };
     const { allowed, states } = this.#hosts.take(new URL(url).host, [window]);
     if (allowed) return;
     refuse(
       'rate_limited',
-      { retry_after: states[0]?.retryAfter ?? 60, limit, window_seconds: 60 },
+      { retry_after: states[0]?.retryAfter ?? MINUTE, limit, window_seconds: MINUTE },
       `Too many callbacks to this host: senders without a key get ${limit} a minute.`,
     );
   }
 }
+
+const MINUTE = 60;
+const PRUNE_EVERY = 1000;

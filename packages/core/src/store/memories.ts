@@ -36,7 +36,7 @@ export interface MemoriesStore {
   find(owner: string, memoryId: string): Promise<MemoryRow | undefined>;
   /**
    * Adds an entry or puts it in place of the one with its key, whose `createdAt` it keeps. `full`: the quota would be passed;
-   * `foreign`: the key is another's. Neither changes anything.
+   * `foreign`: the key is another's. Neither changes anything. What has expired in the space is forgotten first.
    */
   put(row: MemoryEntryRow, quota: MemoryQuota): Promise<'stored' | 'full' | 'foreign'>;
   /** What is in a space and has not expired by `now`, the latest first. */

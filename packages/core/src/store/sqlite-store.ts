@@ -137,7 +137,10 @@ export class SqliteStore implements Store {
   readonly sessions: SessionStore = {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
-    delete: (key) => this.#ask('deleteSession', key),
+    delete: async (key) => {
+      await untilNone(() => this.#ask('deleteTurns', key));
+      return this.#ask('deleteSession', key);
+    },
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
   };
@@ -202,7 +205,7 @@ export class SqliteStore implements Store {
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, limit) => this.#ask('latestInThread', key, limit),
-    purge: (before) => this.#ask('purgeThreads', before),
+    purge: (before) => untilNone(() => this.#ask('purgeThreads', before)),
   };
 
   readonly outbox: OutboxStore = {
@@ -217,7 +220,7 @@ export class SqliteStore implements Store {
     isDisabled: (owner, url) => this.#ask('isDisabled', owner, url),
     revive: (id, at) => this.#ask('reviveDelivery', id, at),
     list: (page) => this.#ask('listDeliveries', page),
-    purge: (before) => this.#ask('purgeDeliveries', before),
+    purge: (before) => untilNone(() => this.#ask('purgeDeliveries', before)),
     salt: (agentId, fresh) => this.#ask('saltOf', agentId, fresh),
     forgetSalt: (agentId) => this.#ask('forgetSalt', agentId),
   };
@@ -417,6 +420,13 @@ async function inWindows(purge: (from: number) => Promise<{ purged: number; next
     total += window.purged;
     from = window.next;
   }
+  return total;
+}
+
+/** The same where what is removed needs no looking for. */
+async function untilNone(remove: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let removed = await remove(); removed > 0; removed = await remove()) total += removed;
   return total;
 }
 

@@ -11,10 +11,11 @@ export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memor
 
   function put(row: MemoryEntryRow, quota: MemoryQuota): 'stored' | 'full' | 'foreign' {
     requireStorable(row.space, row.key, row.owner, row.entry);
+    forget(row.space, (other) => !isAlive(other, row.updatedAt));
     const space = spaces.get(row.space) ?? new Map<string, MemoryEntryRow>();
     const known = space.get(row.key);
     if (known !== undefined && known.owner !== row.owner) return 'foreign';
-    const others = [...space.values()].filter((other) => other.key !== row.key && isAlive(other, row.updatedAt));
+    const others = [...space.values()].filter(({ key }) => key !== row.key);
     const size = others.reduce((sum, other) => sum + lengthOf(other), 0);
     if (others.length + 1 > quota.entries || size + row.entry.length > quota.size) return 'full';
     spaces.set(row.space, space.set(row.key, { ...row, createdAt: known?.createdAt ?? row.createdAt }));

@@ -78,13 +78,17 @@ export function executionReads(database: Database) {
     SELECT f.position, f.name AS "key", f.kind, f.note, f.bytes, f.checksum
     FROM executions x JOIN execution_effects f ON f.execution = x.id
     WHERE x.owner = ? AND x.execution_id = ? ORDER BY f.position`);
-  // The unique index on (owner, execution_id) finds the owner's; there is no other index for every execution to pay for.
+  // The unique index on (owner, execution_id) finds the owner's; there is no other index for every execution to pay for. Which
+  // of them are on the page is told by that index alone: to look at each of a hundred thousand took a third of a second.
   const page = database.prepare(`
-    SELECT x.id AS "number", x.owner, x.execution_id AS "executionId", COALESCE(e.status, 'running') AS status,
-      x.accepted_at AS "acceptedAt", e.ended_at AS "endedAt"
-    FROM executions x LEFT JOIN execution_ends e ON e.execution = x.id
-    WHERE x.owner = ? AND x.id < ? AND COALESCE(e.status, 'running') = COALESCE(?, e.status, 'running')
+    ${SELECT_SUMMARY} WHERE x.id IN (SELECT id FROM executions WHERE owner = ? AND id < ? ORDER BY id DESC LIMIT ?)
+    ORDER BY x.id DESC`);
+  // Begins with what is under way, which is little: the owner is no column here, so that no index is taken for it.
+  const pageRunning = database.prepare(`
+    ${SELECT_SUMMARY} WHERE x.owner || '' = ? AND x.id IN (SELECT execution FROM open_executions WHERE execution < ?)
     ORDER BY x.id DESC LIMIT ?`);
+  const pageIn = database.prepare(`
+    ${SELECT_SUMMARY} WHERE x.owner = ? AND x.id < ? AND e.status = ? ORDER BY x.id DESC LIMIT ?`);
 
   return {
     findExecution(key: ExecutionKey): ExecutionRow | undefined {
@@ -105,7 +109,9 @@ export function executionReads(database: Database) {
     },
 
     listExecutions(owner: string, { before, limit, status }: ExecutionPage): ExecutionSummary[] {
-      return page.all(owner, before, status, limit) as ExecutionSummary[];
+      if (status === null) return page.all(owner, before, limit) as ExecutionSummary[];
+      if (status === 'running') return pageRunning.all(owner, before, limit) as ExecutionSummary[];
+      return pageIn.all(owner, before, status, limit) as ExecutionSummary[];
     },
   };
 }
@@ -258,5 +264,10 @@ const SELECT_EXECUTION = `
   FROM executions x
     LEFT JOIN execution_ends e ON e.execution = x.id
     LEFT JOIN open_executions o ON o.execution = x.id`;
+
+const SELECT_SUMMARY = `
+  SELECT x.id AS "number", x.owner, x.execution_id AS "executionId", COALESCE(e.status, 'running') AS status,
+    x.accepted_at AS "acceptedAt", e.ended_at AS "endedAt"
+  FROM executions x LEFT JOIN execution_ends e ON e.execution = x.id`;
 
 const PURGE_WINDOW = 200;

@@ -25,9 +25,10 @@ export function memoryWrites(database: Database) {
   const before = database.prepare(
     'SELECT owner, created_at AS "createdAt" FROM memory_entries WHERE space = ? AND key = ?',
   );
+  const forgetExpired = database.prepare('DELETE FROM memory_entries WHERE space = ? AND expires_at <= ?');
   const others = database.prepare(`
     SELECT count(*) AS entries, coalesce(sum(length(entry)), 0) AS size FROM memory_entries
-    WHERE space = ? AND key <> ? AND (expires_at IS NULL OR expires_at > ?)`);
+    WHERE space = ? AND key <> ?`);
   const put = database.prepare(`
     INSERT INTO memory_entries (space, key, owner, entry, created_at, updated_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (space, key) DO UPDATE SET entry = excluded.entry, owner = excluded.owner,
@@ -41,9 +42,11 @@ export function memoryWrites(database: Database) {
 
     putMemory(row: MemoryEntryRow, quota: MemoryQuota): 'stored' | 'full' | 'foreign' {
       requireStorable(row.space, row.key, row.owner, row.entry);
+      // They count no more: were they left here, what is written to last a second would fill the disk.
+      forgetExpired.run(row.space, row.updatedAt);
       const known = before.get(row.space, row.key) as Pick<MemoryEntryRow, 'owner' | 'createdAt'> | undefined;
       if (known !== undefined && known.owner !== row.owner) return 'foreign';
-      const { entries, size } = others.get(row.space, row.key, row.updatedAt) as MemoryQuota;
+      const { entries, size } = others.get(row.space, row.key) as MemoryQuota;
       if (entries + 1 > quota.entries || size + row.entry.length > quota.size) return 'full';
       const createdAt = known?.createdAt ?? row.createdAt;
       put.run(row.space, row.key, row.owner, row.entry, createdAt, row.updatedAt, row.expiresAt);

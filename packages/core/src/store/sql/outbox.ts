@@ -145,11 +145,13 @@ export function outboxWrites(database: Database) {
 }
 
 export function outboxRemovals(database: Database) {
-  const purge = database.prepare('DELETE FROM deliveries WHERE ended_at < ?');
+  const purge = database.prepare(`
+    DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < ? LIMIT ?)`);
   const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
 
   return {
-    purgeDeliveries: (before: number): number => Number(purge.run(before).changes),
+    /** Some at a time; 0 when none is left. */
+    purgeDeliveries: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
 
     forgetSalt(agentId: string): void {
       forget.run(agentId);
@@ -179,3 +181,5 @@ const SELECT_DELIVERY = `
   SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, body, priority, expires_at AS "expiresAt",
     created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt", checksum
   FROM deliveries`;
+
+const PURGE_WINDOW = 200;

@@ -68,15 +68,20 @@ export function sessionWrites(database: Database) {
 export function sessionRemovals(database: Database) {
   const remove = database.prepare(`DELETE FROM sessions WHERE ${IN_SESSION}`);
   const removeFinished = database.prepare(`
-    DELETE FROM requests WHERE ${IN_SESSION}
-      AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id)`);
+    DELETE FROM requests WHERE id IN (
+      SELECT id FROM requests WHERE ${IN_SESSION}
+        AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id) LIMIT ?)`);
   const letGo = database.prepare(`UPDATE requests SET session_id = NULL WHERE ${IN_SESSION}`);
 
   return {
+    /** Some of those that have ended, so that others get their turn in between; 0 when none is left. */
+    deleteTurns: ({ owner, agentId, sessionId }: SessionKey): number =>
+      Number(removeFinished.run(owner, agentId, sessionId, WINDOW).changes),
+
+    /** Once its turns are gone: those that are under way stay, in no session. */
     deleteSession(key: SessionKey): boolean {
       const session = [key.owner, key.agentId, key.sessionId];
       if (remove.run(...session).changes === 0) return false;
-      removeFinished.run(...session);
       letGo.run(...session);
       return true;
     },
@@ -97,3 +102,4 @@ function totalOf(row: unknown): number {
 }
 
 const IN_SESSION = 'owner = ? AND agent_id = ? AND session_id = ?';
+const WINDOW = 200;

@@ -125,10 +125,13 @@ export function threadWrites(database: Database) {
 }
 
 export function threadRemovals(database: Database) {
-  const purge = database.prepare('DELETE FROM thread_messages WHERE at < ?');
+  const purge = database.prepare(`
+    DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
+      SELECT owner, thread_id, sequence FROM thread_messages WHERE at < ? LIMIT ?)`);
 
   return {
-    purgeThreads: (before: number): number => Number(purge.run(before).changes),
+    /** Some at a time; 0 when none is left. */
+    purgeThreads: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
   };
 }
 
@@ -150,3 +153,5 @@ const LAST_CHARACTER = '\u{10ffff}';
 const SELECT_MESSAGE = `
   SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", text, at, checksum
   FROM thread_messages`;
+
+const PURGE_WINDOW = 200;

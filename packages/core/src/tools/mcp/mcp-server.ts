@@ -100,11 +100,14 @@ export class McpServer implements AsyncDisposable {
   async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
     const isFirst = this.#subscriptions.add(uri, listener, tell);
     if (!isFirst) return;
-    closed.addEventListener('abort', () => this.#unsubscribe(uri, listener), { once: true });
+    const leave = () => this.#unsubscribe(uri, listener);
+    closed.addEventListener('abort', leave, { once: true });
     try {
       await this.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: this.timeoutMs }));
     } catch (error) {
       this.#subscriptions.remove(uri, listener);
+      // Who asks for what is not there may do so without end.
+      closed.removeEventListener('abort', leave);
       throw error;
     }
   }

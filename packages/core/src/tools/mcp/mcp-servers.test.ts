@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -240,6 +241,19 @@ describe('a hostile server', () => {
       'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
     );
   });
+});
+
+test('a subscription that is refused leaves nothing with the connection that asked for it', async () => {
+  const { servers } = open({ files: { command: process.execPath, args: [moduleAt('server-filesystem'), folder] } });
+  await using _ = servers;
+  await servers.ready;
+  const closed = new AbortController();
+  const { signal } = new AbortController();
+  for (const uri of ['x:1', 'x:2']) {
+    const asked = servers.server('files')?.subscribe(uri, closed, () => {}, { signal, closed: closed.signal });
+    await expect(asked).rejects.toThrow();
+  }
+  expect(getEventListeners(closed.signal, 'abort')).toEqual([]);
 });
 
 test('a server that is not there is told, and keeps nobody from the others', async () => {

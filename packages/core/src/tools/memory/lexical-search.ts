@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WordIndex } from '../../knowledge/word-index.ts';
 import type { Search } from './search.ts';
 
@@ -5,7 +6,15 @@ import type { Search } from './search.ts';
 export const lexicalSearch: Search = {
   async rank(query, texts) {
     const index = new WordIndex();
-    for (const { id, text } of texts) index.put(id, text);
+    let since = 0;
+    for (const { id, text } of texts) {
+      index.put(id, text);
+      since += text.length;
+      if (since < A_TURN) continue;
+      // There may be millions of characters, and others wait.
+      since = 0;
+      await nextTurn();
+    }
     const hits = index.search(query, new Set(texts.map(({ id }) => id)), RELATED);
     const ranked = [...hits].map(([id, { score }]) => ({ id, score })).sort((a, b) => b.score - a.score);
     const best = ranked[0]?.score ?? 1;
@@ -13,5 +22,7 @@ export const lexicalSearch: Search = {
   },
 };
 
+/** Characters: some milliseconds' work. */
+const A_TURN = 16_384;
 /** What a related word counts of the word itself. */
 const RELATED = 0.5;

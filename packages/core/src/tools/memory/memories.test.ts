@@ -121,3 +121,11 @@ test('what has a time to live is gone after it, and a full memory says so', asyn
   const large = entry({ k: 6 }, 'x'.repeat(70_000));
   expect((await memories.store(ann, id, [large])).errors[0]).toContain('65536 characters');
 });
+
+test('a query has an end', async () => {
+  const ann = sessionOf('ann-query');
+  const id = await memories.open(ann, 'default', {});
+  const message = 'query may have 1000 characters; it has 1001';
+  await expect(found(ann, id, { query: 'x'.repeat(1001) })).rejects.toThrow(message);
+  expect(await found(ann, id, { query: 'x'.repeat(1000) })).toEqual([]);
+});

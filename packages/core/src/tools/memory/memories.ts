@@ -75,6 +75,9 @@ export class Memories {
     memoryId: string,
     wanted: MemoryQuery,
   ): Promise<{ entries: MemoryEntry[]; total: number }> {
+    const { length } = wanted.query;
+    if (length > LONGEST_QUERY)
+      refuse('invalid_message', {}, `query may have ${LONGEST_QUERY} characters; it has ${length}`);
     const memory = await this.#find(session, memoryId);
     const found: { row: MemoryEntryRow; entry: MemoryEntry }[] = [];
     for (const tier of wanted.tier === '' ? TIERS : [wanted.tier]) {
@@ -219,3 +222,4 @@ const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024 };
 const MOST_WORKING = 16;
 const LARGEST = 65_536;
 const MOST_FOUND = 1_000;
+const LONGEST_QUERY = 1_000;

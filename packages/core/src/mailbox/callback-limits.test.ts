@@ -1,0 +1,21 @@
+import { expect, test, vi } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { SlidingWindows } from '../limits/sliding-window.ts';
+import { CallbackLimits } from './callback-limits.ts';
+
+test('hosts that strangers name are forgotten again: they can name as many as they like', () => {
+  const prune = vi.spyOn(SlidingWindows.prototype, 'prune');
+  const limits = new CallbackLimits({
+    clock: new TestClock(),
+    settings: { queuedPerSender: 10, anonymousPerHost: 2 },
+  });
+  for (let host = 0; host < 1000; host++) {
+    limits.check({ url: `https://h${host}.example/`, queued: 0, isAnonymous: true });
+  }
+  expect(prune).toHaveBeenCalledWith(120);
+  // Those of the last minute still count.
+  const again = { url: 'https://h0.example/', queued: 0, isAnonymous: true };
+  limits.check(again);
+  expect(() => limits.check(again)).toThrow('Too many callbacks to this host');
+  prune.mockRestore();
+});

@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../migrations.ts';
+import { type Database, loadEngine } from '../sqlite-engine.ts';
+import { executionReads } from './executions.ts';
+import { type Operations, prepareOperations } from './operations.ts';
+
+// One thread serves everybody: nothing that one caller asks for may hold it for long, however much that caller has stored.
+
+let database: Database;
+let removals: Operations['removals'];
+
+beforeEach(async () => {
+  database = (await loadEngine()).open(':memory:');
+  database.exec('PRAGMA foreign_keys = ON');
+  migrate(database, 'path');
+  ({ removals } = prepareOperations(database));
+});
+
+describe('removes some at a time, and none when none is left', () => {
+  test('the turns of a session that have ended', () => {
+    const key = { owner: 'ann', agentId: 'echo', sessionId: 's1' };
+    fill(`
+      INSERT INTO requests (owner, request_id, agent_id, session_id, envelope, accepted_at, priority, checksum)
+      SELECT 'ann', 'r' || n, 'echo', 's1', '{}', n, 5, 0 FROM numbers`);
+    database.exec("INSERT INTO sessions VALUES (1, 'ann', 'echo', 's1', NULL, 1, 1)");
+    database.exec('INSERT INTO open_requests VALUES (7, 1)');
+    expect(parts(() => removals.deleteTurns(key))).toEqual([200, 200, 99, 0]);
+    expect(removals.deleteSession(key)).toBe(true);
+    expect(database.prepare('SELECT id, session_id FROM requests').all()).toEqual([{ id: 7, session_id: null }]);
+  });
+
+  test('old messages of threads', () => {
+    fill(`
+      INSERT INTO thread_messages SELECT 'ann', 't' || n % 7, n, 'echo', 'm' || n, 0, '{}', n, 0 FROM numbers`);
+    expect(parts(() => removals.purgeThreads(500))).toEqual([200, 200, 99, 0]);
+  });
+
+  test('callbacks that ended long ago', () => {
+    fill(`
+      INSERT INTO deliveries
+      SELECT n, 'd' || n, 'ann', 'r', 'm', 'https://x.example/', '{}', 1, NULL, 1, 'delivered', 1, 1, '[]', n, 0
+      FROM numbers`);
+    expect(parts(() => removals.purgeDeliveries(500))).toEqual([200, 200, 99, 0]);
+  });
+});
+
+test('a page of executions is found in the index, without looking at each that the caller ever ran', () => {
+  const prepared: string[] = [];
+  const watched: Database = {
+    isTransaction: false,
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare: (sql) => {
+      prepared.push(sql);
+      return database.prepare(sql);
+    },
+  };
+  executionReads(watched);
+  const pages = prepared.filter((sql) => sql.includes('x.id AS "number"'));
+  const plans = pages.map((sql) =>
+    (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[])
+      .map(({ detail }) => detail)
+      .join('\n'),
+  );
+  expect(plans[0]).toMatch(/SEARCH executions USING COVERING INDEX/);
+  expect(plans[0]).not.toMatch(/SEARCH x USING INDEX/);
+  // Those under way are few, whoever has run how many.
+  expect(plans[1]).toMatch(/open_executions/);
+  expect(plans[1]).not.toMatch(/SEARCH x USING INDEX/);
+});
+
+/** Numbered from 1 to 500. */
+function fill(insert: string): void {
+  const [into = '', select = ''] = insert.split(/(?=\bSELECT\b)/);
+  database.exec(`
+    ${into} WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500) ${select}`);
+}
+
+function parts(remove: () => number): number[] {
+  return Array.from({ length: 4 }, remove);
+}
