@@ -8,6 +8,17 @@ function project(name: string, include: string[], more: TestProjectInlineConfigu
   return { resolve, ssr: { resolve }, test: { name, include, testTimeout: 60_000, hookTimeout: 60_000, ...more } };
 }
 
+/**
+ * For tests that look at nearly every source: Node loads those in half the time it takes to transform them. A newer Node has
+ * tsx read the JSON of libraries as well, and fails; there they are transformed as everywhere.
+ */
+const loadedByNode = /^v20\./.test(process.version)
+  ? {
+      execArgv: ['--import', 'tsx', '--conditions=dragoman:source'],
+      server: { deps: { external: [/\/(packages|scripts)\//] } },
+    }
+  : { pool: 'threads' };
+
 export default defineConfig({
   test: {
     // Two even where there are only two cores: most of the slow ones wait for other processes.
@@ -17,12 +28,7 @@ export default defineConfig({
       ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`], { isolate: false }),
       ),
-      // They look at nearly every source, and Node loads those in half the time it takes to transform them for tests.
-      project('repository', ['test/*.test.ts'], {
-        isolate: false,
-        execArgv: ['--import', 'tsx', '--conditions=dragoman:source'],
-        server: { deps: { external: [/\/(packages|scripts)\//] } },
-      }),
+      project('repository', ['test/*.test.ts'], { isolate: false, ...loadedByNode }),
       // What a reader or a user of the packages does, with the packages as they get them.
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
         globalSetup: ['test/docs-run/build.ts'],
