@@ -1,6 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { failure } from '@dragoman/protocols';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -188,6 +189,48 @@ describe('what is sent', () => {
     expect(known?.['webhook-signature']).toMatch(/^v1,\S+ v1a,\S+$/);
     expect(stranger?.['webhook-signature']).toMatch(/^v1a,\S+$/);
     expect(sent.map(({ caller }) => caller)).toEqual(['ann', 'anonymous 10.0.0.1 Ann']);
+  });
+});
+
+describe('while the disk is slow', () => {
+  let write: () => void;
+
+  /** Sends two to one receiver, which has one place, and lets nobody write down what came of them. */
+  async function sendTwo(settings: Partial<OutboxSettings>): Promise<void> {
+    const slow = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    const { delivered, failed } = store.outbox;
+    store.outbox.delivered = (...values) => slow.then(() => delivered(...values));
+    store.outbox.failed = (...values) => slow.then(() => failed(...values));
+    outbox = opened({ perHost: 1, ...settings });
+    for (const id of ['cb-1', 'cb-2']) await store.outbox.add(delivery({ id }));
+    await outbox.start();
+    await vi.waitFor(() => expect(sent.length).toBeGreaterThan(0));
+    // Signatures are made in the order they are asked for: with this one, that of a second try would be there too.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await signatures.sign(generateKeyPairSync('ed25519').privateKey, 'the last');
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  test('a receiver gets the next one before the last is written down as delivered', async () => {
+    await sendTwo({});
+    expect([sent.length, await stateOf('cb-1')]).toEqual([2, 'due']);
+    write();
+    await quiet();
+    expect([await stateOf('cb-1'), await stateOf('cb-2'), sent.length]).toEqual(['delivered', 'delivered', 2]);
+  });
+
+  test.each([
+    ['there are no more of those than of tries', { total: 1 }, 200],
+    ['one that failed keeps its place', {}, 503],
+  ])('%s', async (_, settings, status) => {
+    answers = [status, 200];
+    await sendTwo(settings);
+    expect(sent.length).toBe(1);
+    write();
+    await quiet();
+    expect(sent.length).toBe(2);
   });
 });
 

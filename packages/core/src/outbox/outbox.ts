@@ -159,12 +159,22 @@ export class Outbox {
   async #try(entry: Entry): Promise<void> {
     const { store, log } = this.#options;
     let answered = true;
+    let hasLeft = false;
+    const leave = () => {
+      if (!hasLeft) this.#schedule.leave(entry.host, { answered });
+      hasLeft = true;
+    };
     try {
       const body = await store.dueBody(entry.id);
       if (body === undefined) this.#forget(entry);
       else {
         const verdict = await this.#attempt(entry, body);
         answered = verdict.answered;
+        if (verdict.outcome === 'delivered') {
+          // The receiver is done with it, and can have the next one while this is written down.
+          leave();
+          this.#dispatch();
+        }
         await this.#record(entry, verdict);
       }
     } catch (error) {
@@ -174,7 +184,8 @@ export class Outbox {
       entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
       this.#wake(entry);
     } finally {
-      this.#schedule.release(entry.host, { answered });
+      leave();
+      this.#schedule.release();
       this.#dispatch();
     }
   }

@@ -42,18 +42,18 @@ describe('the schedule', () => {
     const schedule = filled(items);
     expect(taken(schedule)).toEqual(['a0', 'a1', 'a2', 'a3']);
     expect(schedule.size).toBe(2);
-    schedule.release('a', { answered: true });
+    schedule.leave('a', { answered: true });
     expect(taken(schedule)).toEqual(['a4']);
   });
 
   test('gives a host that does not answer a single place until it does', () => {
     const schedule = filled(Array.from({ length: 9 }, (_, index): [string, string] => [`a${index}`, 'a']));
     expect(taken(schedule).length).toBe(4);
-    for (let number = 0; number < 3; number += 1) schedule.release('a', { answered: false });
+    for (let number = 0; number < 3; number += 1) schedule.leave('a', { answered: false });
     expect(taken(schedule)).toEqual([]);
-    schedule.release('a', { answered: false });
+    schedule.leave('a', { answered: false });
     expect(taken(schedule)).toEqual(['a4']);
-    schedule.release('a', { answered: true });
+    schedule.leave('a', { answered: true });
     expect(taken(schedule)).toEqual(['a5', 'a6', 'a7', 'a8']);
   });
 
@@ -63,7 +63,9 @@ describe('the schedule', () => {
       { total: 3 },
     );
     expect(taken(schedule)).toEqual(['x0', 'x1', 'x2']);
-    schedule.release('host-1', { answered: true });
+    schedule.leave('host-1', { answered: true });
+    expect(taken(schedule)).toEqual([]);
+    schedule.release();
     expect(taken(schedule)).toEqual(['x3']);
   });
 

@@ -42,7 +42,7 @@ export class Schedule<Item extends Scheduled> {
     this.#place(host);
   }
 
-  /** The next one, which now has a place until `release`; `undefined` when nobody's turn has come. */
+  /** The next one, which now has a place at its host and one among all; `undefined` when nobody's turn has come. */
   next(): Item | undefined {
     if (this.#running >= this.#total) return undefined;
     for (const turn of this.#ready) {
@@ -52,17 +52,16 @@ export class Schedule<Item extends Scheduled> {
       host.running++;
       this.#running++;
       // Behind all others, for its next turn.
-      this.#leave(host);
+      this.#unplace(host);
       this.#place(host);
       return item;
     }
     return undefined;
   }
 
-  /** Gives the place back. `answered`: whether the host did; one that did not gets a single place until it does. */
-  release(name: string, { answered }: { answered: boolean }): void {
+  /** Gives the place at the host back. `answered`: whether it did; one that did not gets a single place until it does. */
+  leave(name: string, { answered }: { answered: boolean }): void {
     const host = this.#hosts.get(name);
-    this.#running--;
     if (host === undefined) return;
     host.running--;
     host.places = answered ? this.#perHost : 1;
@@ -70,6 +69,11 @@ export class Schedule<Item extends Scheduled> {
     const isIdle = host.running === 0 && host.queues.every((queue) => queue.length === 0);
     // One that does not answer is remembered, as long as they are not too many.
     if (isIdle && (answered || this.#hosts.size > MAX_IDLE_HOSTS)) this.#hosts.delete(name);
+  }
+
+  /** Gives the place among all back. */
+  release(): void {
+    this.#running--;
   }
 
   /** Takes those out that are not wanted any more. */
@@ -87,12 +91,12 @@ export class Schedule<Item extends Scheduled> {
     const level = host.running < host.places ? host.queues.findIndex((queue) => queue.length > 0) : -1;
     const turn = level === -1 ? undefined : this.#ready[level];
     if (turn === host.turn) return;
-    this.#leave(host);
+    this.#unplace(host);
     turn?.add(host);
     host.turn = turn;
   }
 
-  #leave(host: Host<Item>): void {
+  #unplace(host: Host<Item>): void {
     host.turn?.delete(host);
     host.turn = undefined;
   }
