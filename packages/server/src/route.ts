@@ -60,8 +60,8 @@ export interface InboundRequest {
 /** What goes back: one body, or a stream of chunks that is pulled only as fast as the peer reads. */
 export interface Answer {
   readonly status: number;
-  /** These win over the kernel's own, whatever their case. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** These win over the kernel's own. Each name as it is usually written, `Content-Type`: that is how they are compared. */
+  readonly headers?: Readonly<Record<Capitalize<string>, string>>;
   readonly json?: Json;
   readonly text?: string;
   /** Written to the raw response chunk by chunk; the next one is pulled when the socket has drained. */

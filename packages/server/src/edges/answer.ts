@@ -57,29 +57,20 @@ export interface Delivery {
 
 /** Name and value in turn, which Node writes as they are. What the answer says itself wins. */
 export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'fields' | 'retryAfter'>): string[] {
-  const { status, headers } = answer;
-  const fields = ['X-Content-Type-Options', 'nosniff', ...how.fields];
-  const said = headers === undefined ? NOTHING : pushAll(fields, headers);
-  if (!said.has('content-type')) {
+  const { status, headers = NO_HEADERS } = answer;
+  const fields = ['X-Content-Type-Options', 'nosniff'];
+  for (const field of how.fields) fields.push(field);
+  for (const name in headers) fields.push(name, headers[name as Capitalize<string>] as string);
+  if (headers['Content-Type'] === undefined) {
     if (answer.json !== undefined) fields.push('Content-Type', 'application/json');
     else if (answer.text !== undefined) fields.push('Content-Type', 'text/plain; charset=utf-8');
   }
-  if (how.personal && !said.has('cache-control')) fields.push('Cache-Control', 'no-store');
-  if (status === 401 && !said.has('www-authenticate')) fields.push('WWW-Authenticate', 'Bearer');
-  if ((status === 429 || status === 503) && !said.has('retry-after')) {
+  if (how.personal && headers['Cache-Control'] === undefined) fields.push('Cache-Control', 'no-store');
+  if (status === 401 && headers['WWW-Authenticate'] === undefined) fields.push('WWW-Authenticate', 'Bearer');
+  if ((status === 429 || status === 503) && headers['Retry-After'] === undefined) {
     fields.push('Retry-After', String(Math.max(1, Math.ceil(how.retryAfter ?? 1))));
   }
   return fields;
-}
-
-/** Adds the headers to the fields and gives back their names in lower case. */
-function pushAll(fields: string[], headers: Readonly<Record<string, string>>): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [name, value] of Object.entries(headers)) {
-    names.add(name.toLowerCase());
-    fields.push(name, value);
-  }
-  return names;
 }
 
 /** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
@@ -119,5 +110,5 @@ function release(iterator: AsyncIterator<string>): void {
 
 function ignore(): void {}
 
-const NOTHING: ReadonlySet<string> = new Set();
+const NO_HEADERS: NonNullable<Answer['headers']> = {};
 const LONG = 4096;

@@ -34,12 +34,18 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Ui
       request.off('data', take).pause();
       resolve(tooLarge(maxBytes));
     };
-    // The first to come decides; those behind it find the promise settled.
-    const giveUp = () => resolve(undefined);
+    // The first to come decides. Every request is closed at last, and to settle a promise twice is told to Node, at some cost.
+    let isOver = false;
+    const giveUp = () => {
+      if (!isOver) resolve(undefined);
+    };
     if (request.destroyed) giveUp();
     request
       .on('data', take)
-      .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)))
+      .on('end', () => {
+        isOver = true;
+        resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
+      })
       .on('close', giveUp)
       .on('error', giveUp);
   });
