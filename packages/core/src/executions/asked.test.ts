@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AskedReader } from './asked.ts';
+import { AskedReader, requestText } from './asked.ts';
 
 const reader = new AskedReader();
 const upper =
@@ -7,6 +7,23 @@ const upper =
 const begin = (id: string) => `{"type":"beginExecution","executionId":${JSON.stringify(id)},"operationOrder":["a"]}`;
 
 describe('a workflow that comes again under another id', () => {
+  test.each([
+    ['plain', upper, {}],
+    ['with options', upper, { onError: 'continue', timeout_ms: 5 }],
+    [
+      'with all that has to be escaped',
+      upper.replace('"x"', JSON.stringify('\\ " \n é \u2028 "executionId":"e0"')),
+      {},
+    ],
+  ] as const)('%s, is recorded as it was written', (_, lines, options) => {
+    for (const id of ['e1', 'e2', ' e3', 'a-longer-name_4']) {
+      const workflow = `${lines}\n${begin(id).replace('" ', ' "')}`;
+      const recorded = JSON.parse(requestText(asked(workflow, options)));
+      expect(recorded).toEqual({ workflow, ...options });
+      expect(reader.read(recorded)).toMatchObject({ ok: true, asked: { workflow: { executionId: id.trim() } } });
+    }
+  });
+
   test('is the same but for its id and its text', () => {
     const [one, other] = [asked(`${upper}\n${begin('e1')}`), asked(`${upper}\n${begin('e2')}`)];
     expect(other).toEqual({
@@ -47,7 +64,7 @@ describe('a workflow that comes again under another id', () => {
   });
 });
 
-function asked(workflow: string, options: { readonly onError?: 'continue' } = {}) {
+function asked(workflow: string, options: { readonly onError?: 'continue'; readonly timeout_ms?: number } = {}) {
   const read = reader.read({ workflow, ...options });
   if (!read.ok) throw new Error(JSON.stringify(read));
   return read.asked;

@@ -11,7 +11,15 @@ export interface Asked {
   /** What was tolerated in reading it. */
   readonly warnings: readonly Issue[];
   /** The same object for all that are the same but for their execution id, where that was easy to see. */
-  readonly kind?: object;
+  readonly kind?: WorkflowKind;
+}
+
+/** What need not be found out again for a workflow that comes under another id. */
+export interface WorkflowKind {
+  /** What is recorded of it, before its id and behind it. */
+  readonly request: readonly [before: string, behind: string];
+  /** Whether its plan stays true whatever was stored and whichever credentials there are. */
+  readonly isSelfContained: boolean;
 }
 
 /** `failure`: it is no such body. `issues`: it is one, and the lines in it are wrong, which `validate` tells as its result. */
@@ -46,7 +54,7 @@ export class AskedReader {
     }
     const outcome = this.#readAnew(json, text);
     if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
-    const asked = { ...outcome.asked, kind: {} };
+    const asked = { ...outcome.asked, kind: kindOf(outcome.asked, named) };
     this.#known.set(name, asked);
     return { ok: true, asked };
   }
@@ -67,19 +75,40 @@ export class AskedReader {
  * The id of the execution, and the lines without it. Agents send the same workflow again and again under new ids: reading
  * it once is enough.
  */
-function withoutId(text: string): { readonly id: string; readonly rest: string } | undefined {
+function withoutId(text: string): Named | undefined {
   if (text.length > LONGEST_KNOWN) return undefined;
   const at = text.lastIndexOf('"executionId"');
   if (at === -1) return undefined;
   EXECUTION_ID.lastIndex = at;
   const [written, id] = EXECUTION_ID.exec(text) ?? [];
   if (written === undefined || id === undefined) return undefined;
-  // A line break cannot stand there in JSON: no other workflow is written like this.
-  return { id, rest: `${text.slice(0, at)}\n${text.slice(at + written.length)}` };
+  const end = at + written.length - '"'.length;
+  const [before, behind] = [text.slice(0, end - id.length), text.slice(end)];
+  // A line break cannot stand in a string of JSON: no other workflow is written like this.
+  return { id, before, behind, rest: `${before}\n${behind}` };
+}
+
+interface Named {
+  readonly id: string;
+  readonly before: string;
+  readonly behind: string;
+  readonly rest: string;
+}
+
+function kindOf({ text, options, warnings }: Asked, named: Named): WorkflowKind {
+  const before = JSON.stringify({ workflow: named.before });
+  const behind = JSON.stringify({ workflow: named.behind, ...options } satisfies JsonObject);
+  return {
+    request: [before.slice(0, -'"}'.length), behind.slice('{"workflow":"'.length)],
+    // Escapes can spell both.
+    isSelfContained: warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text),
+  };
 }
 
 /** What is recorded, so that a restart can read it again. */
-export function requestText({ text, options }: Asked): string {
+export function requestText({ text, options, workflow: { executionId }, kind }: Asked): string {
+  // An id has nothing in it that JSON writes in another way.
+  if (kind !== undefined) return `${kind.request[0]}${executionId}${kind.request[1]}`;
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }
 

@@ -41,7 +41,7 @@ export class Planner {
     const longest = limits.max_timeout_ms;
     if ((asked.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
     const { kind } = asked;
-    const plans = kind !== undefined && dependsOnNothingElse(asked) ? this.#plansFor(principal) : undefined;
+    const plans = kind?.isSelfContained === true ? this.#plansFor(principal) : undefined;
     const known = kind && plans?.get(kind);
     if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
     const outcome = compilePlan(asked.workflow, {
@@ -119,11 +119,6 @@ export function refusalOf(findings: readonly Finding[]): Failure {
     { issues: errors, ...(first?.operationId !== undefined && { operationId: first.operationId }) },
     `The workflow cannot run: ${first?.message ?? 'it is not valid'}.`,
   );
-}
-
-/** What was kept and which credentials there are changes; a plan that asks neither stays true. Escapes can spell both. */
-function dependsOnNothingElse({ text, warnings }: Asked): boolean {
-  return warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text);
 }
 
 function tooLong(longest: number): Finding {
