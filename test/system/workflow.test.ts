@@ -42,6 +42,35 @@ const filterActive = {
 };
 const ACTIVE = USERS.filter(({ status }) => status === 'active');
 
+describe('a result that is long', () => {
+  const rows = Array.from({ length: 20_000 }, (_, index) => ({ name: `é ${index}`, points: index, status: 'active' }));
+  api.answers('GET /many', rows);
+  const long = () =>
+    workflowOf({
+      'fetch-users': { ApiCall: { method: 'GET', url: `${api.url}/many`, outputPath: '/workflow/users' } },
+      'filter-active': filterActive,
+    });
+
+  test('is answered whole and with its length, as it is read later', async () => {
+    const answer = await ann.post('execute', { workflow: long() });
+    const text = await answer.text();
+    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(text)));
+    const result = JSON.parse(text);
+    expect(result).toMatchObject({ status: 'success', results: { 'fetch-users': rows, 'filter-active': rows } });
+    const kept = await ann.get(`executions/${result.execution_id}`);
+    expect(kept).toEqual({ status: 200, json: result });
+  });
+
+  test('is the last thing told to who watches', async () => {
+    const answer = await ann.post('execute', { workflow: long() }, { headers: { accept: 'text/event-stream' } });
+    const last = (await answer.text()).split('\n').findLast((line) => line.startsWith('data: ')) ?? '';
+    expect(JSON.parse(last.slice('data: '.length))).toMatchObject({
+      event: 'execution-finished',
+      result: { status: 'success', results: { 'filter-active': rows } },
+    });
+  });
+});
+
 describe('the examples of the spec', () => {
   test('example 1: one API call', async () => {
     const call = { ApiCall: { method: 'GET', url: `${api.url}/data`, outputPath: '/workflow/data' } };

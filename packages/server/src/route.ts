@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Principal } from '@dragoman/core';
+import type { LongText, Principal } from '@dragoman/core';
 import type { Failure, Json, JsonSchema } from '@dragoman/protocols';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 
@@ -64,6 +64,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<Capitalize<string>, string>>;
   readonly json?: Json;
   readonly text?: string;
+  /** The same where it is long: written no faster than the peer reads, and told with its length. */
+  readonly longText?: LongText;
   /** Written to the raw response chunk by chunk; the next one is pulled when the socket has drained. */
   readonly stream?: AsyncIterable<string>;
 }

@@ -1,3 +1,4 @@
+import type { LongText } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { type ExecutionEvent, type LiveExecution, pastEvents } from './live-execution.ts';
 
@@ -5,7 +6,7 @@ import { type ExecutionEvent, type LiveExecution, pastEvents } from './live-exec
 export interface Begun {
   readonly executionId: string;
   /** How it ended, as JSON text, as soon as that is recorded. */
-  result(): Promise<string>;
+  result(): Promise<string | LongText>;
   /** What is told after a number, to the end. */
   events(after: number): AsyncIterable<ExecutionEvent>;
 }

@@ -2,6 +2,7 @@ import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
+import { isLong } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -297,7 +298,7 @@ export class Executions {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(live.row, run, endedAt);
     const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
-    if (earlier === undefined) live.finish(run.status, wholeText(result));
+    if (earlier === undefined) live.finish(run.status, isLong(result) ? result : wholeText(result));
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     else live.finish(earlier.end.status, earlier.end.result);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Limiter } from '../limits/limiter.ts';
+import { stringOf } from '../long-text.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import type { ExecutionRow } from '../store/executions.ts';
@@ -23,7 +24,7 @@ test('one that only reads is recorded once, with its end, before it is answered'
   const { execute, answer, writes, find } = workflows();
   const running = execute(get, 'e1');
   await answer('[1]');
-  const result = JSON.parse(await running);
+  const result = JSON.parse(await stringOf(await running));
   expect(result).toMatchObject({ execution_id: 'e1', status: 'success', results: { fetch: [1] } });
   expect(writes).toEqual(['accept ended']);
   expect(JSON.parse((await find('e1')) ?? '')).toEqual(result);
@@ -129,7 +130,7 @@ test('one whose end cannot be recorded waits for the store, says so once, and do
       return writes;
     })
     .toEqual(['accept', 'finish', 'finish', 'finish', 'finish']);
-  expect(JSON.parse(await running)).toMatchObject({ status: 'success', results: { send: [1] } });
+  expect(JSON.parse(await stringOf(await running))).toMatchObject({ status: 'success', results: { send: [1] } });
   expect(requests).toHaveLength(1);
   expect(log.lines).toMatchObject([
     { level: 'warn', message: 'an execution could not be recorded yet', fields: { execution_id: 'e1' } },

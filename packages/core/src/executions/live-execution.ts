@@ -1,4 +1,5 @@
 import { Ending } from '../ending.ts';
+import { type LongText, stringOf } from '../long-text.ts';
 import type { Principal } from '../principal.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
@@ -20,17 +21,17 @@ export class LiveExecution {
   /** Ends it. */
   readonly ending = new Ending();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
-  readonly ended: Promise<string>;
+  readonly ended: Promise<string | LongText>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
   recording: Promise<ExecutionAccepted> | undefined;
   #journal: EffectJournal | undefined;
   /** Written out only when somebody reads them: most executions nobody watches. */
   #events: Progress[] = [];
-  #end: { readonly status: string; readonly result: string } | undefined;
+  #end: { readonly status: string; readonly result: string | LongText } | undefined;
   #broken: unknown;
   #closing = false;
   #wake: (() => void)[] = [];
-  #resolve: (result: string) => void = () => {};
+  #resolve: (result: string | LongText) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
   constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
@@ -69,7 +70,7 @@ export class LiveExecution {
     return `[${text}]`;
   }
 
-  finish(status: string, result: string): void {
+  finish(status: string, result: string | LongText): void {
     this.#end = { status, result };
     this.#resolve(result);
     this.#wakeReaders();
@@ -95,7 +96,8 @@ export class LiveExecution {
         }
       } else if (this.#end !== undefined) {
         const { status, result } = this.#end;
-        if (next <= this.#events.length) yield endEvent(this.#events.length, this.row.executionId, status, result);
+        if (next > this.#events.length) return;
+        yield endEvent(this.#events.length, this.row.executionId, status, await stringOf(result));
         return;
       } else if (this.#broken !== undefined) {
         throw this.#broken;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { BriefWriter, wholeText } from '../brief-text.ts';
+import { isLong, stringOf } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { type EndedRun, resultText } from './result.ts';
 
@@ -46,6 +47,15 @@ test('what is kept of it is put together to the same text', () => {
   expect(textOf(rowAt(0), ended, 5)).toBe(textOf(rowAt(0), { ...ended, results: wholeText(results) }, 5));
 });
 
+test('long results stay bytes, with the rest around them', async () => {
+  const ended: EndedRun = { ...run, results: new TextEncoder().encode('{"a":"é"}'), skipped: ['c'] };
+  const result = resultText(rowAt(0), ended, 5);
+  if (!isLong(result)) throw new Error('it is not long');
+  expect(result.parts[1]).toBe(ended.results);
+  expect(await stringOf(result)).toBe(textOf(rowAt(0), { ...ended, results: '{"a":"é"}' }, 5));
+});
+
 function textOf(...ended: Parameters<typeof resultText>): string {
-  return wholeText(resultText(...ended));
+  const text = resultText(...ended);
+  return isLong(text) ? '' : wholeText(text);
 }

@@ -1,11 +1,12 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { type BriefText, textBetween } from '../brief-text.ts';
+import { type LongText, longBetween } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
 /** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */
-export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | BriefText {
+export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | BriefText | LongText {
   const { status, results, skipped, errors } = run;
   // An id, a status and a time are words without anything to escape.
   const head = `{"execution_id":"${row.executionId}","status":"${status}","results":`;
@@ -15,7 +16,8 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
   tail += `,"started_at":"${timeText(row.acceptedAt)}","completed_at":"${timeText(endedAt)}"`;
   if (errors.length > 0) tail += `,"error":${JSON.stringify(errors[0])}`;
   if (errors.length > 1) tail += `,"errors":${JSON.stringify(errors)}`;
-  return textBetween(head, results, `${tail}}`);
+  tail += '}';
+  return results instanceof Uint8Array ? longBetween(head, results, tail) : textBetween(head, results, tail);
 }
 
 /** As ISO 8601. Those of one second differ in three digits only, and there are many. */

@@ -1,4 +1,5 @@
 import type { BriefText } from '../brief-text.ts';
+import type { LongText } from '../long-text.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
 export interface ExecutionKey {
@@ -30,7 +31,7 @@ export interface ExecutionEnd {
 
 /** An end as it is recorded; who reads it has the result whole. */
 export interface NewEnd extends Omit<ExecutionEnd, 'result'> {
-  readonly result: string | BriefText;
+  readonly result: string | BriefText | LongText;
 }
 
 /** One that has ended is recorded with its end. */

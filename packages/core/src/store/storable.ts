@@ -1,8 +1,9 @@
 import type { FrameRow, RequestKey } from './store.ts';
 
 /** Refuses text that a database would cut off or refuse itself. JSON text never has it: it writes `\u0000`. */
-export function requireStorable(...texts: readonly (string | null)[]): void {
-  if (texts.some((text) => text?.includes('\0'))) throw new Error('text with a NUL character cannot be stored');
+export function requireStorable(...texts: readonly (string | Uint8Array | null)[]): void {
+  if (texts.some((text) => (typeof text === 'string' ? text.includes('\0') : text?.includes(0))))
+    throw new Error('text with a NUL character cannot be stored');
 }
 
 /** Only we can get that wrong: an answer without its end would never get one. */

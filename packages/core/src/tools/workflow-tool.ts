@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import type { Begun } from '../executions/begun.ts';
+import { stringOf } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -31,7 +32,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       if (signal.aborted) cancel();
       try {
         await follow(execution, call);
-        return outcomeOf(JSON.parse(await execution.result()) as JsonObject);
+        return outcomeOf(JSON.parse(await stringOf(await execution.result())) as JsonObject);
       } finally {
         signal.removeEventListener('abort', cancel);
       }

@@ -58,12 +58,12 @@ export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'b
 
 export type PortedValue = string | { readonly credential: string };
 
-/** As `RunResult`, with the results as the JSON text of one object. */
+/** As `RunResult`, with the results as the JSON text of one object; as bytes where they are long. */
 export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
-  readonly results: string | BriefText;
+  readonly results: string | BriefText | Uint8Array;
 }
 
-/** A result on its way from the thread. */
+/** A result on its way from the thread. Its bytes lie in memory that threads share: however many there are, none is copied. */
 export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }

@@ -6,6 +6,7 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { planOf } from '../../test-support/workflow-plan.ts';
 import { wholeText } from '../brief-text.ts';
 import { CredentialUse } from '../gate/gate.ts';
+import { SLICE } from '../long-text.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import { loadOperations } from './load-operations.ts';
@@ -208,6 +209,19 @@ describe('executions in threads', () => {
     expect(log.lines).toEqual([]);
   });
 
+  test('long results come as bytes that were copied nowhere', async () => {
+    const text = 'é'.repeat(SLICE);
+    const plan = planOf({ fetch: fetched });
+    const { status, results } = await pool.run(plan, {
+      effects: new RecordedEffects(() => answered(text)),
+      timeoutMs: 20_000,
+    });
+    expect(status).toBe('success');
+    if (!(results instanceof Uint8Array)) return expect.unreachable('they are no bytes');
+    expect(results.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(Buffer.from(results).toString() === JSON.stringify({ fetch: text })).toBe(true);
+  });
+
   test('a pool that is closed ends what runs in it', async () => {
     const short = new WorkflowPool(options);
     const pending = short.run(double, { effects: new RecordedEffects(() => new Promise(() => {})), timeoutMs: 20_000 });
@@ -217,5 +231,6 @@ describe('executions in threads', () => {
 });
 
 function textOf({ results }: PoolResult): string {
+  if (results instanceof Uint8Array) throw new Error('the results are long');
   return wholeText(results);
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
+import { SLICE } from '../long-text.ts';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { Progress } from './effects.ts';
@@ -11,7 +12,6 @@ import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { type RunOptions, runPlan } from './run.ts';
 import { workflowError } from './step-error.ts';
-import { textInTurns } from './text-in-turns.ts';
 import { Turns } from './turns.ts';
 
 export interface PoolOptions {
@@ -260,9 +260,13 @@ export class WorkflowPool {
 
   /** It has ended in its thread, which has room for another from here on. */
   #finish(job: Job, result: PortedResult): void {
-    this.#leave(job);
-    textInTurns(result.results).then((results) => job.settle({ ...result, results }));
-    this.#assign();
+    const { results } = result;
+    const { buffer, byteOffset, byteLength } = results;
+    const isLong = byteLength > SLICE;
+    this.#settle(job, {
+      ...result,
+      results: isLong ? results : Buffer.from(buffer, byteOffset, byteLength).toString(),
+    });
   }
 
   #settle(job: Job, result: PoolResult): void {

@@ -81,10 +81,9 @@ async function serve(): Promise<void> {
     });
     runs.delete(run);
     const text = tellable(() => wholeText(resultsText(results, written)));
-    const bytes = new TextEncoder().encode(text ?? '{}');
     const told =
       text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
-    say({ kind: 'end', run, result: { ...told, results: bytes, skipped, used } }, bytes);
+    say({ kind: 'end', run, result: { ...told, results: sharedBytes(text ?? '{}'), skipped, used } });
   };
 
   const take = (message: ToWorker): void => {
@@ -113,6 +112,12 @@ function tellable(write: () => string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function sharedBytes(text: string): Uint8Array {
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
+  bytes.write(text);
+  return bytes;
 }
 
 /** The world, as far away as the main thread. */

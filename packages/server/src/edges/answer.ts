@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { lengthOf, slicesOf } from '@dragoman/core';
 import type { Answer } from '../route.ts';
 
 /**
@@ -12,6 +13,10 @@ export function writeAnswer(response: ServerResponse, answer: Answer, how: Deliv
     // The peer should know that its stream is open before the first record is there.
     response.flushHeaders();
     return pump(response, answer.stream, how.stallMs);
+  }
+  if (answer.longText !== undefined) {
+    response.writeHead(answer.status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
+    return pump(response, slicesOf(answer.longText), how.stallMs);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const length = Buffer.byteLength(text);
@@ -74,7 +79,11 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 }
 
 /** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
-async function pump(response: ServerResponse, stream: AsyncIterable<string>, stallMs: number): Promise<void> {
+async function pump(
+  response: ServerResponse,
+  stream: AsyncIterable<string | Uint8Array>,
+  stallMs: number,
+): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;
   const onClose = () => {
@@ -85,13 +94,13 @@ async function pump(response: ServerResponse, stream: AsyncIterable<string>, sta
   const { socket } = response;
   // `destroyed` is also how Node marks a response whose peer went before we began.
   while (!response.destroyed && response.req.method !== 'HEAD') {
-    const next = await new Promise<IteratorResult<string> | undefined>((resolve, reject) => {
+    const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);
       iterator.next().then(resolve, reject);
     });
     if (next === undefined || response.destroyed) return;
     if (next.done === true) break;
-    if (next.value === '' || response.write(next.value)) continue;
+    if (next.value.length === 0 || response.write(next.value)) continue;
     socket?.setTimeout(stallMs);
     await new Promise<void>((resolve) => {
       wake = resolve;
@@ -104,7 +113,7 @@ async function pump(response: ServerResponse, stream: AsyncIterable<string>, sta
   response.end();
 }
 
-function release(iterator: AsyncIterator<string>): void {
+function release(iterator: AsyncIterator<string | Uint8Array>): void {
   iterator.return?.().then(ignore, ignore);
 }
 

@@ -86,7 +86,9 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  return { status: 200, headers: { ...location, 'Content-Type': 'application/json' }, text: await begun.result() };
+  const result = await begun.result();
+  const answer = { status: 200, headers: { ...location, 'Content-Type': 'application/json' } };
+  return typeof result === 'string' ? { ...answer, text: result } : { ...answer, longText: result };
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */

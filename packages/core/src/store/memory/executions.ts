@@ -1,4 +1,5 @@
 import { wholeText } from '../../brief-text.ts';
+import { isLong } from '../../long-text.ts';
 import type {
   EffectRow,
   ExecutionAccepted,
@@ -164,7 +165,8 @@ interface Recorded {
 }
 
 function wholeEnd(end: NewEnd): ExecutionEnd {
-  return { ...end, result: wholeText(end.result) };
+  const { result } = end;
+  return { ...end, result: isLong(result) ? Buffer.concat(result.parts).toString() : wholeText(result) };
 }
 
 function nameOfExecution({ owner, executionId }: ExecutionKey): string {

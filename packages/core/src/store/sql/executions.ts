@@ -126,11 +126,12 @@ export function executionWrites(database: Database) {
   const openUp = database.prepare('INSERT INTO open_executions (execution) VALUES (?)');
   const end = database.prepare(`
     INSERT INTO execution_ends (execution, status, result, events, ended_at, repeats, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?)`);
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
-  function endWith(id: number, [status, result, events, endedAt, repeats]: EndValues): void {
+  function endWith(id: number, [status, told, events, endedAt, repeats]: EndValues): void {
+    const result = typeof told === 'string' ? told : Buffer.concat(told);
     requireStorable(result, events, repeats);
     const checksum = checksumOfEnd({ status, result, events, endedAt, repeats });
     end.run(id, status, result, events, endedAt, repeats, checksum);
@@ -231,6 +232,9 @@ interface StoredEnd extends ExecutionEnd {
   readonly repeats: string | null;
 }
 
+/** A long result comes as bytes, and is the same text in the database. */
+type NewStoredEnd = Omit<StoredEnd, 'result'> & { readonly result: string | Uint8Array };
+
 interface StoredEffect extends EffectRow {
   readonly checksum: number;
 }
@@ -247,7 +251,7 @@ function checksumOf(row: Pick<ExecutionRow, 'owner' | 'executionId' | 'digest' |
   return [row.owner, row.executionId, row.digest, row.request].reduce((sum, text) => crc32(text, sum), 0);
 }
 
-function checksumOfEnd({ status, result, events, endedAt, repeats }: StoredEnd): number {
+function checksumOfEnd({ status, result, events, endedAt, repeats }: NewStoredEnd): number {
   const texts = crc32(events, crc32(result, crc32(`${status},${endedAt}`)));
   return repeats === null ? texts : crc32(repeats, texts);
 }

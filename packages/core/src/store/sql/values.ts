@@ -1,3 +1,4 @@
+import { isLong } from '../../long-text.ts';
 import type { NewEnd, NewExecution } from '../executions.ts';
 import type { FrameRow, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
@@ -55,7 +56,7 @@ export function executionValues(row: NewExecution): ExecutionValues {
 
 export type EndValues = readonly [
   status: string,
-  result: string,
+  result: string | readonly Uint8Array[],
   events: string,
   endedAt: number,
   repeats: string | null,
@@ -63,5 +64,6 @@ export type EndValues = readonly [
 
 export function endValues({ status, result, events, endedAt }: NewEnd): EndValues {
   if (typeof result === 'string') return [status, result, events, endedAt, null];
+  if (isLong(result)) return [status, result.parts, events, endedAt, null];
   return [status, result.text, events, endedAt, result.repeats];
 }

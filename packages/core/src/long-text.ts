@@ -1,0 +1,55 @@
+/**
+ * A text that is long, as UTF-8, in parts that stand behind each other. As a string it would lie in the heap of the main
+ * thread, and to make it, to hand it on and to forget it would each hold up everybody.
+ */
+export interface LongText {
+  readonly parts: readonly Uint8Array[];
+}
+
+export function isLong(text: string | object): text is LongText {
+  return typeof text === 'object' && 'parts' in text;
+}
+
+/** What lies in memory already, between two other texts. */
+export function longBetween(head: string, bytes: Uint8Array, tail: string): LongText {
+  return { parts: [Buffer.from(head), bytes, Buffer.from(tail)] };
+}
+
+/** In bytes. */
+export function lengthOf({ parts }: LongText): number {
+  return parts.reduce((total, part) => total + part.byteLength, 0);
+}
+
+/** Its bytes, some at a time. */
+export async function* slicesOf({ parts }: LongText): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const part of parts) {
+    for (let at = 0; at < part.byteLength; at += SLICE) yield part.subarray(at, at + SLICE);
+  }
+}
+
+/** For who needs the string all the same: a slice is decoded in each turn of the loop, and others have theirs in between. */
+export async function stringOf(text: string | LongText): Promise<string> {
+  if (typeof text === 'string') return text;
+  let whole = '';
+  for (const part of text.parts) {
+    const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+    for (let at = 0; at < bytes.length; ) {
+      if (whole.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      const end = wholeCharacters(bytes, at + SLICE);
+      whole += bytes.toString('utf8', at, end);
+      at = end;
+    }
+  }
+  return whole;
+}
+
+/** A place to cut: not inside of a character. */
+function wholeCharacters(bytes: Buffer, at: number): number {
+  if (at >= bytes.length) return bytes.length;
+  let end = at;
+  while (((bytes[end] as number) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+/** Half a millisecond's work. What is no longer need not be taken to pieces. */
+export const SLICE = 524_288;
