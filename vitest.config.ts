@@ -5,7 +5,8 @@ const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] }
 
 /** Tests run from source. Slow is not wrong: these machines are shared, so only what hangs is cut off. */
 function project(name: string, include: string[], more: TestProjectInlineConfiguration['test'] = {}) {
-  return { resolve, ssr: { resolve }, test: { name, include, testTimeout: 60_000, hookTimeout: 60_000, ...more } };
+  const patience = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 30_000 } } };
+  return { resolve, ssr: { resolve }, test: { name, include, ...patience, ...more } };
 }
 
 /**

@@ -15,6 +15,13 @@ export function longBetween(head: string, bytes: Uint8Array, tail: string): Long
   return { parts: [Buffer.from(head), bytes, Buffer.from(tail)] };
 }
 
+/** UTF-8 in memory that threads share: however long it is, it is copied for none of them. */
+export function sharedBytes(text: string): Uint8Array {
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
+  bytes.write(text);
+  return bytes;
+}
+
 /** In bytes. */
 export function lengthOf({ parts }: LongText): number {
   return parts.reduce((total, part) => total + part.byteLength, 0);

@@ -45,7 +45,7 @@ function run({
 test('it listens, stops in good order at the first signal, and lets go of the signals', async () => {
   const stop = vi.fn(async () => {});
   const { ended, surroundings, listening } = run({ stop });
-  await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+  await expect.poll(() => listening).toHaveBeenCalledOnce();
   expect(surroundings.out).toBe('{"event":"listening","url":"http://127.0.0.1:1"}\n');
   expect(stop).not.toHaveBeenCalled();
   surroundings.interrupt();
@@ -57,7 +57,7 @@ test('it listens, stops in good order at the first signal, and lets go of the si
 
 test('a second signal does not wait', async () => {
   const { surroundings, listening } = run({ stop: () => new Promise(() => {}) });
-  await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+  await expect.poll(() => listening).toHaveBeenCalledOnce();
   surroundings.interrupt();
   expect(surroundings.exits).toEqual([]);
   surroundings.interrupt();
@@ -73,7 +73,7 @@ test('a signal that comes while it starts is not forgotten', async () => {
 test('when the disk fails, it ends with the reason, whether it runs or drains', async () => {
   for (const draining of [false, true]) {
     const { ended, surroundings, listening, options } = run({ stop: () => new Promise(() => {}) });
-    await vi.waitFor(() => expect(listening).toHaveBeenCalledOnce());
+    await expect.poll(() => listening).toHaveBeenCalledOnce();
     if (draining) surroundings.interrupt();
     options()?.onFatal?.(new Error('fsync failed'));
     const trouble = troubleOf(await ended.catch((error: unknown) => error));
@@ -83,7 +83,7 @@ test('when the disk fails, it ends with the reason, whether it runs or drains', 
 
 test('the admin key is handed over once, also when the start fails after it was made', async () => {
   const started = run({ start: ({ onAdminKey }) => onAdminKey?.('dgm_first') });
-  await vi.waitFor(() => expect(started.listening).toHaveBeenCalledOnce());
+  await expect.poll(() => started.listening).toHaveBeenCalledOnce();
   expect(started.adminKeys).toEqual(['dgm_first']);
   started.surroundings.interrupt();
   await started.ended;

@@ -17,12 +17,10 @@ export function begunNow(live: LiveExecution): Begun {
 }
 
 /** One that has ended, from its record. */
-export function begunBefore(row: ExecutionRow, result: string): Begun {
+export function begunBefore(row: ExecutionRow, result: string | LongText): Begun {
   return {
     executionId: row.executionId,
     result: async () => result,
-    async *events(after) {
-      yield* pastEvents(row, after);
-    },
+    events: (after) => pastEvents(row, after),
   };
 }

@@ -2,7 +2,7 @@ import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
-import { isLong } from '../long-text.ts';
+import { isLong, type LongText } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -117,7 +117,7 @@ export class Executions {
   }
 
   /** An execution of the owner as it is now, as JSON text. */
-  async find(key: ExecutionKey): Promise<string | undefined> {
+  async find(key: ExecutionKey): Promise<string | LongText | undefined> {
     await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));

@@ -27,7 +27,7 @@ test('one that only reads is recorded once, with its end, before it is answered'
   const result = JSON.parse(await stringOf(await running));
   expect(result).toMatchObject({ execution_id: 'e1', status: 'success', results: { fetch: [1] } });
   expect(writes).toEqual(['accept ended']);
-  expect(JSON.parse((await find('e1')) ?? '')).toEqual(result);
+  expect(JSON.parse(await stringOf((await find('e1')) ?? ''))).toEqual(result);
 });
 
 test.each([

@@ -125,7 +125,7 @@ export class LiveExecution {
 }
 
 /** What one that has ended told, read back. */
-export function* pastEvents(row: ExecutionRow, after: number): Generator<ExecutionEvent> {
+export async function* pastEvents(row: ExecutionRow, after: number): AsyncGenerator<ExecutionEvent, void, undefined> {
   if (row.end === null) return;
   const told = JSON.parse(row.end.events) as readonly {
     readonly sequence: number;
@@ -134,7 +134,8 @@ export function* pastEvents(row: ExecutionRow, after: number): Generator<Executi
   for (const one of told) {
     if (one.sequence > after) yield { sequence: one.sequence, event: one.event, data: JSON.stringify(one) };
   }
-  if (told.length > after) yield endEvent(told.length, row.executionId, row.end.status, row.end.result);
+  if (told.length <= after) return;
+  yield endEvent(told.length, row.executionId, row.end.status, await stringOf(row.end.result));
 }
 
 /** One name for an execution among those of everybody. */

@@ -1,5 +1,6 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { stringOf } from '../long-text.ts';
 import type { Permissions } from '../principal.ts';
 import type { ExecutionRow } from '../store/store.ts';
 import { NO_CHANGES } from './changes.ts';
@@ -33,7 +34,7 @@ export async function explainExecution(
       options: redacted(options),
       plan_hash: row.digest,
       effects: effects.map(({ position, key, kind, bytes }) => ({ position, key, kind, bytes: bytes?.length ?? 0 })),
-      result: row.end === null ? null : (JSON.parse(row.end.result) as Json),
+      result: row.end === null ? null : (JSON.parse(await stringOf(row.end.result)) as Json),
     },
     callbacks: [],
   };

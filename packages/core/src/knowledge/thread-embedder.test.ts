@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { nearness } from './embedder.ts';
@@ -14,7 +14,7 @@ test('the installed encoder starts when first asked for, knows what is alike, an
     readied += 1;
   });
   expect(embedder.isReady()).toBe(false);
-  await vi.waitFor(() => expect(readied).toBe(1), { timeout: 30_000 });
+  await expect.poll(() => readied).toBe(1);
 
   const [rain, umbrella, invoice] = await embedder.embed([
     'Will it rain?',
@@ -29,7 +29,7 @@ test('the installed encoder starts when first asked for, knows what is alike, an
   expect(embedder.isReady()).toBe(true);
   clock.pass(2000);
   expect(embedder.isReady()).toBe(false);
-  await vi.waitFor(() => expect(readied).toBe(2), { timeout: 30_000 });
+  await expect.poll(() => readied).toBe(2);
 });
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   };
   await using embedder = new ThreadEmbedder({ clock: new TestClock(), log, start });
   expect(embedder.isReady()).toBe(false);
-  await vi.waitFor(() => expect(log.lines).toHaveLength(1));
+  await expect.poll(() => log.lines).toHaveLength(1);
   expect(embedder.isReady()).toBe(false);
   expect({ starts, lines: log.lines.length }).toEqual({ starts: 1, lines: 1 });
 });
@@ -54,6 +54,6 @@ test('who waits for a thread that dies is told', async () => {
   const code = "parentPort.postMessage({ kind: 'ready' }); parentPort.on('message', () => process.exit(1));";
   const start = () => new Worker(`const { parentPort } = require('node:worker_threads'); ${code}`, { eval: true });
   await using embedder = new ThreadEmbedder({ clock: new TestClock(), log: new SilentLog(), start });
-  await vi.waitFor(() => expect(embedder.isReady()).toBe(true));
+  await expect.poll(() => embedder.isReady()).toBe(true);
   await expect(embedder.embed(['a text'])).rejects.toThrow('the encoder has ended');
 });

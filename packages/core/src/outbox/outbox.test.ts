@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
 import { failure } from '@dragoman/protocols';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -206,7 +206,7 @@ describe('while the disk is slow', () => {
     outbox = opened({ perHost: 1, ...settings });
     for (const id of ['cb-1', 'cb-2']) await store.outbox.add(delivery({ id }));
     await outbox.start();
-    await vi.waitFor(() => expect(sent.length).toBeGreaterThan(0));
+    await expect.poll(() => sent.length).toBeGreaterThan(0);
     // Signatures are made in the order they are asked for: with this one, that of a second try would be there too.
     for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     await signatures.sign(generateKeyPairSync('ed25519').privateKey, 'the last');

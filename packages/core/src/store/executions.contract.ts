@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
 import { BriefWriter } from '../brief-text.ts';
-import { longBetween } from '../long-text.ts';
+import { longBetween, SLICE, sharedBytes, stringOf } from '../long-text.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
@@ -46,18 +46,22 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.accept(later)).toStrictEqual({ repeat: true, row: { ...later, end } });
       });
 
-      test('a long result, in bytes that threads share, is given back as text', async () => {
-        const bytes = Buffer.from(new SharedArrayBuffer(64));
-        bytes.write('{"é":"€😀"}');
-        const result = longBetween('["<",', bytes.subarray(0, Buffer.byteLength('{"é":"€😀"}')), ',"é"]');
-        const end = { ...END, result: '["<",{"é":"€😀"},"é"]' };
-        const atOnce = { ...execution({ executionId: 'long-at-once' }), end: { ...END, result } };
-        const later = execution({ executionId: 'long-later' });
+      test.each([
+        ['few', 1],
+        ['many', SLICE],
+      ])('a result in %s bytes that threads share is given back as the same text', async (name, times) => {
+        const text = `{"é":"${'€😀'.repeat(times)}"}`;
+        const end = { ...END, result: longBetween('["<",', sharedBytes(text), ',"é"]') };
+        const atOnce = { ...execution({ executionId: `${name}-at-once` }), end };
+        const later = execution({ executionId: `${name}-later` });
         await store.executions.accept(atOnce);
         await store.executions.accept(later);
-        await store.executions.finish(later, [], { ...END, result });
-        expect((await store.executions.find(atOnce))?.end).toStrictEqual(end);
-        expect((await store.executions.find(later))?.end).toStrictEqual(end);
+        await store.executions.finish(later, [], end);
+        for (const row of [atOnce, later]) {
+          const found = (await store.executions.find(row))?.end;
+          expect(found).toMatchObject({ status: END.status, events: END.events, endedAt: END.endedAt });
+          expect((await stringOf(found?.result ?? '')) === `["<",${text},"é"]`).toBe(true);
+        }
       });
 
       test('what was accepted is found, field by field, and under way', async () => {

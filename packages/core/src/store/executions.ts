@@ -23,7 +23,7 @@ export interface ExecutionRow extends ExecutionKey {
 export interface ExecutionEnd {
   readonly status: string;
   /** What its owner is answered, as JSON text. */
-  readonly result: string;
+  readonly result: string | LongText;
   /** What was told while it ran, as JSON text. */
   readonly events: string;
   readonly endedAt: number;
@@ -31,7 +31,7 @@ export interface ExecutionEnd {
 
 /** An end as it is recorded; who reads it has the result whole. */
 export interface NewEnd extends Omit<ExecutionEnd, 'result'> {
-  readonly result: string | BriefText | LongText;
+  readonly result: ExecutionEnd['result'] | BriefText;
 }
 
 /** One that has ended is recorded with its end. */

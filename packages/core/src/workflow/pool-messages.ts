@@ -63,7 +63,7 @@ export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'dig
   readonly results: string | BriefText | Uint8Array;
 }
 
-/** A result on its way from the thread. Its bytes lie in memory that threads share: however many there are, none is copied. */
+/** A result on its way from the thread, in memory that threads share. */
 export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }

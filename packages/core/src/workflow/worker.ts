@@ -1,6 +1,7 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
+import { sharedBytes } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { loadOperations } from './load-operations.ts';
@@ -112,12 +113,6 @@ function tellable(write: () => string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function sharedBytes(text: string): Uint8Array {
-  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
-  bytes.write(text);
-  return bytes;
 }
 
 /** The world, as far away as the main thread. */

@@ -8,6 +8,7 @@ import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
+import { jsonText } from './json-text.ts';
 
 export interface ExecutionContext {
   readonly workflows: Workflows;
@@ -36,7 +37,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       summary: 'How an execution stands, or how it ended.',
       handle: async (request) => {
         const text = await executions.find(keyOf(request));
-        return text === undefined ? NO_EXECUTION : { status: 200, headers: JSON_TYPE, text };
+        return text === undefined ? NO_EXECUTION : jsonText(text);
       },
     },
     {
@@ -126,6 +127,5 @@ function keyOf(request: InboundRequest): { owner: string; executionId: string } 
 
 const NO_EXECUTION = failure('not_found', {}, 'There is no such execution.');
 const RUNNING = failure('conflict', { suggestions: ['cancel it first'] }, 'The execution is running.');
-const JSON_TYPE = { 'Content-Type': 'application/json' };
 const STREAM = ['text/event-stream'] as const;
 const MOST_LISTED = 1000;

@@ -7,6 +7,7 @@ import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 import { eventRecords } from './executions.ts';
+import { jsonText } from './json-text.ts';
 
 export interface WorkflowContext {
   readonly workflows: Workflows;
@@ -86,9 +87,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  const result = await begun.result();
-  const answer = { status: 200, headers: { ...location, 'Content-Type': 'application/json' } };
-  return typeof result === 'string' ? { ...answer, text: result } : { ...answer, longText: result };
+  return jsonText(await begun.result(), location);
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */

@@ -166,7 +166,7 @@ interface Recorded {
 
 function wholeEnd(end: NewEnd): ExecutionEnd {
   const { result } = end;
-  return { ...end, result: isLong(result) ? Buffer.concat(result.parts).toString() : wholeText(result) };
+  return { ...end, result: isLong(result) ? result : wholeText(result) };
 }
 
 function nameOfExecution({ owner, executionId }: ExecutionKey): string {

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { wholeText } from '../../brief-text.ts';
+import { SLICE, sharedBytes } from '../../long-text.ts';
 import type {
   EffectRow,
   ExecutionEnd,
@@ -224,11 +225,13 @@ function checkedExecution(row: StoredExecution): ExecutionRow {
 }
 
 function wholeEnd({ status, result: text, events, endedAt, repeats }: StoredEnd): ExecutionEnd {
-  const result = repeats === null ? text : wholeText({ text, repeats });
+  const whole = repeats === null ? text : wholeText({ text, repeats });
+  const result = whole.length > SLICE ? { parts: [sharedBytes(whole)] } : whole;
   return { status, result, events, endedAt };
 }
 
-interface StoredEnd extends ExecutionEnd {
+interface StoredEnd extends Omit<ExecutionEnd, 'result'> {
+  readonly result: string;
   readonly repeats: string | null;
 }
 

@@ -1,0 +1,8 @@
+import type { LongText } from '@dragoman/core';
+import type { Answer } from '../route.ts';
+
+/** JSON that is written out already. */
+export function jsonText(text: string | LongText, headers: NonNullable<Answer['headers']> = {}): Answer {
+  const answer = { status: 200, headers: { ...headers, 'Content-Type': 'application/json' } };
+  return typeof text === 'string' ? { ...answer, text } : { ...answer, longText: text };
+}
