@@ -10,7 +10,10 @@ export const DOOR_LIMITS = {
   request_ms: atLeast(100, 'For a whole request to arrive; 30000 unless told.'),
   keep_alive_ms: atLeast(100, 'How long an idle connection is kept; 5000 unless told.'),
   connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
-  connections_per_agent: atLeast(1, 'Requests and WebSockets one caller may have open at once; 1000 unless told.'),
+  connections_per_agent: atLeast(
+    1,
+    'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections.',
+  ),
   // Deeper values parse, but can be neither written nor cloned.
   json_depth: { ...atLeast(4, 'How deep JSON at an E2A door may be nested; 64 unless told.'), maximum: 500 },
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),

@@ -25,6 +25,7 @@ import { answeringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs } from './door-limits.ts';
+import { addressGroup } from './edges/address.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
@@ -134,6 +135,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
       const found = options.keyCheck.check(key, address);
       return isFailure(found) ? undefined : found;
     },
+    groupOf: addressGroup,
     count,
     limits: limitsOf(config),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
@@ -149,8 +151,10 @@ export async function openWire(options: WireOptions): Promise<Wire> {
 
 function limitsOf({ wire = {}, limits = {} }: Config) {
   const { max_parallel, max_queued, max_connections, idle_seconds } = wire;
+  const { connections_per_agent } = limits;
   return {
     handshakeMs: identifyMs(limits),
+    ...(connections_per_agent !== undefined && { maxPerCaller: connections_per_agent }),
     ...(max_parallel !== undefined && { maxParallel: max_parallel }),
     ...(max_queued !== undefined && { maxQueued: max_queued }),
     ...(max_connections !== undefined && { maxConnections: max_connections }),

@@ -75,6 +75,7 @@ export class Runs {
     // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
     // everything that can throw: a place that is taken has to be given back.
     const slot = this.#slots.tryTake(admission.agentId);
+    const announced = slot === undefined ? this.#slots.tryWait(admission.agentId, call.principal.id) : undefined;
     const row: RequestRow = {
       owner: call.principal.id,
       requestId,
@@ -90,6 +91,7 @@ export class Runs {
     let early: LiveRun | undefined;
     this.#accepting += 1;
     try {
+      if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row);
       if (slot !== undefined && this.#mayStartEarly(row, call)) {
         early = this.#begin(row, envelope, call, answer, slot, false);
       }
@@ -113,9 +115,16 @@ export class Runs {
       slot?.release();
       throw error;
     } finally {
+      announced?.release();
       this.#accepting -= 1;
       if (this.#accepting === 0) for (const told of this.#allAccepted.splice(0)) told();
     }
+  }
+
+  /** Never after it was accepted: one that is there already gets its answer, however many wait. */
+  async #refuseUnlessKnown(row: RequestRow): Promise<void> {
+    if ((await this.#store.requests.find(row)) !== undefined) return;
+    refuse('busy', { retry_after: 1 }, `Too many requests wait for the agent ${row.agentId}.`);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
@@ -60,6 +60,52 @@ test('who stops waiting takes no slot', async () => {
   held?.release();
   (await stays).release();
   expect(slots.tryTake('a')).toBeDefined();
+});
+
+describe('so many may wait', () => {
+  /** Lets them wait one after the other, and says how many may. */
+  const wait = (slots: Slots, principal: string, count: number) => {
+    let waiting = 0;
+    for (; waiting < count; waiting++) {
+      const announced = slots.tryWait('a', principal);
+      if (announced === undefined) break;
+      void slots.take(request(principal));
+      announced.release();
+    }
+    return waiting;
+  };
+
+  test('of one principal no more than its share, of all together no more than there is room for', () => {
+    const slots = new Slots({ limitOf: () => 1 });
+    slots.tryTake('a');
+    expect(wait(slots, 'many', 2_000)).toBe(1_000);
+    for (let other = 1; other < 10; other++) expect(wait(slots, `p${other}`, 1_000)).toBe(1_000);
+    expect(wait(slots, 'late', 1)).toBe(0);
+    expect(slots.tryWait('b', 'many')).toBeDefined();
+  });
+
+  test('one that is announced counts until it is given back, and the place of one that is served is free', async () => {
+    const slots = new Slots({ limitOf: () => 1 });
+    const held = slots.tryTake('a');
+    wait(slots, 'many', 999);
+    const last = slots.tryWait('a', 'many');
+    expect(slots.tryWait('a', 'many')).toBeUndefined();
+    last?.release();
+    last?.release();
+    expect(wait(slots, 'many', 2)).toBe(1);
+    held?.release();
+    expect(wait(slots, 'many', 2)).toBe(1);
+  });
+
+  test('but what was accepted before waits however many there are', async () => {
+    const slots = new Slots({ limitOf: () => 1 });
+    const held = slots.tryTake('a');
+    wait(slots, 'many', 1_000);
+    const late = slots.take(request('many', 0));
+    expect(slots.waiting).toBe(1_001);
+    held?.release();
+    (await late).release();
+  });
 });
 
 test('nobody overtakes those who wait', async () => {

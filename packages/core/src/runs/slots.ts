@@ -11,6 +11,11 @@ export interface SlotRequest {
   readonly signal: AbortSignal;
 }
 
+/** A request that will wait. Give it back exactly once: when it has called `take`, or when it never will. */
+export interface Announced {
+  release(): void;
+}
+
 /**
  * How many requests an agent works on at once. Those that wait are served one principal after the other, so that one
  * with a thousand requests does not keep out one with a single request; each principal's own go by priority, then age.
@@ -29,6 +34,30 @@ export class Slots {
   tryTake(agentId: string): Slot | undefined {
     const agent = this.#agent(agentId);
     return agent.running < this.#limitOf(agentId) && agent.waiting === 0 ? this.#slot(agentId, agent) : undefined;
+  }
+
+  /**
+   * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this is refused: what was accepted is
+   * answered, so `take` lets everybody wait.
+   */
+  tryWait(agentId: string, principal: string): Announced | undefined {
+    const agent = this.#agent(agentId);
+    const announced = agent.announced.get(principal) ?? 0;
+    const own = announced + (agent.queues.get(principal)?.length ?? 0);
+    if (own >= MOST_WAITING_OF_ONE || agent.waiting + agent.coming >= MOST_WAITING) return undefined;
+    agent.announced.set(principal, announced + 1);
+    agent.coming++;
+    let held = true;
+    return {
+      release: () => {
+        if (!held) return;
+        held = false;
+        agent.coming--;
+        const left = (agent.announced.get(principal) ?? 1) - 1;
+        if (left === 0) agent.announced.delete(principal);
+        else agent.announced.set(principal, left);
+      },
+    };
   }
 
   /** A slot as soon as it is this request's turn; rejects when the signal aborts first. */
@@ -96,7 +125,7 @@ export class Slots {
   #agent(agentId: string): AgentSlots {
     let agent = this.#agents.get(agentId);
     if (agent === undefined) {
-      agent = { running: 0, waiting: 0, queues: new Map() };
+      agent = { running: 0, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
       this.#agents.set(agentId, agent);
     }
     return agent;
@@ -106,7 +135,11 @@ export class Slots {
 interface AgentSlots {
   running: number;
   waiting: number;
+  /** Announced, and not waiting yet. */
+  coming: number;
   readonly queues: Map<string, Waiter[]>;
+  /** How many of those that come are whose. */
+  readonly announced: Map<string, number>;
 }
 
 interface Waiter {
@@ -124,3 +157,8 @@ function remove(agent: AgentSlots, principal: string, waiter: Waiter): boolean {
   agent.waiting--;
   return true;
 }
+
+/** For one agent. Each is kept in memory until its turn. */
+const MOST_WAITING = 10_000;
+/** As many as one caller may have open unless told: who waits for its answers meets that limit first. Ten fill the queue. */
+const MOST_WAITING_OF_ONE = 1_000;

@@ -165,6 +165,18 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
           { status: 'success', acceptedAt: 1000, endedAt: 2000 },
         ]);
       });
+
+      test('of one status is by pages and newest first too, whatever their ids', async () => {
+        for (const id of ['m', 'z', 'a', 'k'])
+          await store.executions.accept({ ...execution({ executionId: id }), end: END });
+        const page = { ...ALL, limit: 2, status: 'success' };
+        const newest = await store.executions.list(owner, page);
+        const older = await store.executions.list(owner, { ...page, before: newest.at(-1)?.number ?? 0 });
+        expect([newest, older].map((rows) => rows.map(({ executionId }) => executionId))).toEqual([
+          ['k', 'a'],
+          ['z', 'm'],
+        ]);
+      });
     });
 
     describe('a restart', () => {

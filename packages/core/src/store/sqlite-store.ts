@@ -4,6 +4,7 @@ import { InFlight } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
 import type { ExecutionAccepted } from './executions.ts';
+import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
@@ -175,7 +176,7 @@ export class SqliteStore implements Store {
     named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
     unfinished: () => this.#ask('unfinishedExecutions'),
-    list: (owner, page) => this.#ask('listExecutions', owner, page),
+    list: (owner, page) => newestInWindows(page.limit, (from) => this.#ask('listExecutions', owner, page, from)),
     purge: (before) => inWindows((from) => this.#ask('purgeExecutions', before, from)),
   };
 
@@ -410,24 +411,6 @@ interface Pending {
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is that of the question
   readonly resolve: (value: any) => void;
   readonly reject: (error: Error) => void;
-}
-
-/** Some at a time, so that others get their turn in between. */
-async function inWindows(purge: (from: number) => Promise<{ purged: number; next: number | null }>): Promise<number> {
-  let total = 0;
-  for (let from: number | null = 0; from !== null; ) {
-    const window: { purged: number; next: number | null } = await purge(from);
-    total += window.purged;
-    from = window.next;
-  }
-  return total;
-}
-
-/** The same where what is removed needs no looking for. */
-async function untilNone(remove: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (let removed = await remove(); removed > 0; removed = await remove()) total += removed;
-  return total;
 }
 
 function errorOf({ code, message }: ErrorData): Error {

@@ -15,7 +15,10 @@ export const WireShape = {
     max_message_bytes: { ...positive, description: 'In one line; 8 MiB unless told.' },
     max_parallel: { ...positive, description: 'Requests of one connection that run at once; 16 unless told.' },
     max_queued: { ...positive, description: 'Requests of one connection that may wait; 64 unless told.' },
-    max_connections: { ...positive, description: 'Of all agents together; 1,000 unless told.' },
+    max_connections: {
+      ...positive,
+      description: 'Of all agents together; 1,000 unless told. One caller may have a quarter of them.',
+    },
     plugins: { ...texts, description: 'Files whose exports are plugins: messages of your own.' },
     idle_seconds: { ...positive, description: 'Silence after which a connection is closed; 300 unless told.' },
   },

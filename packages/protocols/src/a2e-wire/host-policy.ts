@@ -20,9 +20,10 @@ export interface HostPolicy<Principal> {
   readonly maxDrainSeconds?: number;
 }
 
+/** `busy` is for who may come in, but not now. */
 export type Acceptance<Principal> =
   | { readonly ok: true; readonly principal: Principal }
-  | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> };
+  | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> | 'busy' };
 
 /**
  * The capabilities an agent gets: those of its list that the host has, or all when it names none. `undefined` when it

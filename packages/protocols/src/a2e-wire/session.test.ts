@@ -43,6 +43,14 @@ describe('the handshake', () => {
     expect(session.principal).toBeUndefined();
   });
 
+  test('of a caller with as many connections as it may have is busy, to be tried again, and the connection closed', () => {
+    const session = newSession();
+    const { send } = session.receive(message('handshake/req', { id: 'h', auth_token: 'crowded' }), NOW);
+    expect(send).toMatchObject([{ type: 'error', req_id: 'h', code: 'busy', retryable: true }]);
+    expect(session.state).toBe('closed');
+    expect(session.principal).toBeUndefined();
+  });
+
   test.each(['ping', 'shutdown', 'tool/list/req', 'weather/forecast/req', 'pong'])(
     '%s before it is unauthorized',
     (type) => {
@@ -457,6 +465,7 @@ function newSession(policy: Partial<HostPolicy<string>> = {}): HostSession<strin
     policy: {
       accept: (token) => {
         if (token === 'key') return { ok: true, principal: 'ada' };
+        if (token === 'crowded') return { ok: false, reason: 'busy' };
         return { ok: false, reason: token === 'broken' ? 'server_error' : 'auth_failed' };
       },
       capabilities: ['tools', 'chains', 'mcp', 'env'].map((capability) => ({

@@ -144,7 +144,9 @@ export class HostSession<Principal> {
 
   #handshake(request: MessageOf<'handshake/req'>, now: Date): Reaction {
     const accepted = this.#policy.accept(request.auth_token, request.agent_id);
-    if (!accepted.ok) return this.#reject(request.id, accepted.reason, now);
+    if (!accepted.ok) {
+      return accepted.reason === 'busy' ? this.#crowded(request, now) : this.#reject(request.id, accepted.reason, now);
+    }
     const capabilities = grant(request.agent_caps, this.#policy.capabilities);
     if (capabilities === undefined) return this.#reject(request.id, 'no_caps', now);
     this.#state = 'ready';
@@ -165,6 +167,13 @@ export class HostSession<Principal> {
     const answer = newMessage('handshake/resp', { req_id: reqId, ok: false, reason }, this.#stamp(now));
     this.#close();
     return sending(answer);
+  }
+
+  /** The protocol has no reason for this to turn a handshake down with: the error says that it may be tried again. */
+  #crowded(request: MessageOf<'handshake/req'>, now: Date): Reaction {
+    const message = 'you have as many connections open as one caller may have';
+    this.#close();
+    return this.#refuse({ code: 'busy', reqId: request.id, message, about: request.type }, now);
   }
 
   /** Before the handshake only a handshake is looked into: a stranger learns nothing and costs little. */

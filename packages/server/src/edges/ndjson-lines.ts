@@ -151,6 +151,8 @@ export function serveLines(
       over();
     });
     if (connection === undefined) {
+      // It may have been told why.
+      flush();
       output.end(over);
       return;
     }

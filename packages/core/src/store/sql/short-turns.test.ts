@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../migrations.ts';
+import { DATABASE } from '../sqlite-database.ts';
 import { type Database, loadEngine } from '../sqlite-engine.ts';
+import { openSqliteStore } from '../sqlite-store.ts';
 import { executionReads } from './executions.ts';
 import { type Operations, prepareOperations } from './operations.ts';
 
@@ -67,13 +72,44 @@ test('a page of executions is found in the index, without looking at each that t
   // Those under way are few, whoever has run how many.
   expect(plans[1]).toMatch(/open_executions/);
   expect(plans[1]).not.toMatch(/SEARCH x USING INDEX/);
+  // Of one status no more of them than a window has.
+  expect(plans[2]).toMatch(/owner=\? AND execution_id>\? AND execution_id<\?/);
 });
 
-/** Numbered from 1 to 500. */
-function fill(insert: string): void {
+test('executions of one status are looked for some at a time, and others get their turn in between', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'short-turns-test-'));
+  database = (await loadEngine()).open(join(folder, DATABASE));
+  migrate(database, 'path');
+  fill(
+    `INSERT INTO executions (id, owner, execution_id, digest, request, accepted_at, checksum)
+     SELECT n, 'ann', 'e' || n, '', '{}', n, 0 FROM numbers`,
+    10_000,
+  );
+  fill(
+    `INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum)
+     SELECT n, CASE WHEN n IN (3, 5000, 9000) THEN 'failed' ELSE 'success' END, '{}', '[]', n, 0 FROM numbers`,
+    10_000,
+  );
+  database.close();
+  const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
+  try {
+    const order: string[] = [];
+    const page = { before: 9_000, limit: 10, status: 'failed' };
+    const listed = store.executions.list('ann', page).finally(() => order.push('the list'));
+    await Promise.all([listed, store.stats().then(() => order.push('somebody else'))]);
+    expect(order).toEqual(['somebody else', 'the list']);
+    expect((await listed).map(({ number }) => number)).toEqual([5_000, 3]);
+  } finally {
+    await store[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** Numbered from 1. */
+function fill(insert: string, count = 500): void {
   const [into = '', select = ''] = insert.split(/(?=\bSELECT\b)/);
   database.exec(`
-    ${into} WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500) ${select}`);
+    ${into} WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count}) ${select}`);
 }
 
 function parts(remove: () => number): number[] {

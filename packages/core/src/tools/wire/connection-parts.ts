@@ -22,6 +22,8 @@ export interface ConnectionParts {
   readonly startedAt: Date;
   /** Who a token stands for. */
   readonly identify: (token: string) => Principal | undefined;
+  /** Whether this caller may have one more connection, which is then this. */
+  readonly seat: (principal: Principal) => boolean;
   /** Counts a request against its caller's limits, or throws. */
   readonly count: (principal: Principal) => void;
   readonly audit: Audit | undefined;

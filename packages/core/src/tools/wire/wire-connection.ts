@@ -50,13 +50,14 @@ export class WireConnection {
   readonly #waitingBytes = new Map<string, number>();
 
   constructor(parts: ConnectionParts) {
-    const { clock, ids, plugins, limits, startedAt, identify } = parts;
+    const { clock, ids, plugins, limits, startedAt, identify, seat } = parts;
     this.#parts = parts;
     this.#session = new HostSession({
       policy: {
         accept: (token) => {
           const principal = identify(token);
-          return principal === undefined ? { ok: false, reason: 'auth_failed' } : { ok: true, principal };
+          if (principal === undefined) return { ok: false, reason: 'auth_failed' };
+          return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
         },
         capabilities: plugins.capabilities,
         maxParallel: limits.maxParallel,

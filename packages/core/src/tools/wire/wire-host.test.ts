@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
@@ -171,6 +171,86 @@ test('of several plugins the one with the highest priority is asked first, and n
 test('there is room for so many connections and no more', () => {
   const { host } = connected({ limits: { maxConnections: 1 } });
   expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
+});
+
+describe('the places of all connections', () => {
+  const BOB: Principal = { ...ADA, id: 'bob' };
+  /** A host with eight places, of which one caller may have two. */
+  const crowded = (limits: WireHostOptions['limits'] = {}) => {
+    const authenticate = (key: string) => ({ ada: ADA, bob: BOB })[key];
+    const groupOf = (address: string) => address.slice(0, -1);
+    const host = new WireHost({
+      plugins: [echo],
+      clock: new TestClock(),
+      ids: new TestIds(),
+      log: new SilentLog(),
+      authenticate,
+      count: () => {},
+      groupOf,
+      limits: { maxConnections: 8, ...limits },
+    });
+    /** What a new connection hears, after a handshake if it has a key to shake hands with. */
+    const enter = (address: string, key?: string, entrance?: Parameters<WireHost['connect']>[1]) => {
+      const heard: JsonObject[] = [];
+      const connection = host.connect(
+        { send: (text) => void heard.push(JSON.parse(text)), close: () => {} },
+        entrance,
+        address,
+      );
+      const handshake = { a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1, auth_token: key ?? '' };
+      if (key !== undefined) connection?.receiveText(JSON.stringify(handshake));
+      return { said: heard.at(-1), connection };
+    };
+    return { host, enter };
+  };
+  const BUSY = { type: 'error', code: 'busy', retryable: true };
+
+  test('one caller has its share of them, wherever it comes from, and the others come in', () => {
+    const { enter } = crowded();
+    const first = enter('a1', 'ada');
+    expect(first.said).toMatchObject({ ok: true });
+    expect(enter('b1', 'ada').said).toMatchObject({ ok: true });
+    const third = enter('c1', 'ada');
+    expect(third.said).toMatchObject({ ...BUSY, req_id: 'h' });
+    expect(third.connection?.isClosed).toBe(true);
+    expect(enter('d1', undefined, { principal: ADA })).toMatchObject({ said: BUSY, connection: undefined });
+    expect(enter('a1', 'bob').said).toMatchObject({ ok: true });
+    first.connection?.lost();
+    expect(enter('c1', 'ada').said).toMatchObject({ ok: true });
+  });
+
+  test('those of one address have a share together until they are known, and the others come in', () => {
+    const { host, enter } = crowded();
+    const first = enter('a1');
+    enter('a2');
+    expect(enter('a3')).toMatchObject({ said: { ...BUSY, req_id: '' }, connection: undefined });
+    expect(enter('b1', 'ada').said).toMatchObject({ ok: true });
+    first.connection?.lost();
+    for (const key of ['ada', 'bob', 'bob']) expect(enter('a3', key).said).toMatchObject({ ok: true });
+    expect(host.connections).toBe(5);
+  });
+
+  test('who leaves without being known, or is turned down, leaves no trace', () => {
+    const { host, enter } = crowded();
+    for (let count = 0; count < 10; count++) enter('a1', 'eve');
+    for (let count = 0; count < 10; count++) enter('a1').connection?.lost();
+    expect(host.connections).toBe(0);
+    expect(enter('a1', 'ada').said).toMatchObject({ ok: true });
+  });
+
+  test('a share may be made smaller, and never larger than a quarter', () => {
+    const one = crowded({ maxPerCaller: 1 });
+    const many = crowded({ maxPerCaller: 1_000 });
+    for (const { enter } of [one, many]) enter('a1', 'ada');
+    expect(one.enter('a1', 'ada').said).toMatchObject(BUSY);
+    expect(many.enter('a1', 'ada').said).toMatchObject({ ok: true });
+    expect(many.enter('a1', 'ada').said).toMatchObject(BUSY);
+  });
+
+  test('whoever started the process has no share', () => {
+    const { enter } = crowded();
+    for (let count = 0; count < 5; count++) expect(enter('', '', { isLocal: true }).said).toMatchObject({ ok: true });
+  });
 });
 
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {

@@ -1,4 +1,5 @@
-import type { Json } from '@dragoman/protocols';
+import { type Json, type JsonObject, oneLineJson } from '@dragoman/protocols';
+import { newError } from '@dragoman/protocols/a2e-wire';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
@@ -7,6 +8,7 @@ import type { WirePlugin } from './plugin.ts';
 import { PluginTable } from './plugin-table.ts';
 import { WireConnection } from './wire-connection.ts';
 import { DEFAULT_WIRE_LIMITS, type WireLimits } from './wire-limits.ts';
+import { OWN_PLACE, type WirePlace, WirePlaces } from './wire-places.ts';
 
 export interface WireHostOptions {
   readonly plugins: readonly WirePlugin[];
@@ -15,6 +17,8 @@ export interface WireHostOptions {
   readonly log: Log;
   /** Who a key that came from an address belongs to. */
   readonly authenticate: (key: string, address: string) => Principal | undefined;
+  /** What a peer of an address can hardly leave; the address itself unless told. */
+  readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
   readonly audit?: Audit;
@@ -41,6 +45,7 @@ export class WireHost implements AsyncDisposable {
   readonly #options: WireHostOptions;
   readonly #plugins: PluginTable;
   readonly #limits: WireLimits;
+  readonly #places: WirePlaces;
   readonly #startedAt: Date;
   readonly #connections = new Set<WireConnection>();
   #isStopping = false;
@@ -50,6 +55,7 @@ export class WireHost implements AsyncDisposable {
     this.#options = options;
     this.#plugins = new PluginTable(options.plugins);
     this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
+    this.#places = new WirePlaces(this.#limits);
     this.#startedAt = options.clock.now();
   }
 
@@ -63,9 +69,17 @@ export class WireHost implements AsyncDisposable {
     }
   }
 
-  /** A session for a new connection, from an address if it has one; `undefined` when there is no room for another. */
-  connect(sink: WireSink, { principal, isLocal = false }: Entrance = {}, address = ''): WireConnection | undefined {
-    if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
+  /**
+   * A session for a new connection, from an address if it has one. `undefined` when there is no room for another, which it has
+   * been told.
+   */
+  connect(sink: WireSink, entrance: Entrance = {}, address = ''): WireConnection | undefined {
+    const place = this.#placeFor(entrance, address);
+    if (place === undefined) {
+      sink.send(this.#busy());
+      return undefined;
+    }
+    const { principal, isLocal = false } = entrance;
     const { clock, ids, log, authenticate, count, audit } = this.#options;
     const connection = new WireConnection({
       plugins: this.#plugins,
@@ -76,12 +90,14 @@ export class WireHost implements AsyncDisposable {
       startedAt: this.#startedAt,
       identify: (token) =>
         token === '' && isLocal ? OPERATOR : identified(token, principal, (key) => authenticate(key, address)),
+      seat: (caller) => place.belongsTo(caller),
       // Whoever runs the process sets its limits, and needs none against themselves.
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
       audit,
       sink,
       onClosed: (closed) => {
         this.#connections.delete(closed);
+        place.giveBack();
         if (this.#connections.size === 0) this.#onEmpty();
       },
     });
@@ -120,6 +136,20 @@ export class WireHost implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop({ drainMs: 0 });
+  }
+
+  #placeFor({ principal, isLocal = false }: Entrance, address: string): WirePlace | undefined {
+    if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
+    const { groupOf = (one) => one } = this.#options;
+    return isLocal ? OWN_PLACE : this.#places.take(principal, groupOf(address));
+  }
+
+  #busy(): string {
+    const { ids, clock } = this.#options;
+    const message = 'too many connections are open already; try again later';
+    return oneLineJson(
+      newError({ code: 'busy', reqId: '', message }, { id: ids.hex(), now: clock.now() }) as JsonObject,
+    );
   }
 }
 

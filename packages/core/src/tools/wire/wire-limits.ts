@@ -1,4 +1,4 @@
-/** What one connection may take. Milliseconds and counts. */
+/** What one connection may take, and how many there may be. Milliseconds and counts. */
 export interface WireLimits {
   /** Requests that run at the same time. */
   readonly maxParallel: number;
@@ -14,6 +14,8 @@ export interface WireLimits {
   readonly maxDrainMs: number;
   /** Of all agents together. */
   readonly maxConnections: number;
+  /** Of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  readonly maxPerCaller: number;
 }
 
 export const DEFAULT_WIRE_LIMITS: WireLimits = {
@@ -24,4 +26,5 @@ export const DEFAULT_WIRE_LIMITS: WireLimits = {
   drainMs: 10_000,
   maxDrainMs: 300_000,
   maxConnections: 1_000,
+  maxPerCaller: 1_000,
 };

@@ -1,0 +1,63 @@
+import type { Principal } from '../../principal.ts';
+import type { WireLimits } from './wire-limits.ts';
+
+/** What one connection has of the places of all. */
+export interface WirePlace {
+  /** Counts it as this caller's from now on; false when the caller has as many as one may have. */
+  belongsTo(principal: Principal): boolean;
+  /** Once, when the connection is over. */
+  giveBack(): void;
+}
+
+/**
+ * Who has how many connections: a caller, or all peers of an address as long as nobody knows who they are. Neither may have more
+ * than its share, so that one does not take every place there is.
+ */
+export class WirePlaces {
+  readonly #share: number;
+  /** Only those who have some: there is no end of addresses. */
+  readonly #taken = new Map<string, number>();
+
+  constructor({ maxConnections, maxPerCaller }: WireLimits) {
+    // A key and an address of the same peer are two shares, and still leave half of all to others.
+    this.#share = Math.min(maxPerCaller, Math.ceil(maxConnections / 4));
+  }
+
+  /** For a caller the transport has proven, or else for a stranger from an address. `undefined` when their share is taken. */
+  take(principal: Principal | undefined, address: string): WirePlace | undefined {
+    let holder = principal === undefined ? `address ${address}` : callerOf(principal);
+    if (!this.#add(holder)) return undefined;
+    return {
+      belongsTo: (known) => {
+        const caller = callerOf(known);
+        if (caller === holder) return true;
+        if (!this.#add(caller)) return false;
+        this.#remove(holder);
+        holder = caller;
+        return true;
+      },
+      giveBack: () => this.#remove(holder),
+    };
+  }
+
+  #add(holder: string): boolean {
+    const taken = this.#taken.get(holder) ?? 0;
+    if (taken >= this.#share) return false;
+    this.#taken.set(holder, taken + 1);
+    return true;
+  }
+
+  #remove(holder: string): void {
+    const left = (this.#taken.get(holder) ?? 1) - 1;
+    if (left === 0) this.#taken.delete(holder);
+    else this.#taken.set(holder, left);
+  }
+}
+
+/** Whoever started the process may have as many as there are. */
+export const OWN_PLACE: WirePlace = { belongsTo: () => true, giveBack: () => {} };
+
+/** An agent may be named like an address. */
+function callerOf({ id }: Principal): string {
+  return `caller ${id}`;
+}

@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from 'vitest';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { call, type HttpAnswer } from './call.ts';
+import { agentModule, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'held',
+    agents: { held: { driver: 'module', module: agentModule('held'), max_parallel: 1 } },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+test('one caller fills its share of what waits for an agent and no more: it is told to come back, others are served', async () => {
+  const [ada, bob] = [await system.caller('ada-agent'), await system.caller('bob-agent')];
+  const send = (key: string, request_id: string, params: JsonObject = { content: 'x' }): Promise<HttpAnswer> =>
+    call(system.url, { method: 'POST', path: '/e2a', key, json: { request_id, method: 'chat.send', params } });
+  const isAccepted = async (key: string, requestId: string) => {
+    const accept = 'application/x-ndjson';
+    const answer = await call(system.url, { path: `/e2a/requests/${requestId}/responses`, key, accept });
+    answer.destroy();
+    return answer.status === 200;
+  };
+
+  const first = send(ada.api_key, 'first', {});
+  await expect.poll(() => isAccepted(ada.api_key, 'first')).toBe(true);
+  const mine = Array.from({ length: 1_005 }, (_, index) => send(ada.api_key, `mine-${index}`));
+  // While the agent is held, only those that are refused are answered.
+  let answered = 0;
+  for (const answer of mine) answer.then(() => answered++).catch(() => {});
+  await expect.poll(() => answered, { timeout: 10_000 }).toBe(5);
+  const other = send(bob.api_key, 'other');
+  await expect.poll(() => isAccepted(bob.api_key, 'other')).toBe(true);
+
+  await call(system.url, { method: 'POST', path: '/e2a/requests/first/cancel', key: ada.api_key });
+  expect((await other).status).toBe(200);
+  expect((await first).status).toBe(200);
+  const answers = await Promise.all(mine);
+  const busy = answers.filter(({ status }) => status === 503);
+  expect([busy.length, answers.filter(({ status }) => status === 200).length]).toEqual([5, 1_000]);
+  expect(busy[0]?.headers['retry-after']).toBe('1');
+  expect(await busy[0]?.json()).toMatchObject({ code: 'busy' });
+});
