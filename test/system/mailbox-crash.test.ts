@@ -11,7 +11,10 @@ let onReceived: ((number: number) => 'answer' | 'hold') | undefined;
 const receiver = await Receiver.start(certificate, (response, number) => {
   if (onReceived?.(number) !== 'hold') ok(response);
 });
-const failing = await Receiver.start(certificate, (response) => response.writeHead(503).end());
+// The first two tries are followed by a pause that is long enough to be killed in.
+const failing = await Receiver.start(certificate, (response, number) =>
+  response.writeHead(503, number < 2 ? { 'retry-after': '3' } : {}).end(),
+);
 const gone = await Receiver.start(certificate, (response) => response.writeHead(410).end());
 
 const system = await System.create({
