@@ -35,19 +35,25 @@ export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memor
 
   function put(row: MemoryEntryRow, quota: MemoryQuota): MemoryPut {
     requireStorable(row.space, row.key, row.owner, row.entry);
-    forget(row.space, (other) => !isAlive(other, row.updatedAt));
-    for (const space of spaces.keys())
-      forget(space, (other) => other.owner === row.owner && !isAlive(other, row.updatedAt));
-    const space = spaces.get(row.space) ?? new Map<string, MemoryEntryRow>();
-    const known = space.get(row.key);
+    const inSpace = { entries: 1, size: row.entry.length };
+    const inAll = { ...inSpace };
+    let known: MemoryEntryRow | undefined;
+    for (const rows of spaces.values()) {
+      for (const other of rows.values()) {
+        const [isHere, isOwn] = [other.space === row.space, other.owner === row.owner];
+        if (!isHere && !isOwn) continue;
+        if (!isAlive(other, row.updatedAt)) rows.delete(other.key);
+        else if (isHere && other.key === row.key) known = other;
+        else {
+          if (isHere) add(other, inSpace);
+          if (isOwn) add(other, inAll);
+        }
+      }
+    }
     if (known !== undefined && known.owner !== row.owner) return 'foreign';
-    const isFull = (rows: readonly MemoryEntryRow[], { entries, size }: MemoryUse) =>
-      rows.length + 1 > entries || rows.reduce((sum, other) => sum + lengthOf(other), row.entry.length) > size;
-    const others = [...space.values()].filter((other) => other !== known);
-    if (isFull(others, quota)) return 'full';
-    const all = [...spaces.values()].flatMap((rows) => [...rows.values()]);
-    const own = all.filter((other) => other.owner === row.owner && other !== known);
-    if (isFull(own, wholeOf(quota))) return 'owner_full';
+    if (isOver(inSpace, quota)) return 'full';
+    if (isOver(inAll, wholeOf(quota))) return 'owner_full';
+    const space = spaces.get(row.space) ?? new Map<string, MemoryEntryRow>();
     spaces.set(row.space, space.set(row.key, { ...row, createdAt: known?.createdAt ?? row.createdAt }));
     return 'stored';
   }
@@ -78,6 +84,15 @@ export function memoryMemories(perform: Perform): MemoriesStore & Forgets<'memor
     purge: (now) =>
       perform(() => [...spaces.keys()].reduce((sum, space) => sum + forget(space, (row) => !isAlive(row, now)), 0)),
   };
+}
+
+function add(row: MemoryEntryRow, use: { entries: number; size: number }): void {
+  use.entries += 1;
+  use.size += lengthOf(row);
+}
+
+function isOver(use: MemoryUse, most: MemoryUse): boolean {
+  return use.entries > most.entries || use.size > most.size;
 }
 
 /** In characters, as SQL counts them. Asked of every entry for each that is added, and counted once. */
