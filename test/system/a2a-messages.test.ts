@@ -86,6 +86,20 @@ describe('messages over HTTP', () => {
     expect([refused.status, refused.message]).toMatchObject([501, { payload: { error: { code: 'NOT_IMPLEMENTED' } } }]);
   });
 
+  test('an id that differs from one of another caller, of this server or a caller in case alone is refused', async () => {
+    const register = (agent_id: string, key: string) => {
+      const json = { agent_card: { ...CARD, agent_id }, endpoint: 'https://desk.example.com/a2a' };
+      return call(system.url, { method: 'POST', path: '/agents/register', key, json });
+    };
+    expect((await register('front-desk', ada.api_key)).status).toBe(201);
+    for (const alike of ['Front-Desk', 'ECHO', 'Ada-agent']) {
+      const refused = await register(alike, eve.api_key);
+      const detail = expect.stringContaining(`"${alike.toLowerCase()}", which is taken, only in the case of letters`);
+      expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'forbidden', detail }]);
+    }
+    expect((await register('front-desk', ada.api_key)).status).toBe(200);
+  });
+
   test('an agent nobody knows is said to be none', async () => {
     const { status, message } = await post({ ...request({}), recipient_id: 'nobody-here' }, ada.api_key);
     expect(status).toBe(404);

@@ -81,7 +81,7 @@ async function ensureServer(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
     if (error.code === 'unreachable') fail(nothingAnswers(url));
-    fail({ code: error.code, message: error.message, fixes: ['check --url'] });
+    fail({ code: error.code, message: error.message, fixes: ['check --url', ...whatIsThere(error, url)] });
   }
 }
 
@@ -154,7 +154,13 @@ function serverTrouble(error: DragomanError, { url, keySource }: Connection, rol
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
   // An agent's key on an administrator's route: the server says no more than that it may not.
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
-  return { code: error.code, message, issues, fixes: [...suggestions, ...agents, ...roles, ...wait] };
+  const fixes = [...suggestions, ...whatIsThere(error, url), ...agents, ...roles, ...wait];
+  return { code: error.code, message, issues, fixes };
+}
+
+/** Another program may be at the url, and answer whatever it is asked. */
+function whatIsThere({ code }: DragomanError, url: string): string[] {
+  return code === 'unexpected_answer' ? [`see what is there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 
 export function nothingAnswers(url: string): Trouble {

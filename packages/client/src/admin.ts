@@ -142,26 +142,35 @@ class AgentAdmin {
   }
 
   list(): Promise<AgentList> {
-    return this.#http.json({ path: AGENTS });
+    return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array' } });
   }
 
   /** Makes or replaces an agent. A new one comes back with `api_key`, shown this once. */
   put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey>> {
-    return this.#http.json({ method: 'POST', path: AGENTS, body: JSON.stringify(definition) });
+    return this.#http.json({
+      method: 'POST',
+      path: AGENTS,
+      body: JSON.stringify(definition),
+      gives: { agent_id: 'string' },
+    });
   }
 
   get(agentId: string): Promise<AgentDefinition> {
-    return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}` });
+    return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
   }
 
   /** Its keys end with it. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}` });
+    return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
   }
 
   /** Takes what is recorded in its name off the record for good; the agent and its keys stay. */
   forget(agentId: string): Promise<Forgotten> {
-    return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}/data` });
+    return this.#http.json({
+      method: 'DELETE',
+      path: `${AGENTS}/${encodeURIComponent(agentId)}/data`,
+      gives: { forgotten: 'object', under_way: 'number' },
+    });
   }
 }
 
@@ -173,16 +182,25 @@ class KeyAdmin {
   }
 
   create(request: KeyRequest): Promise<NewKey> {
-    return this.#http.json({ method: 'POST', path: KEYS, body: JSON.stringify(request) });
+    return this.#http.json({
+      method: 'POST',
+      path: KEYS,
+      body: JSON.stringify(request),
+      gives: { key_id: 'string', api_key: 'string' },
+    });
   }
 
   async list(): Promise<readonly Key[]> {
-    return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS })).keys;
+    return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
   /** Ends the key at once, also on open streams. */
   revoke(keyId: string): Promise<{ key_id: string; revoked: true }> {
-    return this.#http.json({ method: 'DELETE', path: `${KEYS}/${encodeURIComponent(keyId)}` });
+    return this.#http.json({
+      method: 'DELETE',
+      path: `${KEYS}/${encodeURIComponent(keyId)}`,
+      gives: { revoked: 'boolean' },
+    });
   }
 }
 
@@ -194,12 +212,16 @@ class ToolAdmin {
   }
 
   list(): Promise<ToolList> {
-    return this.#http.json({ path: TOOLS });
+    return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
   }
 
   /** Takes a tool that has changed for what it is now. */
   accept(name: string): Promise<{ name: string; accepted: true }> {
-    return this.#http.json({ method: 'POST', path: `${TOOLS}/${encodeURIComponent(name)}/accept` });
+    return this.#http.json({
+      method: 'POST',
+      path: `${TOOLS}/${encodeURIComponent(name)}/accept`,
+      gives: { accepted: 'boolean' },
+    });
   }
 }
 
@@ -211,26 +233,37 @@ class CredentialAdmin {
   }
 
   async list(): Promise<readonly Credential[]> {
-    return (await this.#http.json<{ credentials: readonly Credential[] }>({ path: CREDENTIALS })).credentials;
+    return (
+      await this.#http.json<{ credentials: readonly Credential[] }>({
+        path: CREDENTIALS,
+        gives: { credentials: 'array' },
+      })
+    ).credentials;
   }
 
   /** Makes or replaces it. */
   put(id: string, definition: CredentialDefinition): Promise<Credential> {
     const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
-    return this.#http.json({ method: 'PUT', path, body: JSON.stringify(definition) });
+    return this.#http.json({
+      method: 'PUT',
+      path,
+      body: JSON.stringify(definition),
+      gives: { id: 'string', version: 'number', hosts: 'array' },
+    });
   }
 
   remove(id: string): Promise<{ id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}` });
+    return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}`, gives: REMOVED });
   }
 
   /** Seals all of them anew: with the key, or one the server makes where its key is in a file. */
   rotate(key?: string): Promise<{ rotated: true }> {
     const body = JSON.stringify(key === undefined ? {} : { key });
-    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body });
+    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });
   }
 }
 
+const REMOVED = { removed: 'boolean' } as const;
 const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
 const KEYS = 'admin/v1/keys';

@@ -3,6 +3,7 @@ import { DragomanError, issuesIn, textsIn } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { errorOfResponse } from './problem.ts';
 import { randomHex } from './random-hex.ts';
+import { checkedAnswer } from './unexpected-answer.ts';
 
 /** Who speaks to other agents. */
 export interface AgentIdentity {
@@ -83,21 +84,31 @@ export class AgentMessages {
     const query = new URLSearchParams({ limit: String(limit) });
     if (capability !== undefined) query.set('capability', capability);
     if (name !== undefined) query.set('name', name);
-    return (await this.#http.json<{ agents: Registered[] }>({ path: `agents/discover?${query}` })).agents;
+    return (
+      await this.#http.json<{ agents: Registered[] }>({ path: `agents/discover?${query}`, gives: { agents: 'array' } })
+    ).agents;
   }
 
   /** Registers an agent by its card; from then on beat every 30 seconds. */
   register(card: JsonObject, endpoint: string): Promise<{ readonly status: 'registered' | 'updated' }> {
     const body = JSON.stringify({ agent_card: card, endpoint });
-    return this.#http.json({ method: 'POST', path: 'agents/register', body });
+    return this.#http.json({ method: 'POST', path: 'agents/register', body, gives: { status: 'string' } });
   }
 
   heartbeat(agentId: string = this.#identity.agentId): Promise<{ readonly timestamp: string }> {
-    return this.#http.json({ method: 'PUT', path: `agents/${encodeURIComponent(agentId)}/heartbeat` });
+    return this.#http.json({
+      method: 'PUT',
+      path: `agents/${encodeURIComponent(agentId)}/heartbeat`,
+      gives: { timestamp: 'string' },
+    });
   }
 
   async unregister(agentId: string = this.#identity.agentId): Promise<void> {
-    await this.#http.json({ method: 'DELETE', path: `agents/${encodeURIComponent(agentId)}` });
+    await this.#http.json<{ status: string }>({
+      method: 'DELETE',
+      path: `agents/${encodeURIComponent(agentId)}`,
+      gives: { status: 'string' },
+    });
   }
 
   async #say({ type, to, payload, messageId = newMessageId(), signal }: Saying): Promise<JsonObject> {
@@ -122,14 +133,16 @@ export class AgentMessages {
       // Answers and errors of the protocol are JSON; a refusal before it is a problem, and a proxy has words of its own.
       if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? ''))
         throw await attempt.wait(errorOfResponse(response, this.#http.url));
-      const answer = JSON.parse(await attempt.wait(response.text())) as { payload: JsonObject };
-      const { error } = answer.payload;
-      if (error === undefined) return answer.payload;
-      const { code, message: text, details: told, retry_after } = error as JsonObject;
+      const text = await attempt.wait(response.text());
+      const asked = { url: this.#http.url, path: 'a2a/messages', status: response.status };
+      const { payload: answer } = checkedAnswer<{ payload: JsonObject }>(text, { payload: 'object' }, asked);
+      const { error } = answer;
+      if (error === undefined) return answer;
+      const { code, message: reason, details: told, retry_after } = error as JsonObject;
       const details = isObject(told) ? told : {};
       throw new DragomanError({
         code: String(code),
-        message: String(text),
+        message: String(reason),
         status: response.status,
         requestId: messageId,
         issues: issuesIn(details['issues']),

@@ -40,20 +40,20 @@ export class ApiAdmin {
   }
 
   async list(): Promise<readonly KeptApi[]> {
-    return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS })).apis;
+    return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS, gives: { apis: 'array' } })).apis;
   }
 
   /** Makes or replaces it. `warnings` tell what of an OpenAPI document was left out. */
   put(id: string, api: ApiInput): Promise<KeptApi & { readonly warnings?: readonly string[] }> {
-    return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api) });
+    return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api), gives: KEPT });
   }
 
   get(id: string): Promise<KeptApi> {
-    return this.#http.json({ path: pathOf(id) });
+    return this.#http.json({ path: pathOf(id), gives: KEPT });
   }
 
   remove(id: string): Promise<{ id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: pathOf(id) });
+    return this.#http.json({ method: 'DELETE', path: pathOf(id), gives: { removed: 'boolean' } });
   }
 }
 
@@ -61,4 +61,5 @@ function pathOf(id: string): string {
   return `${APIS}/${encodeURIComponent(id)}`;
 }
 
+const KEPT = { id: 'string', base_url: 'string', endpoints: 'array' } as const;
 const APIS = 'admin/v1/apis';

@@ -98,7 +98,7 @@ export class Client {
   /** Ends a running request. False when it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     const path = `e2a/requests/${encodeURIComponent(requestId)}/cancel`;
-    const request = { method: 'POST', path, signal } as const;
+    const request = { method: 'POST', path, signal, gives: { cancelled: 'boolean' } } as const;
     return (await insist<{ cancelled: boolean }>(this.#http, this.#retry, request)).cancelled;
   }
 
@@ -119,7 +119,7 @@ export class Client {
 
   /** Whether the server is there, now. */
   health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Health> {
-    return this.#http.json({ path: 'health', signal });
+    return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
   }
 
   /** Opens a WebSocket that carries many requests at once. */

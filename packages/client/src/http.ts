@@ -1,6 +1,6 @@
 import { Attempt } from './attempt.ts';
-import { DragomanError } from './dragoman-error.ts';
 import { errorOfResponse } from './problem.ts';
+import { checkedAnswer, type Gives, unexpectedAnswer } from './unexpected-answer.ts';
 
 export interface HttpOptions {
   readonly url: string;
@@ -21,6 +21,11 @@ export interface HttpRequest {
   readonly anyStatus?: boolean;
 }
 
+export interface JsonRequest<T> extends HttpRequest {
+  /** What the answer has at least: any other program may be behind the url. */
+  readonly gives: Gives<NoInfer<T>>;
+}
+
 /** Requests to one server with one key. */
 export class Http {
   readonly url: string;
@@ -37,7 +42,7 @@ export class Http {
     this.#silenceMs = silenceMs;
   }
 
-  /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx is thrown. */
+  /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx, or of another type, is thrown. */
   async open(request: HttpRequest): Promise<{ response: Response; attempt: Attempt }> {
     const { method = 'GET', path, accept = 'application/json', body, headers, signal } = request;
     const attempt = new Attempt({ caller: signal, silenceMs: this.#silenceMs, url: this.url });
@@ -57,6 +62,10 @@ export class Http {
     try {
       const response = await attempt.wait(this.#fetch(this.url + path, init));
       if (!response.ok && request.anyStatus !== true) throw await attempt.wait(errorOfResponse(response, this.url));
+      const type = response.headers.get('content-type') ?? accept;
+      if (request.accept !== undefined && !type.startsWith(accept)) {
+        throw unexpectedAnswer({ url: this.url, path, status: response.status }, type);
+      }
       return { response, attempt };
     } catch (error) {
       attempt.leave();
@@ -64,21 +73,12 @@ export class Http {
     }
   }
 
-  /** One request, one JSON answer. We wrote both ends, so the shape is taken at its word. */
-  async json<T>(request: HttpRequest): Promise<T> {
+  /** One request, one JSON answer. */
+  async json<T>({ gives, ...request }: JsonRequest<T>): Promise<T> {
     const { response, attempt } = await this.open(request);
     try {
       const text = await attempt.wait(response.text());
-      return JSON.parse(text) as T;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-      throw new DragomanError({
-        code: 'unexpected_answer',
-        message: `${this.url} answered with something that is not JSON.`,
-        status: response.status,
-        suggestions: ['check that the url is that of a Dragoman server'],
-        cause: error,
-      });
+      return checkedAnswer<T>(text, gives, { url: this.url, path: request.path, status: response.status });
     } finally {
       attempt.leave();
     }

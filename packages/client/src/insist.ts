@@ -1,9 +1,9 @@
 import { DragomanError } from './dragoman-error.ts';
-import type { Http, HttpRequest } from './http.ts';
+import type { Http, JsonRequest } from './http.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
 /** The answer to what may be asked twice without harm: asked until it comes, or is not worth another try. */
-export async function insist<T>(http: Http, retry: Required<RetryOptions>, request: HttpRequest): Promise<T> {
+export async function insist<T>(http: Http, retry: Required<RetryOptions>, request: JsonRequest<T>): Promise<T> {
   const backoff = new Backoff(retry);
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 import type { MailboxInput, MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
-import type { Http, HttpRequest } from './http.ts';
+import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
 import { randomHex } from './random-hex.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
@@ -43,12 +43,16 @@ export class Mailbox {
   send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
     const messageId = message.metadata?.messageId ?? message.messageId ?? newMessageId();
     const body = JSON.stringify({ ...message, metadata: { ...message.metadata, messageId } });
-    return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal });
+    return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
   }
 
   /** The answer to a message sent before, or its acknowledgement while there is none. */
   find(messageId: string, options: MailboxOptions = {}): Promise<MailboxResponse> {
-    return this.#insist({ path: `a2a/messages/${encodeURIComponent(messageId)}`, signal: options.signal });
+    return this.#insist({
+      path: `a2a/messages/${encodeURIComponent(messageId)}`,
+      signal: options.signal,
+      gives: { metadata: 'object' },
+    });
   }
 
   /** Asks until the answer is there: every second, or as often as told. */
@@ -70,16 +74,16 @@ export class Mailbox {
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},
   ): Promise<MailboxThreadPage> {
     const path = `a2a/threads/${encodeURIComponent(threadId)}?after=${after}&limit=${limit}`;
-    return this.#insist({ path, signal });
+    return this.#insist({ path, signal, gives: { messages: 'array' } });
   }
 
   /** Who the mailbox is, and the key its callbacks are signed with. */
   about(options: MailboxOptions = {}): Promise<MailboxAbout> {
-    return this.#http.json({ path: 'agent', signal: options.signal });
+    return this.#http.json({ path: 'agent', signal: options.signal, gives: { name: 'string', callbacks: 'object' } });
   }
 
   /** Asking twice does no harm: the same id gets the same answer. */
-  #insist<T>(request: HttpRequest): Promise<T> {
+  #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }
 }

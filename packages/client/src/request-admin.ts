@@ -11,7 +11,7 @@ export class RequestAdmin {
 
   /** Of several agents' requests of this id the newest, or that of `agentId`. */
   explain(requestId: string, { agentId }: { agentId?: string | undefined } = {}): Promise<Explanation> {
-    return this.#http.json({ path: pathOf(requestId, agentId) });
+    return this.#http.json({ path: pathOf(requestId, agentId), gives: EXPLANATION });
   }
 
   /**
@@ -22,7 +22,7 @@ export class RequestAdmin {
     requestId: string,
     { agentId }: { agentId?: string | undefined } = {},
   ): Promise<{ request_id: string; agent_id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: pathOf(requestId, agentId) });
+    return this.#http.json({ method: 'DELETE', path: pathOf(requestId, agentId), gives: { removed: 'boolean' } });
   }
 }
 
@@ -30,3 +30,12 @@ function pathOf(requestId: string, agentId: string | undefined): string {
   const query = agentId === undefined ? '' : `?agent_id=${encodeURIComponent(agentId)}`;
   return `admin/v1/requests/${encodeURIComponent(requestId)}${query}`;
 }
+
+const EXPLANATION = {
+  received: 'object',
+  allowed: 'array',
+  way_in: 'object',
+  answers: 'array',
+  callbacks: 'array',
+  also_by: 'array',
+} as const;

@@ -261,7 +261,8 @@ describe('frames that come in the wrong order', () => {
       fetch: async (input) => {
         paths.push(String(input).slice('http://127.0.0.1:9/e2a'.length));
         const body = bodies[Math.min(paths.length, bodies.length) - 1] ?? [];
-        return new Response(body.map((item) => `${JSON.stringify(item)}\n`).join(''));
+        const headers = { 'Content-Type': 'application/x-ndjson' };
+        return new Response(body.map((item) => `${JSON.stringify(item)}\n`).join(''), { headers });
       },
     });
     return { client, paths };

@@ -152,7 +152,7 @@ export class SocketSession implements AsyncDisposable {
   async #explained(error: unknown): Promise<unknown> {
     if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
     try {
-      await this.#parts.http.json({ path: `e2a/requests/${newRequestId()}/responses` });
+      await this.#parts.http.json({ path: `e2a/requests/${newRequestId()}/responses`, gives: {} });
       return error;
     } catch (reason) {
       return reason instanceof DragomanError && !reason.is('not_found') ? reason : error;

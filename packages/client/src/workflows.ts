@@ -2,7 +2,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { Capabilities, ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { DragomanError } from './dragoman-error.ts';
 import { type ExecutionEvent, executionEvents } from './execution-events.ts';
-import type { Http, HttpRequest } from './http.ts';
+import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
 import { newRequestId } from './request-id.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
@@ -66,17 +66,17 @@ export class Workflows {
 
   /** What this key may use: APIs, credentials by name, operations. */
   capabilities(options: Waiting = {}): Promise<Capabilities> {
-    return this.#insist({ path: 'api/v1/capabilities', signal: options.signal });
+    return this.#insist({ path: 'api/v1/capabilities', signal: options.signal, gives: { capabilities: 'object' } });
   }
 
   /** Everything that is wrong with a workflow. */
   validate(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ValidationReport> {
-    return this.#post('validate', workflow, options);
+    return this.#post(VALIDATE, workflow, options);
   }
 
   /** What a workflow would do, without doing it. */
   plan(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<WorkflowPlan> {
-    return this.#post('plan', workflow, options);
+    return this.#post(PLAN, workflow, options);
   }
 
   /**
@@ -84,13 +84,13 @@ export class Workflows {
    * with an idempotency key, so that trying again after a broken connection cannot run it twice.
    */
   execute(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ExecutionResult> {
-    return this.#post('execute', workflow, options, { 'Idempotency-Key': newRequestId() });
+    return this.#post(EXECUTE, workflow, options, { 'Idempotency-Key': newRequestId() });
   }
 
   /** Has it run without waiting for it. Gives the id to ask `find` or `result` for. */
   async start(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<string> {
     const headers = { 'Idempotency-Key': newRequestId(), Prefer: 'respond-async' };
-    const { execution_id: id } = await this.#post<ExecutionResult>('execute', workflow, options, headers);
+    const { execution_id: id } = await this.#post(EXECUTE, workflow, options, headers);
     if (id === null)
       throw new DragomanError({ code: 'unexpected_answer', message: 'The server gave no execution_id.' });
     return id;
@@ -98,7 +98,7 @@ export class Workflows {
 
   /** How an execution stands, or how it ended. */
   find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
-    return this.#insist({ path: executionPath(executionId), signal: options.signal });
+    return this.#insist({ path: executionPath(executionId), signal: options.signal, gives: EXECUTE.gives });
   }
 
   /** Asks until it has ended: every second, or as often as told. */
@@ -123,14 +123,15 @@ export class Workflows {
   /** Newest first. */
   list({ signal, ...query }: ExecutionQuery = {}): Promise<ExecutionPage> {
     const fields = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-    return this.#insist({ path: `api/v1/executions?${fields.join('&')}`, signal });
+    return this.#insist({ path: `api/v1/executions?${fields.join('&')}`, signal, gives: { executions: 'array' } });
   }
 
   /** Ends a running execution. False when it had ended already. */
   async cancel(executionId: string, options: Waiting = {}): Promise<boolean> {
     const path = `${executionPath(executionId)}/cancel`;
-    const request: HttpRequest = { method: 'POST', path, signal: options.signal };
-    return (await this.#insist<{ cancelled: boolean }>(request)).cancelled;
+    const { signal } = options;
+    const gives = { cancelled: 'boolean' } as const;
+    return (await this.#insist<{ cancelled: boolean }>({ method: 'POST', path, signal, gives })).cancelled;
   }
 
   /**
@@ -138,22 +139,27 @@ export class Workflows {
    * what the first took out.
    */
   forget(executionId: string, options: Waiting = {}): Promise<{ execution_id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: executionPath(executionId), signal: options.signal });
+    return this.#http.json({
+      method: 'DELETE',
+      path: executionPath(executionId),
+      signal: options.signal,
+      gives: { removed: 'boolean' },
+    });
   }
 
   #post<T>(
-    what: 'validate' | 'plan' | 'execute',
+    { path, gives }: Asking<T>,
     workflow: WorkflowInput,
     { signal, ...options }: WorkflowOptions,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<T> {
     const text = typeof workflow === 'string' ? workflow : workflow.map((line) => JSON.stringify(line)).join('\n');
     const body = JSON.stringify({ workflow: text, ...options });
-    return this.#insist({ method: 'POST', path: `api/v1/workflows/${what}`, body, headers, signal });
+    return this.#insist({ method: 'POST', path, body, headers, signal, gives });
   }
 
   /** Asking twice does no harm: the same key gets the same answer. */
-  #insist<T>(request: HttpRequest): Promise<T> {
+  #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }
 }
@@ -165,3 +171,15 @@ interface Waiting {
 function executionPath(executionId: string): string {
   return `api/v1/executions/${encodeURIComponent(executionId)}`;
 }
+
+type Asking<T> = Pick<JsonRequest<T>, 'path' | 'gives'>;
+
+const VALIDATE: Asking<ValidationReport> = {
+  path: 'api/v1/workflows/validate',
+  gives: { valid: 'boolean', errors: 'array', warnings: 'array' },
+};
+const PLAN: Asking<WorkflowPlan> = { path: 'api/v1/workflows/plan', gives: { steps: 'array', estimate: 'object' } };
+const EXECUTE: Asking<ExecutionResult> = {
+  path: 'api/v1/workflows/execute',
+  gives: { status: 'string', results: 'object' },
+};

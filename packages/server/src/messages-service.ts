@@ -78,6 +78,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     },
     isTaken: (agentId, owner) =>
       agentId === serverId || (agentId !== owner && engine.callers.find(agentId) !== undefined),
+    names: () => [serverId, ...engine.callers.list().map(({ agent_id }) => agent_id)],
     onChange: (agent, what) => reach(agent, what),
   });
   const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {

@@ -25,6 +25,7 @@ import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
 import { Endings } from './endings.ts';
+import { keptAnswers } from './kept-answers.ts';
 import { KeyCheck } from './key-check.ts';
 import { openKnowledge } from './knowledge-service.ts';
 import { strangerOf } from './mailbox-config.ts';
@@ -123,7 +124,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.default_agent !== undefined && { defaultAgent: config.default_agent }),
       ...(config.limits !== undefined && { limits: config.limits }),
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
-      ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+      ...keptAnswers(config),
       strangerOf: (owner) => strangerOf(config.mailbox ?? {}, owner),
     });
     endings.add((drainMs) => engine.stop({ drainMs }));

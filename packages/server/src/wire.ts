@@ -120,7 +120,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     toolsPlugin({ tools, toolkits, clock }),
     chainsPlugin({ tools, skills, toolkits, clock, ids, count }),
     mcpPlugin({ servers, toolkits }),
-    memoryPlugin({ memories }),
+    memoryPlugin({ memories, clock, log }),
     skillsPlugin({ skills, clock }),
     ...(await Promise.all((config.wire?.plugins ?? []).map(loadPlugins))).flat(),
   ];

@@ -1,4 +1,5 @@
 import { type ApiCatalogue, type LoadedOperations, openWorkflows, type Vault, type Workflows } from '@dragoman/core';
+import { keptAnswers } from './kept-answers.ts';
 import type { Route } from './route.ts';
 import { executionRoutes } from './routes/executions.ts';
 import { limitsAndCacheRoutes } from './routes/limits-and-cache.ts';
@@ -37,7 +38,7 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     log,
     limits,
     operations,
-    ...(config.keep_answers_hours !== undefined && { keepMs: config.keep_answers_hours * 3_600_000 }),
+    ...keptAnswers(config),
   });
   let stopped: Promise<void> | undefined;
   return {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { selfSigned } from './self-signed.ts';
+import { ONE_DAY, selfSigned } from './self-signed.ts';
 
 /** A certificate, its key, and the file that whoever calls has to trust. */
 export interface ListenCertificate {
@@ -26,7 +26,7 @@ export function listenCertificate(data: string, now: Date): ListenCertificate {
 function isGood(path: string, keyPath: string, now: Date): boolean {
   if (!existsSync(path) || !existsSync(keyPath)) return false;
   const end = Date.parse(new X509Certificate(readFileSync(path)).validTo);
-  return end - now.getTime() > 7 * 24 * 3600 * 1000;
+  return end - now.getTime() > 7 * ONE_DAY;
 }
 
 /** Where `listen` listens unless told, and where `dev` lets callbacks through to. */

@@ -7,7 +7,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 export function selfSigned({ now, days }: { now: Date; days: number }): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const name = sequence(set(sequence(COMMON_NAME, der(UTF8_STRING, Buffer.from('dragoman listen')))));
-  const end = new Date(now.getTime() + days * 24 * 3600 * 1000);
+  const end = new Date(now.getTime() + days * ONE_DAY);
   const begin = new Date(now.getTime() - 3600 * 1000);
   const toBeSigned = sequence(
     // Version 3.
@@ -58,6 +58,9 @@ function positive(bytes: Buffer): Buffer {
   const [first = 0, ...rest] = bytes;
   return Buffer.from([(first & 0x7f) | 0x40, ...rest]);
 }
+
+/** In milliseconds. */
+export const ONE_DAY = 24 * 3600 * 1000;
 
 const BOOLEAN = 0x01;
 const INTEGER = 0x02;

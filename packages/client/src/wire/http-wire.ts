@@ -18,7 +18,11 @@ export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
   const http = new Http({ url, key, fetch, silenceMs: DEFAULT_RETRY.silenceMs });
   return {
     async open(handlers) {
-      const { session_id } = await http.json<{ session_id: string }>({ method: 'POST', path: 'a2e/session' });
+      const { session_id } = await http.json<{ session_id: string }>({
+        method: 'POST',
+        path: 'a2e/session',
+        gives: { session_id: 'string' },
+      });
       const headers = { 'X-Session-Id': session_id };
       const gone = new AbortController();
       let isClosed = false;
@@ -34,7 +38,7 @@ export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
         // One after the other: what is posted at the same time may overtake.
         send: (body) => {
           before = before
-            .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal }))
+            .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal, gives: {} }))
             .catch((error: unknown) => close(errorOf(url, error)));
         },
         close: () => gone.abort(),

@@ -18,9 +18,12 @@ function cardOf(agent_id: string, capabilities: string[], name = agent_id): Agen
   return { agent_id, name, version: '1.0.0', description: '', capabilities, supported_protocols: ['A2A/1.0'] };
 }
 
-function open({ hosted = [] as AgentCard[], mostOwned = 1_000 } = {}) {
-  const clock = new SetClock();
-  const store = new MemoryStore();
+function open({
+  hosted = [] as AgentCard[],
+  mostOwned = 1_000,
+  clock = new SetClock(),
+  store = new MemoryStore(),
+} = {}) {
   let version = 0;
   const registry = new AgentRegistry({
     store: store.registrations,
@@ -31,6 +34,7 @@ function open({ hosted = [] as AgentCard[], mostOwned = 1_000 } = {}) {
     },
     mostOwned,
     isTaken: (agentId, owner) => agentId === 'known-caller' && owner !== 'known-caller',
+    names: () => ['known-caller'],
   });
   const find = (capabilities: string[], status: 'healthy' | 'unhealthy' | 'all' = 'healthy', limit = 100) => {
     const { agents, total } = registry.discover({ capabilities, status, limit });
@@ -184,6 +188,57 @@ describe('an id', () => {
     expect(registry.find('late-caller')).toMatchObject({ owner: 'late-caller', capabilities: ['write'] });
     expect(await registry.remove('eve', 'late-caller')).toBe(false);
     await expect(registry.register('our-agent', cardOf('our-agent', ['read']), AT)).rejects.toThrow('belongs to');
+  });
+
+  test('that differs from another in the case of its letters alone is refused, and the other named', async () => {
+    const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
+    await registry.register('ada', cardOf('one-agent', ['read']), AT);
+    for (const [alike, other] of Object.entries({
+      'One-Agent': 'one-agent',
+      'OUR-agent': 'our-agent',
+      'Known-Caller': 'known-caller',
+    })) {
+      for (const owner of ['ada', 'eve']) {
+        await expect(registry.register(owner, cardOf(alike, ['read']), AT), alike).rejects.toMatchObject({
+          failure: {
+            code: 'forbidden',
+            message: `The id "${alike}" differs from "${other}", which is taken, only in the case of letters; choose another.`,
+          },
+        });
+      }
+    }
+    expect((await registry.register('ada', cardOf('one-agent', ['write']), AT)).isNew).toBe(false);
+    await registry.remove('ada', 'one-agent');
+    await registry.register('eve', cardOf('One-Agent', ['read']), AT);
+    // The name of a caller is its own, whatever others have registered.
+    await registry.register('one-agent', cardOf('one-agent', ['read']), AT);
+  });
+
+  test('in one of two spellings goes to one of two that want it at once', async () => {
+    const { registry } = open();
+    const both = await Promise.allSettled([
+      registry.register('ada', cardOf('one-agent', ['read']), AT),
+      registry.register('eve', cardOf('One-Agent', ['read']), AT),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('that was registered in two spellings before is kept in both, also when one of them goes', async () => {
+    const { clock, store, registry: before } = open();
+    await before.register('ada', cardOf('one-agent', ['read']), AT);
+    const [row] = await store.registrations.list();
+    if (row === undefined) throw new Error('nothing is recorded');
+    const card = JSON.stringify(cardOf('One-Agent', ['read']));
+    await store.registrations.put({ ...row, agentId: 'One-Agent', owner: 'eve', card });
+    const { registry } = open({ clock, store });
+    await registry.load();
+    for (const [owner, id] of Object.entries({ ada: 'one-agent', eve: 'One-Agent' })) {
+      expect((await registry.register(owner, cardOf(id, ['write']), AT)).isNew).toBe(false);
+      clock.time += 2_000;
+      expect(await registry.beat(owner, id)).toBe(clock.time);
+    }
+    await registry.remove('ada', 'one-agent');
+    await expect(registry.register('ada', cardOf('one-agent', ['read']), AT)).rejects.toThrow('"One-Agent"');
   });
 
   test('is one of so many for each owner', async () => {

@@ -3,6 +3,7 @@ import type { Clock } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import type { RegistrationRow, RegistrationStore } from '../store/store.ts';
 import { CapabilityIndex, type Indexed, type IndexQuery } from './capability-index.ts';
+import { areAlike } from './spellings.ts';
 
 /** An agent as others find it. */
 export interface RegisteredAgent extends Indexed {
@@ -26,6 +27,8 @@ export interface AgentRegistryOptions {
   readonly hosted: { agents(): readonly HostedAgent[]; version(): number };
   /** Whose name an id is, beside those of the registry: nobody else may register it. */
   readonly isTaken: (agentId: string, owner: string) => boolean;
+  /** Those names, none of which anybody may register in another spelling. */
+  readonly names?: () => Iterable<string>;
   /** How many one caller may register; 1,000 unless told. */
   readonly mostOwned?: number;
   /** Told of every agent that came, changed or went, so that it can be reached or no more. */
@@ -47,16 +50,19 @@ export class AgentRegistry {
   readonly #clock: Clock;
   readonly #hosted: AgentRegistryOptions['hosted'];
   readonly #isTaken: AgentRegistryOptions['isTaken'];
+  readonly #names: NonNullable<AgentRegistryOptions['names']>;
   readonly #mostOwned: number;
   readonly #onChange: NonNullable<AgentRegistryOptions['onChange']>;
   #hostedIds = new Set<string>();
   #hostedVersion = -1;
 
-  constructor({ store, clock, hosted, isTaken, mostOwned = 1_000, onChange = () => {} }: AgentRegistryOptions) {
+  constructor(options: AgentRegistryOptions) {
+    const { store, clock, hosted, isTaken, names = () => [], mostOwned = 1_000, onChange = () => {} } = options;
     this.#store = store;
     this.#clock = clock;
     this.#hosted = hosted;
     this.#isTaken = isTaken;
+    this.#names = names;
     this.#mostOwned = mostOwned;
     this.#onChange = onChange;
   }
@@ -151,6 +157,18 @@ export class AgentRegistry {
     if (isAnothers || (claimed !== undefined && claimed !== owner) || this.#isTaken(agentId, owner)) {
       refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent; choose another.`);
     }
+    // Who has it keeps it, and the name of a caller is its own.
+    const other = known === undefined && agentId !== owner ? this.#alike(agentId) : undefined;
+    if (other !== undefined) {
+      const [one, taken] = [agentId, other].map((id) => JSON.stringify(id));
+      const message = `The id ${one} differs from ${taken}, which is taken, only in the case of letters; choose another.`;
+      refuse('forbidden', {}, message);
+    }
+  }
+
+  #alike(agentId: string): string | undefined {
+    const others = [...this.#claims.keys(), ...this.#names()];
+    return this.#index.alike(agentId) ?? others.find((other) => areAlike(other, agentId));
   }
 
   #put(row: RegistrationRow, heardAt?: number): RegisteredAgent {

@@ -1,4 +1,5 @@
 import { both, countAll, countCommon, emptyRow, isSet, lowestBit, setBit } from './bit-rows.ts';
+import { Spellings } from './spellings.ts';
 
 /** What the index knows of an agent. */
 export interface Indexed {
@@ -23,6 +24,7 @@ export interface IndexQuery {
  */
 export class CapabilityIndex<Agent extends Indexed> {
   readonly #agents = new Map<string, Agent>();
+  readonly #spellings = new Spellings();
   readonly #rows = new Map<string, Uint32Array>();
   readonly #few = new Map<string, readonly number[]>();
   readonly #healthyRows = new Map<string, Uint32Array>();
@@ -43,8 +45,14 @@ export class CapabilityIndex<Agent extends Indexed> {
     return this.#agents.get(agentId);
   }
 
+  /** The id of an agent that differs from this one in the case of its letters alone. */
+  alike(agentId: string): string | undefined {
+    return this.#spellings.alike(agentId);
+  }
+
   put(agent: Agent): void {
     const before = this.#agents.get(agent.agentId);
+    if (before === undefined) this.#spellings.add(agent.agentId);
     this.#agents.set(agent.agentId, agent);
     const place = this.#places.get(agent.agentId);
     const isSame = before?.name === agent.name && areSame(before.capabilities, agent.capabilities);
@@ -54,7 +62,10 @@ export class CapabilityIndex<Agent extends Indexed> {
 
   delete(agentId: string): boolean {
     const wasThere = this.#agents.delete(agentId);
-    if (wasThere) this.#isMade = false;
+    if (wasThere) {
+      this.#spellings.delete(agentId);
+      this.#isMade = false;
+    }
     return wasThere;
   }
 

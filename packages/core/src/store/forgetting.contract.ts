@@ -89,9 +89,10 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       await store.threads.open(letter, { messageId: 'm1', isAnswer: false, text: '{}', at: 1 }, 10);
       for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
       await store.outbox.delivered(`${who}-sent`, 2);
-      await store.memories.open({ memoryId: 'm', owner: who, namespace: 'n', scope: '{}', createdAt: 1 });
+      const quota = { entries: 9, size: 99, spaces: 1 };
+      await store.memories.open({ memoryId: 'm', owner: who, namespace: 'n', scope: '{}', createdAt: 1 }, quota);
       const entry = { space: who, key: 'k', owner: who, entry: '1', createdAt: 1, updatedAt: 1, expiresAt: null };
-      await store.memories.put(entry, { entries: 9, size: 99 });
+      await store.memories.put(entry, quota);
     }
 
     async function left(who: string) {

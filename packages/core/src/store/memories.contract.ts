@@ -17,11 +17,32 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
 
     test('a memory is found by its owner alone, as it was first opened', async () => {
       const row = { memoryId: 'm1', owner: 'ann', namespace: 'n', scope: '{"a":"b"}', createdAt: 1 };
-      await store.memories.open(row);
-      await store.memories.open({ ...row, namespace: 'other', createdAt: 2 });
+      await store.memories.open(row, PLENTY);
+      await store.memories.open({ ...row, namespace: 'other', createdAt: 2 }, PLENTY);
       expect(await store.memories.find('ann', 'm1')).toEqual(row);
       expect(await store.memories.find('bob', 'm1')).toBeUndefined();
       expect(await store.memories.find('ann', 'm2')).toBeUndefined();
+    });
+
+    test('of the memories an owner opens so many are known as it may have entries, the latest of them', async () => {
+      const quota = { entries: 2, size: 20, spaces: 2 };
+      const openedBy = async (owner: string, memoryId: string, createdAt: number, scope = '{}') =>
+        store.memories.open({ memoryId, owner, namespace: 'n', scope, createdAt }, quota);
+      const knownOf = async (owner: string) => {
+        const ids = ['a', 'b', 'c', 'd', 'e'];
+        const found = await Promise.all(ids.map((id) => store.memories.find(owner, id)));
+        return found.flatMap((row) => row?.memoryId ?? []);
+      };
+      await openedBy('dan', 'a', 1);
+      for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) await openedBy('cat', id, at);
+      expect(await knownOf('cat')).toEqual(['a', 'b', 'c', 'd']);
+      await openedBy('cat', 'a', 5);
+      await openedBy('cat', 'e', 5);
+      expect(await knownOf('cat')).toEqual(['b', 'c', 'd', 'e']);
+      // The one that is opened is known, also when it is the earliest and large.
+      await openedBy('cat', 'a', 0, JSON.stringify({ a: 'x'.repeat(24) }));
+      expect(await knownOf('cat')).toEqual(['a', 'd', 'e']);
+      expect(await knownOf('dan')).toEqual(['a']);
     });
 
     test('the same key again replaces the entry and keeps when it was made; the latest come first', async () => {
@@ -49,7 +70,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
 
     test('a space takes no more than its quota, but replacing is no more', async () => {
       const space = nextSpace();
-      const two = { entries: 2, size: 100 };
+      const two = { entries: 2, size: 100, spaces: 100 };
       expect(await store.memories.put(entry({ space, key: 'a' }), two)).toBe('stored');
       expect(await store.memories.put(entry({ space, key: 'b' }), two)).toBe('stored');
       expect(await store.memories.put(entry({ space, key: 'c' }), two)).toBe('full');
@@ -59,9 +80,31 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await store.memories.list(space, 0)).toHaveLength(2);
     });
 
+    test('an owner has as much as so many full spaces hold, in however many it is; replacing is no more', async () => {
+      const quota = { entries: 2, size: 50, spaces: 2 };
+      const owner = 'eva';
+      const [a, b, c, d, e] = [nextSpace(), nextSpace(), nextSpace(), nextSpace(), nextSpace()];
+      const put = (fields: Partial<MemoryEntryRow>) => store.memories.put(entry({ owner, ...fields }), quota);
+      for (const space of [a, b, c]) expect(await put({ space })).toBe('stored');
+      expect(await put({ space: d, expiresAt: 50 })).toBe('stored');
+      expect(await put({ space: e, updatedAt: 49 })).toBe('owner_full');
+      expect(await put({ space: e, owner: 'finn' })).toBe('stored');
+      expect(await put({ space: a, entry: '"again"' })).toBe('stored');
+      // What has expired makes room, wherever it is, and is gone from the disk.
+      expect(await put({ space: e, key: 'other', updatedAt: 50 })).toBe('stored');
+      expect(await store.memories.list(d, 0)).toEqual([]);
+      expect(await store.memories.remove(c, owner, ['k'])).toBe(1);
+      // Two spaces of 50 characters hold 100: 42, 42, the 6 that are there, and 10.
+      const large = JSON.stringify('x'.repeat(40));
+      expect(await put({ space: a, entry: large })).toBe('stored');
+      expect(await put({ space: b, entry: large })).toBe('stored');
+      expect(await put({ space: c, entry: JSON.stringify('12345678') })).toBe('stored');
+      expect(await put({ space: c, entry: JSON.stringify('123456789') })).toBe('owner_full');
+    });
+
     test('what has expired is gone, and makes room', async () => {
       const space = nextSpace();
-      const one = { entries: 1, size: 100 };
+      const one = { entries: 1, size: 100, spaces: 100 };
       await store.memories.put(entry({ space, key: 'a', expiresAt: 50 }), one);
       expect(await store.memories.list(space, 49)).toHaveLength(1);
       expect(await store.memories.list(space, 50)).toHaveLength(0);
@@ -95,4 +138,4 @@ function entry(fields: Partial<MemoryEntryRow>): MemoryEntryRow {
   };
 }
 
-const PLENTY = { entries: 100, size: 10_000 };
+const PLENTY = { entries: 100, size: 10_000, spaces: 100 };

@@ -23,22 +23,39 @@ export interface MemoryEntryRow {
   readonly expiresAt: number | null;
 }
 
-/** How much one space may hold of what has not expired. */
-export interface MemoryQuota {
+/** What there is of something. */
+export interface MemoryUse {
   readonly entries: number;
-  /** Characters of `entry`. */
+  /** In characters. */
   readonly size: number;
 }
 
+/** How much one space may hold of what has not expired. */
+export interface MemoryQuota extends MemoryUse {
+  /** One owner holds as much as this many that are full, in however many it is. */
+  readonly spaces: number;
+}
+
+/** How much one owner may hold. */
+export function wholeOf({ entries, size, spaces }: MemoryQuota): MemoryUse {
+  return { entries: entries * spaces, size: size * spaces };
+}
+
+export type MemoryPut = 'stored' | 'full' | 'owner_full' | 'foreign';
+
 export interface MemoriesStore {
-  /** Makes it, or leaves it as it is. */
-  open(row: MemoryRow): Promise<void>;
+  /**
+   * Makes it, or leaves it as it is. Of more than its owner may hold the first that were made are known no more: nothing is in
+   * them by themselves, and whoever opens one again finds what is there.
+   */
+  open(row: MemoryRow, quota: MemoryQuota): Promise<void>;
   find(owner: string, memoryId: string): Promise<MemoryRow | undefined>;
   /**
-   * Adds an entry or puts it in place of the one with its key, whose `createdAt` it keeps. `full`: the quota would be passed;
-   * `foreign`: the key is another's. Neither changes anything. What has expired in the space is forgotten first.
+   * Adds an entry or puts it in place of the one with its key, whose `createdAt` it keeps. `full`: the space would hold more
+   * than its quota, `owner_full`: its owner would; `foreign`: the key is another's. None changes anything. What has expired in
+   * the space, or is the owner's, is forgotten first.
    */
-  put(row: MemoryEntryRow, quota: MemoryQuota): Promise<'stored' | 'full' | 'foreign'>;
+  put(row: MemoryEntryRow, quota: MemoryQuota): Promise<MemoryPut>;
   /** What is in a space and has not expired by `now`, the latest first. */
   list(space: string, now: number): Promise<MemoryEntryRow[]>;
   /** Forgets those of these keys that are the owner's. Returns how many. */

@@ -239,12 +239,12 @@ export class SqliteStore implements Store {
   };
 
   readonly memories: MemoriesStore = {
-    open: (row) => this.#ask('openMemory', row),
+    open: (row, quota) => this.#ask('openMemory', row, quota),
     find: (owner, memoryId) => this.#ask('findMemory', owner, memoryId),
     put: (row, quota) => this.#ask('putMemory', row, quota),
     list: (space, now) => this.#ask('listMemory', space, now),
     remove: (space, owner, keys) => this.#ask('removeMemory', space, owner, keys),
-    purge: (now) => this.#ask('purgeMemory', now),
+    purge: (now) => untilNone(() => this.#ask('purgeMemory', now)),
   };
 
   readonly pins: PinStore = {

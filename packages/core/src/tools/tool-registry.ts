@@ -50,7 +50,7 @@ export class ToolRegistry {
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
-  constructor({ clock, maxTimeoutMs = TEN_MINUTES, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+  constructor({ clock, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
     this.#clock = clock;
     this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
@@ -229,7 +229,8 @@ function cut(data: Json, limit: number): string {
   return cutTo(typeof data === 'string' ? data : JSON.stringify(data), limit);
 }
 
+/** Of a tool or a skill: ten minutes. */
+export const LONGEST_CALL_MS = 600_000;
 const NOBODY: ReadonlySet<string> = new Set();
-const TEN_MINUTES = 600_000;
 const MAX_RESULT = 1024 * 1024;
 const LONGEST_MESSAGE = 2000;

@@ -40,6 +40,11 @@ describe('removes some at a time, and none when none is left', () => {
     expect(parts(() => removals.purgeThreads(500))).toEqual([200, 200, 99, 0]);
   });
 
+  test('memories that have expired', () => {
+    fill("INSERT INTO memory_entries SELECT 's' || n % 7, 'k' || n, 'ann', '{}', 1, 1, n FROM numbers");
+    expect(parts(() => removals.purgeMemory(499))).toEqual([200, 200, 99, 0]);
+  });
+
   test('callbacks that ended long ago', () => {
     fill(`
       INSERT INTO deliveries

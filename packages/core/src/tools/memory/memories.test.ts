@@ -14,7 +14,7 @@ const memories = new Memories({
   store: store.memories,
   search: lexicalSearch,
   clock,
-  quota: { entries: 4, size: 10_000 },
+  quota: { entries: 4, size: 10_000, spaces: 16 },
 });
 
 function sessionOf(id: string): WireSession {
@@ -120,6 +120,20 @@ test('what has a time to live is gone after it, and a full memory says so', asyn
   expect(await memories.forget(ann, id, { keys: [{ k: 5 }], tags: [], tier: 'episodic' })).toBe(1);
   const large = entry({ k: 6 }, 'x'.repeat(70_000));
   expect((await memories.store(ann, id, [large])).errors[0]).toContain('65536 characters');
+});
+
+test('an agent keeps as much as sixteen full namespaces hold, in however many it is', async () => {
+  const ann = sessionOf('ann-whole');
+  const keep = async (namespace: string, k: number) =>
+    (await memories.store(ann, await memories.open(ann, namespace, {}), [entry({ k }, 'kept')])).errors;
+  for (let at = 0; at < 64; at++) expect(await keep(`space-${at}`, at)).toEqual([]);
+  expect(await keep('space-64', 64)).toEqual([
+    '{"k":64}: memory_full: 64 entries or 160000 characters are there in all your namespaces',
+  ]);
+  expect(
+    await memories.forget(ann, await memories.open(ann, 'space-7', {}), { keys: [], tags: [], tier: 'episodic' }),
+  ).toBe(1);
+  expect(await keep('space-64', 64)).toEqual([]);
 });
 
 test('a query has an end', async () => {

@@ -4,7 +4,13 @@ import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
 import { idFault } from '../../id-fault.ts';
 import type { Clock } from '../../ports.ts';
 import { refuse } from '../../refused.ts';
-import type { MemoriesStore, MemoryEntryRow, MemoryQuota, MemoryRow } from '../../store/memories.ts';
+import {
+  type MemoriesStore,
+  type MemoryEntryRow,
+  type MemoryQuota,
+  type MemoryRow,
+  wholeOf,
+} from '../../store/memories.ts';
 import { memoryMemories } from '../../store/memory/memories.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
@@ -53,7 +59,7 @@ export class Memories {
     const owner = session.principal.id;
     const text = canonicalJson(scope);
     const memoryId = digest(['memory', owner, namespace, text]).slice(0, 32);
-    await this.#options.store.open({ memoryId, owner, namespace, scope: text, createdAt: this.#now() });
+    await this.#options.store.open({ memoryId, owner, namespace, scope: text, createdAt: this.#now() }, this.#quota);
     return memoryId;
   }
 
@@ -138,12 +144,15 @@ export class Memories {
     };
     const store = this.#storeOf(session, entry.tier);
     const spaces = entry.tier === 'working' ? this.#working.get(session)?.spaces : undefined;
-    if (spaces !== undefined && spaces.size >= MOST_WORKING && !spaces.has(row.space))
-      return `memory_full: ${MOST_WORKING} namespaces and scopes have working memory on this connection`;
+    if (spaces !== undefined && spaces.size >= this.#quota.spaces && !spaces.has(row.space))
+      return `memory_full: ${this.#quota.spaces} namespaces and scopes have working memory on this connection`;
     spaces?.add(row.space);
     const outcome = await store.put(row, this.#quota);
     if (outcome === 'full')
       return `memory_full: ${this.#quota.entries} entries or ${this.#quota.size} characters are there`;
+    const whole = wholeOf(this.#quota);
+    if (outcome === 'owner_full')
+      return `memory_full: ${whole.entries} entries or ${whole.size} characters are there in all your namespaces`;
     return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
   }
 
@@ -217,9 +226,7 @@ function digest(parts: readonly string[]): string {
 }
 
 const TIERS: readonly Tier[] = ['working', 'episodic', 'semantic'];
-const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024 };
-/** It is all in memory, as much as the quota in each. */
-const MOST_WORKING = 16;
+const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024, spaces: 16 };
 const LARGEST = 65_536;
 const MOST_FOUND = 1_000;
 const LONGEST_QUERY = 1_000;

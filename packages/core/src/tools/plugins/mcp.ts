@@ -11,6 +11,8 @@ import { WireRefused } from '../wire/wire-refused.ts';
 export interface McpPluginOptions {
   readonly servers: McpServers;
   readonly toolkits: SessionToolkits;
+  /** How long one server may keep what the others have from being listed; ten seconds unless told. */
+  readonly patienceMs?: number;
 }
 
 /** `mcp/*`: the operator's MCP servers. An agent names one; what it is, only the operator says. */
@@ -98,9 +100,9 @@ async function listResources(
   call: WireCall,
   options: McpPluginOptions,
 ): Promise<Answered> {
-  const pages = await fromEach(server_id, call, options, 'resources', async (server) => {
+  const pages = await fromEach(server_id, call, options, 'resources', async (server, timeout) => {
     const page = await server.ask(call.signal, (client) =>
-      client.listResources(paged(cursor), { signal: call.signal, timeout: server.timeoutMs }),
+      client.listResources(paged(cursor), { signal: call.signal, timeout }),
     );
     const resources = page.resources
       .filter(({ uri }) => server.allowsResource(uri))
@@ -162,9 +164,9 @@ async function listPrompts(
   call: WireCall,
   options: McpPluginOptions,
 ): Promise<Answered> {
-  const pages = await fromEach(server_id, call, options, 'prompts', async (server) => {
+  const pages = await fromEach(server_id, call, options, 'prompts', async (server, timeout) => {
     const page = await server.ask(call.signal, (client) =>
-      client.listPrompts(paged(cursor), { signal: call.signal, timeout: server.timeoutMs }),
+      client.listPrompts(paged(cursor), { signal: call.signal, timeout }),
     );
     const prompts = page.prompts.map(({ name, description = '', arguments: args = [] }) => ({
       name,
@@ -213,18 +215,33 @@ async function fromEach(
   call: WireCall,
   options: McpPluginOptions,
   capability: 'resources' | 'prompts',
-  read: (server: McpServer) => Promise<Page>,
+  read: (server: McpServer, timeout: number) => Promise<Page>,
 ): Promise<{ items: JsonObject[]; next: string }> {
   if (serverId !== '') {
-    const { items, next = '' } = await read(serverNamed(serverId, call, options));
+    const server = serverNamed(serverId, call, options);
+    const { items, next = '' } = await read(server, server.timeoutMs);
     return { items, next };
   }
-  const items: JsonObject[] = [];
-  for (const server of visible(call, options)) {
-    // One that has none, or is away, does not keep the others from telling theirs.
-    if (server.has(capability)) items.push(...(await read(server)).items);
-  }
-  return { items: items.slice(0, MOST_ITEMS), next: '' };
+  const { patienceMs = PATIENCE_MS } = options;
+  // One that has none, is away, or answers nothing that can be used does not keep the others from telling theirs.
+  const asked = visible(call, options).filter((server) => server.has(capability));
+  const faults: unknown[] = [];
+  const listOf = async (server: McpServer): Promise<JsonObject[]> => {
+    try {
+      return (await read(server, Math.min(server.timeoutMs, patienceMs))).items;
+    } catch (error) {
+      call.signal.throwIfAborted();
+      // The answer has no place for it.
+      const told = error instanceof Error ? error.message : String(error);
+      call.log.warn({ mcp_server: server.name, error: told }, `the ${capability} of an MCP server cannot be listed`);
+      faults.push(error);
+      return [];
+    }
+  };
+  const lists = await Promise.all(asked.map(listOf));
+  // An empty list would say that there is nothing.
+  if (faults.length > 0 && faults.length === asked.length) throw faults[0];
+  return { items: lists.flat().slice(0, MOST_ITEMS), next: '' };
 }
 
 /** The server of this name; without a name, the only one there is. */
@@ -268,3 +285,4 @@ function isEmpty(value: unknown): boolean {
 /** What would run a program or call an address of the agent's choice, or narrows what we do not narrow. */
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
 const MOST_ITEMS = 1_000;
+const PATIENCE_MS = 10_000;

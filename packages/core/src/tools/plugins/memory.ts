@@ -1,15 +1,27 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { isMessage } from '@dragoman/protocols/a2e-wire';
+import { everyHour } from '../../every-hour.ts';
+import type { Clock, Log } from '../../ports.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { WirePlugin } from '../wire/plugin.ts';
 
+export interface MemoryPluginOptions {
+  readonly memories: Memories;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** `memory/*`: what an agent wants to know again. */
-export function memoryPlugin({ memories }: { memories: Memories }): WirePlugin {
+export function memoryPlugin({ memories, clock, log }: MemoryPluginOptions): WirePlugin {
+  const stopped = new AbortController();
   return {
     name: 'memory',
     capability: 'memory',
     messages: ['memory/init/req', 'memory/store/req', 'memory/retrieve/req', 'memory/forget/req'],
-    setup: async () => void (await memories.purge()),
+    async setup() {
+      const failed = 'memories that have expired could not be forgotten';
+      void everyHour(() => memories.purge(), { clock, log, signal: stopped.signal, failed });
+    },
     async handle(message, { session }) {
       if (isMessage(message, 'memory/init/req')) {
         const { namespace, scope } = message;
@@ -28,5 +40,6 @@ export function memoryPlugin({ memories }: { memories: Memories }): WirePlugin {
       const { memory_id, keys, tags, tier } = message;
       return { deleted: await memories.forget(session, memory_id, { keys, tags, tier }) };
     },
+    teardown: async () => stopped.abort(),
   };
 }

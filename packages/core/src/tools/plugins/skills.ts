@@ -5,6 +5,7 @@ import type { Clock } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';
+import { LONGEST_CALL_MS } from '../tool-registry.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
 
 export interface SkillsPluginOptions {
@@ -37,7 +38,7 @@ async function callSkill(
   const startedAt = clock.elapsed();
   const over = new AbortController();
   // A timer set for more than 24 days fires at once.
-  const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_MS) : LONGEST_MS;
+  const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_CALL_MS) : LONGEST_CALL_MS;
   const late = new Refused(failure('timeout', {}, `The skill did not finish within ${limit / 1000} s.`));
   const cancel = clock.after(limit, () => over.abort(late));
   try {
@@ -52,5 +53,3 @@ async function callSkill(
     cancel();
   }
 }
-
-const LONGEST_MS = 600_000;

@@ -1,0 +1,70 @@
+import { isObject, type Json } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+
+/** What a member of an answer is. */
+export type Kind = 'array' | 'object' | 'string' | 'number' | 'boolean';
+
+/** The members without which something is no answer of our server. */
+export type Gives<T> = { readonly [Member in keyof T & string]?: Kind };
+
+/** The answer, when it is what our server would give; else throws what came in its place. */
+export function checkedAnswer<T>(text: string, gives: Gives<T>, { url, path, status }: Asked): T {
+  const answer = parsed(text);
+  const odd = isObject(answer)
+    ? Object.entries<Kind | undefined>(gives).find(([member, kind]) => kind !== kindOf(answer[member]))
+    : undefined;
+  if (isObject(answer) && odd === undefined) return answer as T;
+  throw unexpectedAnswer(
+    { url, path, status },
+    odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`,
+  );
+}
+
+/** Not our server's words: a proxy before it, or another program behind the url. */
+export function unexpectedAnswer({ url, path, status }: Asked, came: string): DragomanError {
+  const place = `${url}${path.replace(/\?.*/s, '')}`;
+  return new DragomanError({
+    code: 'unexpected_answer',
+    message: `${place} answered ${status} with ${came}, not in the way of a Dragoman server.`,
+    status,
+    suggestions: ['check that the url is that of a Dragoman server'],
+  });
+}
+
+/** What was asked, and how that came out. */
+export interface Asked {
+  /** The server's. */
+  readonly url: string;
+  /** Below it. */
+  readonly path: string;
+  readonly status: number;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf(value: Json | undefined): keyof typeof NAMES | 'undefined' {
+  if (value === undefined) return 'undefined';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : (typeof value as Kind);
+}
+
+function nameOf(answer: Json | undefined, text: string): string {
+  const kind = kindOf(answer);
+  if (kind !== 'undefined') return NAMES[kind];
+  return /^\s*</.test(text) ? 'HTML' : 'something that is not JSON';
+}
+
+const NAMES = {
+  array: 'an array',
+  object: 'an object',
+  string: 'a text',
+  number: 'a number',
+  boolean: 'a boolean',
+  null: 'null',
+} as const;

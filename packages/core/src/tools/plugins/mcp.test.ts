@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@dragoman/protocols';
+import { afterAll, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { systemClock } from '../../../test-support/system-clock.ts';
+import { ALL_PERMISSIONS } from '../../principal.ts';
+import { MemoryStore } from '../../store/memory-store.ts';
+import { McpServers } from '../mcp/mcp-servers.ts';
+import { SessionToolkits } from '../session-toolkits.ts';
+import type { McpServerConfig } from '../tools-config.ts';
+import type { WireCall } from '../wire/plugin.ts';
+import { mcpPlugin } from './mcp.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-mcp-lists-'));
+const log = new SilentLog();
+const servers = new McpServers({
+  configs: {
+    nonsense: hostile('nonsense'),
+    error: hostile('error'),
+    silence: hostile('silence'),
+    every: program('../../../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'stdio'),
+  },
+  clock: systemClock,
+  log,
+  folder,
+  pins: new MemoryStore().pins,
+  gate: undefined,
+  version: '0',
+});
+const toolkits = new SessionToolkits();
+const plugin = mcpPlugin({ servers, toolkits, patienceMs: 1_000 });
+afterAll(async () => {
+  await plugin.teardown?.();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function hostile(lists: string): McpServerConfig {
+  return program('../fixtures/hostile-mcp-server.mjs', join(folder, lists), lists);
+}
+
+function program(path: string, ...args: string[]): McpServerConfig {
+  return { command: process.execPath, args: [fileURLToPath(new URL(path, import.meta.url)), ...args] };
+}
+
+/** An agent that may use the servers named. */
+function caller(...names: string[]) {
+  const permissions = { ...ALL_PERMISSIONS, tools: names.map((name) => `${name}__echo`) };
+  const session = { principal: { id: 'ada', role: 'agent', permissions } };
+  const stopped = new AbortController();
+  const call = { session, signal: stopped.signal, log } as unknown as WireCall;
+  const ask = async (type: string, fields: JsonObject = {}) =>
+    plugin.handle({ type, id: 'x', server_id: '', cursor: '', ...fields } as never, call);
+  return { ask, stopped };
+}
+
+describe.each([
+  ['mcp/prompt/list/req', 'prompts'],
+  ['mcp/resource/list/req', 'resources'],
+])('%s', (type, field) => {
+  test('of all servers has what the others have, and who told nothing is logged', async () => {
+    const { ask } = caller('nonsense', 'error', 'silence', 'every');
+    log.lines.length = 0;
+    const items = (await ask(type))?.[field] as JsonObject[];
+    expect(items.length).toBeGreaterThan(2);
+    expect(new Set(items.map((item) => item['server_id']))).toEqual(new Set(['every']));
+    const told = log.lines.filter(({ message }) => message === `the ${field} of an MCP server cannot be listed`);
+    expect(new Set(told.map(({ fields }) => fields['mcp_server']))).toEqual(new Set(['nonsense', 'error', 'silence']));
+    const late = { mcp_server: 'silence', error: 'The MCP server silence did not answer in time.' };
+    expect(told).toContainEqual(expect.objectContaining({ level: 'warn', fields: late }));
+  });
+
+  test('of that server alone is an error, and so it is where no other is there', async () => {
+    const { ask } = caller('error', 'every');
+    const refusal = { code: 'mcp_protocol_error', message: 'The MCP server error refused: No.' };
+    await expect(ask(type, { server_id: 'error' })).rejects.toMatchObject(refusal);
+    await expect(caller('error').ask(type)).rejects.toMatchObject(refusal);
+  });
+
+  test('that is cancelled is no list', async () => {
+    const { ask, stopped } = caller('silence', 'every');
+    const asked = ask(type);
+    stopped.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+});
