@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
+import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
@@ -49,6 +50,7 @@ export class Outbox {
   readonly #schedule: Schedule<Entry>;
   readonly #entries = new Map<string, Entry>();
   readonly #queued = new Map<string, number>();
+  readonly #urls = new KnownUrls();
   readonly #tries = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   #stopping = false;
@@ -77,7 +79,8 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
-    const { host } = new URL(url);
+    // The gate has judged it, when it was registered.
+    const host = this.#urls.read(url)?.host ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
     const entry: Entry = {
       ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
