@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +58,16 @@ describe('the secret of an agent', () => {
     await keys.forget('ann');
     expect(await keys.shownSecretOf('ann')).not.toBe(ann);
   });
+});
+
+test.each([100, 100_000])('a text of %i characters is signed with the key that is told', async (length) => {
+  const keys = open();
+  const text = 'é'.repeat(length);
+  const x = Buffer.from(keys.publicKey.slice('whpk_'.length), 'base64').toString('base64url');
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  const signature = Buffer.from(await keys.sign(text), 'base64');
+  expect(verify(null, Buffer.from(text), publicKey, signature)).toBe(true);
+  expect(verify(null, Buffer.from(`${text}.`), publicKey, signature)).toBe(false);
 });
 
 test('an HMAC signature is that of Standard Webhooks’ own example', async () => {

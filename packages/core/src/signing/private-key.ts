@@ -11,6 +11,12 @@ export function privateKeyIn(pem: string | Buffer): KeyObject | undefined {
   }
 }
 
+/** The signature of a text, in base64, as the kind of the key makes it. Nothing else goes on meanwhile. */
+export function signatureOf(key: KeyObject, text: string): string {
+  const { digest, options } = schemeOf(key);
+  return sign(digest, Buffer.from(text), { key, ...options }).toString('base64');
+}
+
 /** Signs as the kind of the key does. Works on a thread of the pool: the event loop goes on. */
 export function signedBy(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
   const { digest, options } = schemeOf(key);

@@ -1,6 +1,7 @@
-import { type KeyObject, sign, verify } from 'node:crypto';
+import { type KeyObject, verify } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { schemeOf } from './key-kinds.ts';
+import { signatureOf } from './private-key.ts';
 
 /** Keys that are new, by their numbers, and jobs, flat: a key's number, a text, and a signature to check or null to make one. */
 export interface ToSignatureThread {
@@ -37,9 +38,4 @@ function isGood(key: KeyObject, text: string, signature: string): boolean {
     // What cannot even be read is no signature.
     return false;
   }
-}
-
-function signatureOf(key: KeyObject, text: string): string {
-  const { digest, options } = schemeOf(key);
-  return sign(digest, Buffer.from(text), { key, ...options }).toString('base64');
 }
