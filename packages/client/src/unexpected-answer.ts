@@ -8,16 +8,13 @@ export type Kind = 'array' | 'object' | 'string' | 'number' | 'boolean';
 export type Gives<T> = { readonly [Member in keyof T & string]?: Kind };
 
 /** The answer, when it is what our server would give; else throws what came in its place. */
-export function checkedAnswer<T>(text: string, gives: Gives<T>, { url, path, status }: Asked): T {
+export function checkedAnswer<T>(text: string, gives: Gives<T>, asked: Asked): T {
   const answer = parsed(text);
   const odd = isObject(answer)
     ? Object.entries<Kind | undefined>(gives).find(([member, kind]) => kind !== kindOf(answer[member]))
     : undefined;
   if (isObject(answer) && odd === undefined) return answer as T;
-  throw unexpectedAnswer(
-    { url, path, status },
-    odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`,
-  );
+  throw unexpectedAnswer(asked, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
 }
 
 /** Not our server's words: a proxy before it, or another program behind the url. */

@@ -79,7 +79,7 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
-    // The gate has judged it, when it was registered.
+    // It is a URL: the gate judged it before it came here.
     const host = this.#urls.read(url)?.host ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
     const entry: Entry = {

@@ -1,10 +1,11 @@
+import type { LongText } from '../long-text.ts';
 import type { FrameRow, RequestKey } from './store.ts';
 
 /**
  * Refuses text that a database would cut off or refuse itself. JSON text never has it: it writes `\u0000`. What comes as bytes
  * is JSON that we wrote, and is not searched.
  */
-export function requireStorable(...texts: readonly (string | object | null)[]): void {
+export function requireStorable(...texts: readonly (string | Uint8Array | LongText | null)[]): void {
   if (texts.some((text) => typeof text === 'string' && text.includes('\0')))
     throw new Error('text with a NUL character cannot be stored');
 }
