@@ -336,6 +336,22 @@ describe('errors', () => {
     expect(performance.now() - began).toBeLessThan(1900);
   });
 
+  test('out of time is a timeout also in the middle of a call, whatever onError says, and nothing is sent after it', async () => {
+    api.behaviours.set('GET /never', () => {});
+    const never = { ApiCall: { method: 'GET', url: `${api.url}/never`, outputPath: '/workflow/x' } };
+    const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: {}, outputPath: '/workflow/y' } };
+    const before = api.count('POST /orders');
+    for (const onError of ['stop', 'continue']) {
+      const result = await ann.execute(workflowOf({ never, order }), { timeout_ms: 1000, onError, level: 'lenient' });
+      expect(result).toMatchObject({
+        status: 'timeout',
+        error: { type: 'TimeoutError', operationId: 'never' },
+        skipped: ['order'],
+      });
+    }
+    expect(api.count('POST /orders')).toBe(before);
+  });
+
   test('a host the operator does not allow is not called', async () => {
     const inner = { ApiCall: { method: 'GET', url: 'http://127.0.0.1:1/', outputPath: '/workflow/x' } };
     const result = await ann.execute(workflowOf({ inner }));

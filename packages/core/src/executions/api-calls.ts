@@ -119,7 +119,7 @@ export class ApiCalls {
         query,
         headers: keyed,
         body,
-        timeoutMs: Math.max(1, Math.min(request.timeoutMs, deadline - clock.elapsed())),
+        timeoutMs: timeFor(request, deadline - clock.elapsed()),
         maxBytes: maxAnswerBytes,
         signal,
         purpose: operationId,
@@ -148,6 +148,14 @@ export class ApiCalls {
 type Attempt =
   | { readonly ok: true; readonly answer: ApiAnswer; readonly retryAfterMs: number }
   | { readonly ok: false; readonly failure: Failure; readonly retryAfterMs: number };
+
+/**
+ * Milliseconds for one attempt. A call that has no time of its own left is ended by its execution, which then says so itself:
+ * were it the call that failed first, the execution would have failed, or even gone on, instead of being out of time.
+ */
+function timeFor({ timeoutMs }: ApiRequest, left: number): number {
+  return timeoutMs < left ? timeoutMs : Math.max(0, left) + AFTER_THE_END_MS;
+}
 
 /** What was sent and not answered may have been done. It is not sent again, and whoever asked has to know. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
@@ -180,3 +188,5 @@ function circuitOpen(origin: string, waitMs: number): Failure {
     `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
   );
 }
+
+const AFTER_THE_END_MS = 1000;

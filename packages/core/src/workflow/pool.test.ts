@@ -128,6 +128,19 @@ describe('executions in threads', () => {
     expect(beside.calls).toHaveLength(1);
   });
 
+  test('one that is out of time while it waits says where it was, however late its thread started', async () => {
+    const log = new SilentLog();
+    const slow = fileURLToPath(new URL('./fixtures/slow-to-load.mjs', import.meta.url));
+    await using own = new WorkflowPool({ ...options, log, operations: [slow] });
+    const effects = new RecordedEffects(() => new Promise(() => {}));
+    expect(await own.run(double, { effects, timeoutMs: 2500 })).toMatchObject({
+      status: 'timeout',
+      errors: [{ type: 'TimeoutError', operationId: 'fetch' }],
+      skipped: ['double'],
+    });
+    expect(log.lines).toEqual([]);
+  });
+
   test('one that takes all memory ends alone, and those beside it do not notice', async () => {
     let answer = (_: ReturnType<typeof answered>) => {};
     const beside = new RecordedEffects(() => new Promise((resolve) => (answer = resolve)));

@@ -302,6 +302,24 @@ describe('time', () => {
     expect(effects.calls[0]?.request.timeoutMs).toBe(1000);
   });
 
+  test.each([
+    ['GET', undefined],
+    ['POST', 'unknown'],
+    ['DELETE', 'unknown'],
+  ])('one that is ended during a %s says that its outcome is %s', async (method, outcome) => {
+    const controller = new AbortController();
+    const effects = new RecordedEffects(() => new Promise(() => {}));
+    const call = { ApiCall: { method, url: 'https://api.example.com', outputPath: '/workflow/x' } };
+    const running = runWorkflow({ call }, { effects, signal: controller.signal });
+    controller.abort(new Refused(failure('timeout')));
+    const { status, errors } = await running;
+    expect([status, errors[0]?.details?.['outcome'], errors[0]?.details?.['retryable']]).toEqual([
+      'timeout',
+      outcome,
+      outcome === undefined,
+    ]);
+  });
+
   test('one that is cancelled is cancelled', async () => {
     const controller = new AbortController();
     const effects = new RecordedEffects(() => new Promise(() => {}));

@@ -45,6 +45,16 @@ export function workflowError(error: unknown, operationId: string): WorkflowErro
   return { type: 'ExecutionError', message: FAILURES.internal.text, operationId, details: { code: 'internal' } };
 }
 
+/** The error of an operation that was ended while it changed something: whether that was done, nobody heard. */
+export function withUnknownOutcome({ details, suggestions, ...told }: WorkflowError): WorkflowError {
+  const look = 'look at the API whether it was done';
+  return {
+    ...told,
+    details: { ...details, retryable: false, outcome: 'unknown' },
+    suggestions: [...(suggestions ?? []), look],
+  };
+}
+
 function fromFailure({ code, message, retryable, details }: Failure, operationId: string): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
   // Whoever refuses puts only JSON into the details; the round trip drops what is not.

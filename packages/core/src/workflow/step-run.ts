@@ -54,6 +54,7 @@ export class StepRun implements StepContext {
   #labels: readonly Label[] = UNLABELLED;
   #written: Written | undefined;
   #isCached = false;
+  #isOpen = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -73,6 +74,11 @@ export class StepRun implements StepContext {
   /** Whether what it gave was kept from before. */
   get isCached(): boolean {
     return this.#isCached;
+  }
+
+  /** Whether it called to change something, and heard nothing of it. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   get operationId(): string {
@@ -125,7 +131,9 @@ export class StepRun implements StepContext {
       timeoutMs: Math.min(request.timeoutMs, this.#run.remaining()),
       carries: this.#allLabels(),
     };
+    this.#isOpen = method !== 'GET';
     const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    this.#isOpen = false;
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;
     return answer;
