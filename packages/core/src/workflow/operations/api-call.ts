@@ -25,7 +25,9 @@ export const apiCall: Operation<ApiCallConfig> = {
       name,
       fill: compileValue(value, compiling),
     }));
-    const body = compileBody(config.body as Json | undefined, config.headers ?? {}, compiling);
+    // A GET has none: the checker says so, and an answer that is kept would not be known by it.
+    const content = config.method === 'GET' ? undefined : (config.body as Json | undefined);
+    const body = compileBody(content, config.headers ?? {}, compiling);
     const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
     const { method, timeout = DEFAULT_TIMEOUT } = config;
     const hasHeaders = body.headers.length + headers.length > 0;
