@@ -352,6 +352,34 @@ describe('errors', () => {
     expect(api.count('POST /orders')).toBe(before);
   });
 
+  test('no level sends a method that is none of the five, nor a body with a GET', async () => {
+    api.answers('TRACE /data', {});
+    const trace = { ApiCall: { method: 'TRACE', url: `${api.url}/data`, outputPath: '/workflow/x' } };
+    expect(await ann.validate(workflowOf({ trace }), { level: 'lenient' })).toMatchObject({ valid: false });
+    const refused = await ann.post('execute', { workflow: workflowOf({ trace }), level: 'lenient' });
+    expect([refused.status, api.count('TRACE /data')]).toEqual([400, 0]);
+    const get = { ApiCall: { method: 'GET', url: `${api.url}/data?b`, body: { b: 1 }, outputPath: '/workflow/x' } };
+    expect(await ann.execute(workflowOf({ get }), { level: 'lenient' })).toMatchObject({ status: 'success' });
+    expect(api.requests.at(-1)).toMatchObject({ method: 'GET', path: '/data?b', body: '' });
+  });
+
+  test('what StoreData keeps is read later under any key it takes, and no other key is taken', async () => {
+    for (const key of ['july.json', 'a/b.c', 'list[0]', ' ', 'é']) {
+      const keep = { StoreData: { inputPath: '/workflow/users', storage: 'localStorage', key } };
+      expect(await ann.execute(workflowOf({ fetchUsers, keep }))).toMatchObject({ status: 'success' });
+      const read = {
+        MergeData: { sources: [`/store/${key}`, `/store/${key}`], strategy: 'union', outputPath: '/workflow/x' },
+      };
+      expect(await ann.execute(workflowOf({ read }))).toMatchObject({ results: { read: USERS } });
+    }
+    for (const key of ['/abs', 'a//b', 'a/', '..', '../x', 'a[b]', '{x}', 'a\nb', '.a', 'a]']) {
+      const keep = { StoreData: { inputPath: '/workflow/users', storage: 'file', key } };
+      const report = await ann.validate(workflowOf({ fetchUsers, keep }));
+      expect([key, report.valid, report.errors.length]).toEqual([key, false, 1]);
+      expect((await ann.post('execute', { workflow: workflowOf({ fetchUsers, keep }) })).status).toBe(400);
+    }
+  });
+
   test('a host the operator does not allow is not called', async () => {
     const inner = { ApiCall: { method: 'GET', url: 'http://127.0.0.1:1/', outputPath: '/workflow/x' } };
     const result = await ann.execute(workflowOf({ inner }));

@@ -362,6 +362,14 @@ describe('what is kept', () => {
     expect(result.results.get('again')).toBe('A');
     expect(effects.asked).toEqual(['stored:reports/july/name', 'stored:reports/july']);
   });
+
+  test('a name with dots in it is found whole, and what lies below it too', async () => {
+    const effects = new RecordedEffects();
+    effects.kept.set('reports/july.json', '{"name":"a"}');
+    const result = await runWorkflow({ up: upperOf('/store/reports/july.json.name') }, { effects });
+    expect(result.results.get('up')).toBe('A');
+    expect(effects.asked).toEqual(['stored:reports/july.json.name', 'stored:reports/july.json']);
+  });
 });
 
 describe('where data comes from', () => {

@@ -346,17 +346,11 @@ function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
   return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
 }
 
-/** `/store/a/b[0]` may be in what is kept as `a/b[0]`, `a/b` or `a`. */
+/** `/store/a/b.c[0]` may be in what is kept as `a/b.c[0]`, `a/b.c`, `a/b` or `a`. */
 function namesOf({ segments }: Path): readonly string[] {
-  const names: string[] = [];
-  for (let count = segments.length; count > 0; count--) {
-    const before = segments.slice(0, count - 1).map(({ literal }) => `${literal}/`);
-    const last = segments[count - 1];
-    if (last === undefined) continue;
-    names.push(before.join('') + last.literal);
-    if (last.parts.length > 1) names.push(before.join('') + String(last.parts[0]));
-  }
-  return names;
+  const whole = segments.map(({ literal }) => literal).join('/');
+  const ends = [...whole.matchAll(/[/.[]/g)].map(({ index }) => index).filter((index) => index > 0);
+  return [whole, ...ends.reverse().map((end) => whole.slice(0, end))];
 }
 
 function placeOf(name: string): Path | undefined {
