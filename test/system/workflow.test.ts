@@ -432,6 +432,26 @@ describe('retry, cache and limits', () => {
     expect(await read(bob)).toBe(5);
   });
 
+  test('what was read while somebody wrote there does not stand for the next call', async () => {
+    let stock = 1;
+    const reached = new Promise<() => void>((arrive) => {
+      api.behaviours.set('POST /stock', async (_, response) => {
+        await new Promise<void>((go) => arrive(go));
+        stock = 2;
+        send(response, 200, {});
+      });
+    });
+    api.behaviours.set('GET /stock', (_, response) => send(response, 200, stock));
+    const read = async () => (await ann.execute(workflowOf({ c: get('/stock') }))).results['c'];
+    const post = { ApiCall: { method: 'POST', url: `${api.url}/stock`, body: {}, outputPath: '/workflow/o' } };
+    const writing = ann.execute(workflowOf({ post }));
+    const finish = await reached;
+    expect(await read()).toBe(1);
+    finish();
+    await writing;
+    expect(await read()).toBe(2);
+  });
+
   test('what says no-store is asked for each time', async () => {
     api.answers('GET /fresh', 1, { headers: { 'cache-control': 'no-store' } });
     await ann.execute(workflowOf({ a: get('/fresh') }));

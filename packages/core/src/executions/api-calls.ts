@@ -62,9 +62,14 @@ export class ApiCalls {
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
     limiter.apiCall(principal);
-    // Also when it fails: it may have been acted upon all the same.
-    if (request.method !== 'GET') cache.forgetOrigin(principal.id, request.url);
-    return this.#try(request, context);
+    if (request.method === 'GET') return this.#try(request, context);
+    cache.forgetOrigin(principal.id, request.url);
+    try {
+      return await this.#try(request, context);
+    } finally {
+      // What was read meanwhile may be from before. Also when it fails: it may have been acted upon all the same.
+      cache.forgetOrigin(principal.id, request.url);
+    }
   }
 
   /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
@@ -107,6 +112,7 @@ export class ApiCalls {
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
     try {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
+      const asked = cache.now();
       const labels = this.labelsOf(request);
       const keyed =
         idempotencyKey === undefined || hasIdempotencyKey(headers)
@@ -132,7 +138,7 @@ export class ApiCalls {
       const answer = { status, contentType, bytes, ...(labels !== undefined && { labels }) };
       return {
         ok: true,
-        answer: cache.keep(principal.id, request, answer, headerOf(inbound, 'cache-control')),
+        answer: cache.keep(principal.id, request, answer, { cacheControl: headerOf(inbound, 'cache-control'), asked }),
         retryAfterMs: status < 300 ? 0 : (retryAfterMs(headerOf(inbound, 'retry-after'), clock.now()) ?? 0),
       };
     } catch (error) {
