@@ -128,12 +128,23 @@ describe('executions in threads', () => {
     expect(beside.calls).toHaveLength(1);
   });
 
-  test('one that is out of time while it waits says where it was, however late its thread started', async () => {
+  test('one that is out of time while it waits says where it was, also when its thread counts from later', async () => {
     const log = new SilentLog();
-    const slow = fileURLToPath(new URL('./fixtures/slow-to-load.mjs', import.meta.url));
-    await using own = new WorkflowPool({ ...options, log, operations: [slow] });
-    const effects = new RecordedEffects(() => new Promise(() => {}));
-    expect(await own.run(double, { effects, timeoutMs: 2500 })).toMatchObject({
+    const timers = new Map<number, () => void>();
+    const held: Clock = {
+      ...clock,
+      elapsed: () => 0,
+      after: (milliseconds, callback) => {
+        timers.set(milliseconds, callback);
+        return () => {};
+      },
+    };
+    await using own = new WorkflowPool({ ...options, log, clock: held });
+    const effects = new RecordedEffects(() => {
+      timers.get(60_000)?.();
+      return new Promise(() => {});
+    });
+    expect(await own.run(double, { effects, timeoutMs: 60_000 })).toMatchObject({
       status: 'timeout',
       errors: [{ type: 'TimeoutError', operationId: 'fetch' }],
       skipped: ['double'],
