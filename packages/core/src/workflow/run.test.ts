@@ -363,6 +363,42 @@ describe('what is kept', () => {
     expect(effects.asked).toEqual(['stored:reports/july/name', 'stored:reports/july']);
   });
 
+  test('what is kept under one name stays as it is when something is kept under another that begins with it', async () => {
+    const effects = new RecordedEffects();
+    effects.kept.set('l', '[1]');
+    effects.kept.set('r', '{"n":1}');
+    effects.kept.set('old', '[1]');
+    effects.kept.set('old.json', '{"name":"a"}');
+    const keep = (key: string, inputPath: string) => ({ StoreData: { inputPath, storage: 'localStorage', key } });
+    const both = (path: string) => ({
+      MergeData: { sources: [path, path], strategy: 'union', outputPath: '/workflow/x' },
+    });
+    const result = await runWorkflow(
+      {
+        list: keep('list', '/store/l'),
+        inside: keep('list/x', '/store/r'),
+        report: keep('report', '/store/r'),
+        file: keep('report.json', '/store/l'),
+        a: both('/store/list'),
+        b: both('/store/report'),
+        c: both('/store/list/x'),
+        d: both('/store/old'),
+        e: upperOf('/store/old.json.name'),
+        f: both('/store/old'),
+      },
+      { effects },
+    );
+    expect(result.errors).toEqual([]);
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => result.results.get(id))).toEqual([
+      [1],
+      { n: 1 },
+      { n: 1 },
+      [1],
+      'A',
+      [1],
+    ]);
+  });
+
   test('a name with dots in it is found whole, and what lies below it too', async () => {
     const effects = new RecordedEffects();
     effects.kept.set('reports/july.json', '{"name":"a"}');

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
-import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { jsonSize } from '../json-size.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
@@ -13,6 +13,7 @@ import type { Step } from './plan.ts';
 import type { Written } from './results-text.ts';
 import type { Run } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
+import { namesIn, storedPath } from './stored-name.ts';
 
 /** Where an operation runs: the data it sees and the place its results and errors go. */
 export interface Frame {
@@ -303,12 +304,11 @@ export class StepRun implements StepContext {
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
   async #lookUp(path: Path): Promise<void> {
-    for (const name of namesOf(path)) {
-      const place = placeOf(name);
-      if (place === undefined || this.#frame.model.find(place) !== undefined) return;
+    for (const name of namesIn(path)) {
+      if (this.#frame.model.hasStored(name)) return;
       const stored = await this.#run.lookup(name, () => this.#fetch(name));
       if (stored !== undefined) {
-        this.#frame.model.write(place, stored.value, stored.origin);
+        this.#frame.model.write(storedPath(name), stored.value, stored.origin);
         return;
       }
     }
@@ -344,18 +344,6 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
 
 function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
   return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
-}
-
-/** `/store/a/b.c[0]` may be in what is kept as `a/b.c[0]`, `a/b.c`, `a/b` or `a`. */
-function namesOf({ segments }: Path): readonly string[] {
-  const whole = segments.map(({ literal }) => literal).join('/');
-  const ends = [...whole.matchAll(/[/.[]/g)].map(({ index }) => index).filter((index) => index > 0);
-  return [whole, ...ends.reverse().map((end) => whole.slice(0, end))];
-}
-
-function placeOf(name: string): Path | undefined {
-  const parsed = parsePath(`/store/${name}`);
-  return parsed.ok ? parsed.path : undefined;
 }
 
 /** Longer ones are written again rather than kept twice. */
