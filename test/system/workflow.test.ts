@@ -363,6 +363,30 @@ describe('errors', () => {
     expect(api.requests.at(-1)).toMatchObject({ method: 'GET', path: '/data?b', body: '' });
   });
 
+  test('a header that would not be sent is found before anything runs; what data fills in is a DataError', async () => {
+    const call = (fields: JsonObject) => ({
+      ApiCall: { method: 'POST', url: `${api.url}/orders`, outputPath: '/workflow/x', ...fields },
+    });
+    for (const fields of [
+      { headers: { Host: 'other.example.com' } },
+      { headers: { 'X-Forwarded-For': '10.0.0.1' } },
+      { headers: { 'X-Note': 'ok 👍' } },
+      { headers: { Accept: 'a', accept: 'b' } },
+      { idempotencyKey: 'order-\u0001' },
+    ]) {
+      const workflow = workflowOf({ call: call(fields) });
+      const { valid, errors } = await ann.validate(workflow);
+      expect([fields, valid, errors.length]).toEqual([fields, false, 1]);
+      expect((await ann.post('execute', { workflow })).status).toBe(400);
+    }
+    api.answers('GET /note', 'ok 👍');
+    const note = { ApiCall: { method: 'GET', url: `${api.url}/note`, outputPath: '/workflow/note' } };
+    for (const fields of [{ headers: { 'X-Note': '{/workflow/note}' } }, { idempotencyKey: '{/workflow/note}' }]) {
+      const { error } = await ann.execute(workflowOf({ note, call: call(fields) }));
+      expect(error).toMatchObject({ type: 'DataError', operationId: 'call' });
+    }
+  });
+
   test('what StoreData keeps is read later under any key it takes, and no other key is taken', async () => {
     for (const key of ['july.json', 'a/b.c', 'list[0]', ' ', 'é']) {
       const keep = { StoreData: { inputPath: '/workflow/users', storage: 'localStorage', key } };

@@ -60,7 +60,8 @@ function fromFailure({ code, message, retryable, details }: Failure, operationId
   // Whoever refuses puts only JSON into the details; the round trip drops what is not.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
-    type: FAILURES[code].workflow as WorkflowError['type'],
+    // The workflow was found valid before it ran: what is not valid now came with the data.
+    type: code === 'invalid_message' ? 'DataError' : (FAILURES[code].workflow as WorkflowError['type']),
     message,
     operationId,
     details: plain,
