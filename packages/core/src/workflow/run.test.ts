@@ -331,6 +331,16 @@ describe('time', () => {
 });
 
 describe('what is kept', () => {
+  test.each([
+    ['too_large', 'ExecutionError'],
+    ['invalid_message', 'DataError'],
+    ['forbidden', 'PermissionError'],
+  ] as const)('what is refused as %s while it runs is a %s: the workflow was valid', async (code, type) => {
+    const effects = new RecordedEffects(() => Promise.reject(new Refused(failure(code))));
+    const call = { ApiCall: { method: 'GET', url: 'https://api.example.com', outputPath: '/workflow/x' } };
+    expect((await runWorkflow({ call }, { effects })).errors).toMatchObject([{ type, details: { code } }]);
+  });
+
   test('StoreData writes, and the value can be read back at once', async () => {
     const effects = new RecordedEffects(() => answered('a'));
     const store = { StoreData: { inputPath: '/workflow/in', storage: 'localStorage', key: 'reports/july' } };

@@ -55,13 +55,19 @@ export function withUnknownOutcome({ details, suggestions, ...told }: WorkflowEr
   };
 }
 
+/** The workflow was found valid before it ran. What is not valid now came with the data; what is too much, with its size. */
+function typeOf(code: Failure['code']): WorkflowError['type'] {
+  const type = FAILURES[code].workflow as WorkflowError['type'];
+  if (type !== 'ValidationError') return type;
+  return code === 'too_large' ? 'ExecutionError' : 'DataError';
+}
+
 function fromFailure({ code, message, retryable, details }: Failure, operationId: string): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
   // Whoever refuses puts only JSON into the details; the round trip drops what is not.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
-    // The workflow was found valid before it ran: what is not valid now came with the data.
-    type: code === 'invalid_message' ? 'DataError' : (FAILURES[code].workflow as WorkflowError['type']),
+    type: typeOf(code),
     message,
     operationId,
     details: plain,
