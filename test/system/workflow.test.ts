@@ -336,6 +336,74 @@ describe('errors', () => {
     expect(performance.now() - began).toBeLessThan(1900);
   });
 
+  test('out of time is a timeout also in the middle of a call, whatever onError says, and nothing is sent after it', async () => {
+    api.behaviours.set('GET /never', () => {});
+    const never = { ApiCall: { method: 'GET', url: `${api.url}/never`, outputPath: '/workflow/x' } };
+    const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: {}, outputPath: '/workflow/y' } };
+    const before = api.count('POST /orders');
+    for (const onError of ['stop', 'continue']) {
+      const result = await ann.execute(workflowOf({ never, order }), { timeout_ms: 1000, onError, level: 'lenient' });
+      expect(result).toMatchObject({
+        status: 'timeout',
+        error: { type: 'TimeoutError', operationId: 'never' },
+        skipped: ['order'],
+      });
+    }
+    expect(api.count('POST /orders')).toBe(before);
+  });
+
+  test('no level sends a method that is none of the five, nor a body with a GET', async () => {
+    api.answers('TRACE /data', {});
+    const trace = { ApiCall: { method: 'TRACE', url: `${api.url}/data`, outputPath: '/workflow/x' } };
+    expect(await ann.validate(workflowOf({ trace }), { level: 'lenient' })).toMatchObject({ valid: false });
+    const refused = await ann.post('execute', { workflow: workflowOf({ trace }), level: 'lenient' });
+    expect([refused.status, api.count('TRACE /data')]).toEqual([400, 0]);
+    const get = { ApiCall: { method: 'GET', url: `${api.url}/data?b`, body: { b: 1 }, outputPath: '/workflow/x' } };
+    expect(await ann.execute(workflowOf({ get }), { level: 'lenient' })).toMatchObject({ status: 'success' });
+    expect(api.requests.at(-1)).toMatchObject({ method: 'GET', path: '/data?b', body: '' });
+  });
+
+  test('a header that would not be sent is found before anything runs; what data fills in is a DataError', async () => {
+    const call = (fields: JsonObject) => ({
+      ApiCall: { method: 'POST', url: `${api.url}/orders`, outputPath: '/workflow/x', ...fields },
+    });
+    for (const fields of [
+      { headers: { Host: 'other.example.com' } },
+      { headers: { 'X-Forwarded-For': '10.0.0.1' } },
+      { headers: { 'X-Note': 'ok 👍' } },
+      { headers: { Accept: 'a', accept: 'b' } },
+      { idempotencyKey: 'order-\u0001' },
+    ]) {
+      const workflow = workflowOf({ call: call(fields) });
+      const { valid, errors } = await ann.validate(workflow);
+      expect([fields, valid, errors.length]).toEqual([fields, false, 1]);
+      expect((await ann.post('execute', { workflow })).status).toBe(400);
+    }
+    api.answers('GET /note', 'ok 👍');
+    const note = { ApiCall: { method: 'GET', url: `${api.url}/note`, outputPath: '/workflow/note' } };
+    for (const fields of [{ headers: { 'X-Note': '{/workflow/note}' } }, { idempotencyKey: '{/workflow/note}' }]) {
+      const { error } = await ann.execute(workflowOf({ note, call: call(fields) }));
+      expect(error).toMatchObject({ type: 'DataError', operationId: 'call' });
+    }
+  });
+
+  test('what StoreData keeps is read later under any key it takes, and no other key is taken', async () => {
+    for (const key of ['july.json', 'a/b.c', 'list[0]', ' ', 'é']) {
+      const keep = { StoreData: { inputPath: '/workflow/users', storage: 'localStorage', key } };
+      expect(await ann.execute(workflowOf({ fetchUsers, keep }))).toMatchObject({ status: 'success' });
+      const read = {
+        MergeData: { sources: [`/store/${key}`, `/store/${key}`], strategy: 'union', outputPath: '/workflow/x' },
+      };
+      expect(await ann.execute(workflowOf({ read }))).toMatchObject({ results: { read: USERS } });
+    }
+    for (const key of ['/abs', 'a//b', 'a/', '..', '../x', 'a[b]', '{x}', 'a\nb', '.a', 'a]']) {
+      const keep = { StoreData: { inputPath: '/workflow/users', storage: 'file', key } };
+      const report = await ann.validate(workflowOf({ fetchUsers, keep }));
+      expect([key, report.valid, report.errors.length]).toEqual([key, false, 1]);
+      expect((await ann.post('execute', { workflow: workflowOf({ fetchUsers, keep }) })).status).toBe(400);
+    }
+  });
+
   test('a host the operator does not allow is not called', async () => {
     const inner = { ApiCall: { method: 'GET', url: 'http://127.0.0.1:1/', outputPath: '/workflow/x' } };
     const result = await ann.execute(workflowOf({ inner }));
@@ -386,6 +454,26 @@ describe('retry, cache and limits', () => {
     expect([await read(ann), await read(bob)]).toEqual([4, 2]);
     await new WorkflowCaller(system, system.adminKey).call({ method: 'DELETE', path: '/admin/v1/cache' });
     expect(await read(bob)).toBe(5);
+  });
+
+  test('what was read while somebody wrote there does not stand for the next call', async () => {
+    let stock = 1;
+    const reached = new Promise<() => void>((arrive) => {
+      api.behaviours.set('POST /stock', async (_, response) => {
+        await new Promise<void>((go) => arrive(go));
+        stock = 2;
+        send(response, 200, {});
+      });
+    });
+    api.behaviours.set('GET /stock', (_, response) => send(response, 200, stock));
+    const read = async () => (await ann.execute(workflowOf({ c: get('/stock') }))).results['c'];
+    const post = { ApiCall: { method: 'POST', url: `${api.url}/stock`, body: {}, outputPath: '/workflow/o' } };
+    const writing = ann.execute(workflowOf({ post }));
+    const finish = await reached;
+    expect(await read()).toBe(1);
+    finish();
+    await writing;
+    expect(await read()).toBe(2);
   });
 
   test('what says no-store is asked for each time', async () => {

@@ -34,6 +34,8 @@ test.each([
   'https://api.example.com/v1/%2e%2E/admin',
   'https://',
   'https://exa mple.com',
+  'https://{region}.example.com',
+  'https://api.example.com/{version}',
 ])('%j is refused, with what would be right', (text) => {
   const outcome = decodeBaseUrl(text);
   expect(outcome).toMatchObject({

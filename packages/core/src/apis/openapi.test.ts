@@ -68,3 +68,31 @@ test('names of a prototype are names like any other', () => {
     value: { endpoints: [{ method: 'GET', path: '/__proto__', description: 'odd.' }] },
   });
 });
+
+test('a path item that stands elsewhere is read there; one that leads nowhere, or round in a circle, is named', () => {
+  const document: JsonObject = {
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    servers: [{ url: 'https://pets.example' }],
+    paths: {
+      '/pets': { $ref: '#/components/pathItems/Pets' },
+      '/cats': { $ref: '#/paths/~1pets', delete: { summary: 'Removes all cats.' } },
+      '/far': { $ref: 'other.yaml#/far', get: {} },
+      '/round': { $ref: '#/paths/~1about' },
+      '/about': { $ref: '#/paths/~1round' },
+    },
+    components: { pathItems: { Pets: { get: { summary: 'Lists pets.' } } } },
+  };
+  expect(apiFromOpenApi(document)).toMatchObject({
+    ok: true,
+    value: {
+      endpoints: [
+        { method: 'GET', path: '/pets', description: 'Lists pets.' },
+        { method: 'GET', path: '/cats', description: 'Lists pets.' },
+        { method: 'DELETE', path: '/cats', description: 'Removes all cats.' },
+        { method: 'GET', path: '/far' },
+      ],
+    },
+    warnings: [{ pointer: '/paths/~1far' }, { pointer: '/paths/~1round' }, { pointer: '/paths/~1about' }],
+  });
+});

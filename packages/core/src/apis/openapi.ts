@@ -7,6 +7,7 @@ import {
   type Outcome,
   pointerTo,
   reject,
+  valueAt,
 } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import { cutTo } from '../cut-to.ts';
@@ -22,7 +23,9 @@ export function apiFromOpenApi(document: Json): Outcome<Partial<ApiShape>> {
   const paths = document['paths'];
   if (!isObject(paths)) return reject(NO_PATHS);
   const warnings: Issue[] = [];
-  const endpoints = Object.entries(paths).flatMap(([path, item]) => endpointsOf(path, item, warnings));
+  const endpoints = Object.entries(paths).flatMap(([path, item]) =>
+    endpointsOf(path, resolved(item, document), warnings),
+  );
   const url = serverOf(document);
   const description = descriptionOf(document);
   return accept(
@@ -40,6 +43,10 @@ function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
     warnings.push({ pointer, code: 'left_out', message: `${path} is left out: it is no path an endpoint can have` });
     return [];
   }
+  if (Object.hasOwn(item, '$ref')) {
+    const message = `${path} is left out, or a part of it: its $ref leads to nothing in the document`;
+    warnings.push({ pointer, code: 'left_out', message });
+  }
   return Object.entries(item).flatMap(([name, operation]) => {
     if (!isObject(operation) || !OPERATIONS.has(name)) return [];
     const method = API_METHODS.find((known) => known === name.toUpperCase());
@@ -51,6 +58,28 @@ function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
     const description = wordsOf(operation);
     return [{ method, path, ...(description !== '' && { description }) }];
   });
+}
+
+/** A path item that stands elsewhere in the document, with what stands beside the reference. One that leads nowhere keeps it. */
+function resolved(item: Json, document: JsonObject): Json {
+  let current = item;
+  for (let hops = 0; isObject(current) && hops < MOST_HOPS; hops++) {
+    const { $ref: reference, ...beside } = current;
+    if (typeof reference !== 'string') return current;
+    const target = reference.startsWith('#/') ? valueAt(document, decodedPointer(reference)) : undefined;
+    if (!isObject(target)) return current;
+    current = { ...target, ...beside };
+  }
+  return current;
+}
+
+/** RFC 6901 §6: in a fragment a pointer is percent-encoded. */
+function decodedPointer(reference: string): string {
+  try {
+    return decodeURIComponent(reference.slice(1));
+  } catch {
+    return reference.slice(1);
+  }
 }
 
 /** Summary and description, unless the one says it all; without either the operation's id as words. */
@@ -106,6 +135,9 @@ function shortened(text: string): string {
 
 /** As many characters as a description may have. */
 const LONGEST = 4000;
+
+/** References that lead to references; more go round in a circle. */
+const MOST_HOPS = 16;
 
 /** The members of a path item that are operations; the others say something about all of them. */
 const OPERATIONS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);

@@ -21,7 +21,7 @@ const answer: ApiAnswer = { status: 200, contentType: 'application/json', bytes:
 
 test('an answer stands for five minutes and not longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, undefined);
+  cache.keep('ann', get(), answer, { asked: cache.now() });
   clock.pass(299_999);
   expect(cache.find('ann', get())).toMatchObject({ bytes: answer.bytes, cached: true });
   clock.pass(1);
@@ -31,7 +31,7 @@ test('an answer stands for five minutes and not longer', () => {
 test('one agent never gets what another was answered, nor with another version of a credential', () => {
   const { cache } = made();
   const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
-  cache.keep('ann', keyed, answer, undefined);
+  cache.keep('ann', keyed, answer, { asked: cache.now() });
   expect(cache.find('bob', keyed)).toBeUndefined();
   expect(cache.find('ann', get())).toBeUndefined();
   expect(cache.find('ann', get({ headers: { 'x-api-key': new CredentialUse('key') } }))).toBeDefined();
@@ -50,32 +50,51 @@ describe('nothing is kept', () => {
     ['for who asks for it fresh', get({ headers: { 'Cache-Control': 'no-cache' } }), answer, undefined],
   ] as const)('%s', (_, request, given, cacheControl) => {
     const { cache } = made();
-    cache.keep('ann', request, given, cacheControl);
+    cache.keep('ann', request, given, { cacheControl, asked: cache.now() });
     expect(cache.find('ann', request)).toBeUndefined();
     expect(cache.clear()).toBe(0);
   });
 
   test('with a time of 0', () => {
     const { cache } = made({ ttlMs: 0 });
-    cache.keep('ann', get(), answer, undefined);
+    cache.keep('ann', get(), answer, { asked: cache.now() });
     expect(cache.find('ann', get())).toBeUndefined();
   });
 });
 
 test('max-age makes the time shorter and never longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, 'max-age=10');
-  cache.keep('ann', get({ url: 'https://api.example.com/long' }), answer, 'max-age=99999');
+  cache.keep('ann', get(), answer, { cacheControl: 'max-age=10', asked: cache.now() });
+  cache.keep('ann', get({ url: 'https://api.example.com/long' }), answer, {
+    cacheControl: 'max-age=99999',
+    asked: cache.now(),
+  });
   clock.pass(10_000);
   expect(cache.find('ann', get())).toBeUndefined();
   clock.pass(290_000);
   expect(cache.find('ann', get({ url: 'https://api.example.com/long' }))).toBeUndefined();
 });
 
+test('what left before a write and is answered after it is not kept; elsewhere, and for others, it is', () => {
+  const { cache } = made();
+  const elsewhere = get({ url: 'https://other.example.com/' });
+  const asked = cache.now();
+  cache.forgetOrigin('ann', 'https://api.example.com/orders');
+  for (const owner of ['ann', 'bob']) for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked });
+  expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  cache.keep('ann', get(), answer, { asked: cache.now() });
+  expect(cache.find('ann', get())).toBeDefined();
+});
+
 test('a write forgets the origin, for its agent alone; clearing forgets all of one or of everybody', () => {
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
-  for (const owner of ['ann', 'bob']) for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, undefined);
+  for (const owner of ['ann', 'bob'])
+    for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked: cache.now() });
   cache.forgetOrigin('ann', 'https://api.example.com/orders');
   expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
     false,

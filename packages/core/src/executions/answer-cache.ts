@@ -14,6 +14,9 @@ export class AnswerCache {
   readonly #ttlMs: number;
   readonly #versionOf: (credentialId: string) => string;
   readonly #entries: LRUCache<string, Entry>;
+  /** When something was last written, by who wrote and where. */
+  readonly #written = new LRUCache<string, number>({ max: MOST_WRITTEN });
+  #now = 0;
 
   constructor({ clock, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
     this.#clock = clock;
@@ -36,14 +39,23 @@ export class AnswerCache {
     return undefined;
   }
 
-  /** Keeps an answer unless somebody says not to. Gives it back named, so that what is computed from it can be kept too. */
-  keep(owner: string, request: ApiRequest, answer: ApiAnswer, cacheControl: string | undefined): ApiAnswer {
+  /** The moment, for `keep`: a call that leaves now may be answered with what is true now, and not later. */
+  now(): number {
+    return this.#now;
+  }
+
+  /**
+   * Keeps the answer to a call that left at a moment, unless somebody says not to or something was written there since. Gives
+   * it back named, so that what is computed from it can be kept too.
+   */
+  keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, asked }: KeepOptions): ApiAnswer {
     const { status } = answer;
     const ttlMs = Math.min(this.#ttlMs, maxAgeMs(cacheControl));
     if (ttlMs === 0 || !isSafe(request) || status < 200 || status > 299) return answer;
+    const origin = new URL(request.url).origin;
+    if ((this.#written.get(`${owner} ${origin}`) ?? 0) > asked) return answer;
     const lineage = hash('sha256', answer.bytes, 'base64url');
     const kept = { ...answer, lineage };
-    const origin = new URL(request.url).origin;
     const expiresAt = this.#clock.elapsed() + ttlMs;
     this.#entries.set(this.#keyOf(owner, request), { owner, origin, expiresAt, answer: kept });
     return kept;
@@ -52,6 +64,8 @@ export class AnswerCache {
   /** Something was written there: what was read from there before may be wrong now. */
   forgetOrigin(owner: string, url: string): void {
     const { origin } = new URL(url);
+    this.#now += 1;
+    this.#written.set(`${owner} ${origin}`, this.#now);
     this.#forget((entry) => entry.owner === owner && entry.origin === origin);
   }
 
@@ -91,6 +105,13 @@ interface AnswerCacheOptions {
   readonly maxBytes?: number;
 }
 
+interface KeepOptions {
+  /** What the peer said of keeping it. */
+  readonly cacheControl?: string | undefined;
+  /** When the call left. */
+  readonly asked: number;
+}
+
 interface Entry {
   readonly owner: string;
   readonly origin: string;
@@ -115,3 +136,5 @@ function maxAgeMs(cacheControl: string | undefined): number {
 }
 
 const FRESH = /(?:^|[\s,])no-(?:store|cache)(?:$|[\s,;=])/i;
+/** More than there are calls under way at once. */
+const MOST_WRITTEN = 10_000;

@@ -62,9 +62,14 @@ export class ApiCalls {
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
     limiter.apiCall(principal);
-    // Also when it fails: it may have been acted upon all the same.
-    if (request.method !== 'GET') cache.forgetOrigin(principal.id, request.url);
-    return this.#try(request, context);
+    if (request.method === 'GET') return this.#try(request, context);
+    cache.forgetOrigin(principal.id, request.url);
+    try {
+      return await this.#try(request, context);
+    } finally {
+      // What was read meanwhile may be from before. Also when it fails: it may have been acted upon all the same.
+      cache.forgetOrigin(principal.id, request.url);
+    }
   }
 
   /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
@@ -107,6 +112,7 @@ export class ApiCalls {
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
     try {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
+      const asked = cache.now();
       const labels = this.labelsOf(request);
       const keyed =
         idempotencyKey === undefined || hasIdempotencyKey(headers)
@@ -119,7 +125,7 @@ export class ApiCalls {
         query,
         headers: keyed,
         body,
-        timeoutMs: Math.max(1, Math.min(request.timeoutMs, deadline - clock.elapsed())),
+        timeoutMs: timeFor(request, deadline - clock.elapsed()),
         maxBytes: maxAnswerBytes,
         signal,
         purpose: operationId,
@@ -132,7 +138,7 @@ export class ApiCalls {
       const answer = { status, contentType, bytes, ...(labels !== undefined && { labels }) };
       return {
         ok: true,
-        answer: cache.keep(principal.id, request, answer, headerOf(inbound, 'cache-control')),
+        answer: cache.keep(principal.id, request, answer, { cacheControl: headerOf(inbound, 'cache-control'), asked }),
         retryAfterMs: status < 300 ? 0 : (retryAfterMs(headerOf(inbound, 'retry-after'), clock.now()) ?? 0),
       };
     } catch (error) {
@@ -148,6 +154,14 @@ export class ApiCalls {
 type Attempt =
   | { readonly ok: true; readonly answer: ApiAnswer; readonly retryAfterMs: number }
   | { readonly ok: false; readonly failure: Failure; readonly retryAfterMs: number };
+
+/**
+ * Milliseconds for one attempt. A call that has no time of its own left is ended by its execution, which then says so itself:
+ * were it the call that failed first, the execution would have failed, or even gone on, instead of being out of time.
+ */
+function timeFor({ timeoutMs }: ApiRequest, left: number): number {
+  return timeoutMs < left ? timeoutMs : Math.max(0, left) + AFTER_THE_END_MS;
+}
 
 /** What was sent and not answered may have been done. It is not sent again, and whoever asked has to know. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
@@ -180,3 +194,5 @@ function circuitOpen(origin: string, waitMs: number): Failure {
     `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
   );
 }
+
+const AFTER_THE_END_MS = 1000;

@@ -90,7 +90,6 @@ export class Executions {
   async execute(asked: Asked, { principal, idempotencyKey, waits }: ExecuteContext): Promise<Begun> {
     const { planner, store, clock, ids } = this.#options;
     if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
-    if (this.#slots.waiting >= MOST_WAITING) refuse('busy', { retry_after: 1 });
     const planned = await planner.compile(asked, principal);
     if (!planned.ok) throw new Refused(refusalOf(planned.findings));
     const row: ExecutionRow = {
@@ -105,15 +104,34 @@ export class Executions {
     const ready = { asked, plan: planned.plan };
     const late = new LiveExecution(row, principal);
     const known = this.#live.get(late.name);
-    if (waits === true && known === undefined && this.#late.permits(planned.plan, late)) {
-      this.#late.watch();
-      return begunNow(this.#start(late, ready));
+    // Before it is recorded, for what was accepted is not refused any more; and after everything that can throw, for a place
+    // that is taken has to be given back.
+    const slot = this.#slots.tryTake(EVERYBODY);
+    const announced = slot === undefined ? this.#slots.tryWait(EVERYBODY, row.owner) : undefined;
+    try {
+      if (known !== undefined) await this.#late.now(known);
+      else if (slot === undefined && announced === undefined) await this.#refuseUnlessThere(row);
+      else if (waits === true && this.#late.permits(planned.plan, late)) {
+        this.#late.watch();
+        return begunNow(this.#start(late, ready, slot));
+      }
+      const accepted = await store.accept(row);
+      if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready, slot));
+      slot?.release();
+      if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
+      return this.#follow(accepted.row);
+    } catch (error) {
+      slot?.release();
+      throw error;
+    } finally {
+      announced?.release();
     }
-    if (known !== undefined) await this.#late.now(known);
-    const accepted = await store.accept(row);
-    if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready));
-    if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
-    return this.#follow(accepted.row);
+  }
+
+  /** One that is there already is answered, however many wait. */
+  async #refuseUnlessThere(row: ExecutionRow): Promise<void> {
+    if ((await this.#options.store.find(row)) !== undefined) return;
+    refuse('busy', { retry_after: 1 }, 'Too many executions wait for their turn.');
   }
 
   /** An execution of the owner as it is now, as JSON text. */
@@ -170,7 +188,7 @@ export class Executions {
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
-      else this.#start(new LiveExecution(row, principal, RECORDED), undefined);
+      else this.#start(new LiveExecution(row, principal, RECORDED));
     }
     void everyHour(() => store.purge(clock.now().getTime() - keepMs), {
       clock,
@@ -191,14 +209,14 @@ export class Executions {
     this.#stopped.abort();
   }
 
-  #start(live: LiveExecution, planned: Planned | undefined): LiveExecution {
+  #start(live: LiveExecution, planned?: Planned, slot?: Slot): LiveExecution {
     const { name } = live;
     // One that could not be recorded may still be on its way out.
     this.#live.remove(name);
     this.#live.add(name, live);
     this.#lastWork += 1;
     const work = this.#lastWork;
-    const working = this.#work(live, planned).finally(() => {
+    const working = this.#work(live, planned, slot).finally(() => {
       if (this.#live.get(name) === live) this.#live.remove(name);
       this.#working.remove(work);
     });
@@ -206,12 +224,12 @@ export class Executions {
     return live;
   }
 
-  async #work(live: LiveExecution, planned: Planned | undefined): Promise<void> {
+  async #work(live: LiveExecution, planned: Planned | undefined, taken: Slot | undefined): Promise<void> {
     const { log, clock } = this.#options;
-    let slot: Slot | undefined;
+    let slot = taken;
     let isLogged = false;
     try {
-      slot = await this.#slot(live);
+      slot ??= await this.#slot(live);
       for (let isFirst = planned !== undefined; ; isFirst = false) {
         try {
           await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
@@ -376,7 +394,6 @@ function isRecorded({ recording }: LiveExecution): Promise<boolean> {
 
 /** One queue for all: a place is a place, whatever runs in it. */
 const EVERYBODY = 'workflows';
-const MOST_WAITING = 10_000;
 const STORE_PAUSE_MS = 5000;
 const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 const CANNOT_GO_ON = 'The execution cannot go on just now.';

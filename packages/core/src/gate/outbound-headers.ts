@@ -16,7 +16,14 @@ export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], l
   return [...fields, ...usual.filter(([name]) => !given.has(name))].flat();
 }
 
-/** What frames or routes a message is ours to write. */
+/** Why a header may not be sent, worded to follow its name; `undefined` when it may. What frames or routes a message is ours to write. */
+export function fieldFault(name: string, value: string): string | undefined {
+  if (!TOKEN.test(name)) return 'must be named with letters, digits and hyphens';
+  if (isOurs(name.toLowerCase())) return 'must not be given: it belongs to the connection';
+  // The value is never shown: it may hold a secret.
+  return FIELD_VALUE.test(value) ? undefined : 'must have a value of visible characters on one line';
+}
+
 function faultOf(headers: Fields, limits: GateLimits): Failure | undefined {
   const { sent_header_fields: mostFields, sent_header_bytes: mostBytes } = limits;
   if (headers.length > mostFields) return invalid('', `must be at most ${mostFields} fields; got ${headers.length}`);
@@ -25,11 +32,9 @@ function faultOf(headers: Fields, limits: GateLimits): Failure | undefined {
   for (const [name, value] of headers) {
     const folded = name.toLowerCase();
     bytes += name.length + value.length;
-    if (!TOKEN.test(name)) return invalid(name, 'must be named with letters, digits and hyphens');
+    const fault = fieldFault(name, value);
+    if (fault !== undefined) return invalid(name, fault);
     if (seen.has(folded)) return invalid(name, 'must be given once');
-    if (isOurs(folded)) return invalid(name, 'must not be given: it belongs to the connection');
-    // The value is never shown: it may hold a secret.
-    if (!FIELD_VALUE.test(value)) return invalid(name, 'must have a value of visible characters on one line');
     seen.add(folded);
   }
   return bytes > mostBytes ? invalid('', `must be at most ${mostBytes} bytes; got ${bytes}`) : undefined;

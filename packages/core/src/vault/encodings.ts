@@ -6,7 +6,8 @@ export type Pattern = readonly (readonly Spelling[])[];
 
 /**
  * Every form in which a service may give a secret back: as it is, in hex, and in base64 or base64url wherever in the coded
- * text it begins; each of them percent-encoded, escaped for JSON or for HTML, in part or in whole.
+ * text it begins; each of them percent-encoded, escaped for JSON or for HTML, in part or in whole. For JSON also twice, as
+ * whoever tells the JSON he got as a text in his own does.
  */
 export function patternsOf(secret: string): Pattern[] {
   const bytes = Buffer.from(secret);
@@ -26,8 +27,8 @@ function spellings(character: string, isBase64: boolean): Spelling[] {
   return forms.flatMap((form) => [
     spelling(form),
     ...percentEncoded(form),
-    escaped(form),
-    ...(SHORT_ESCAPES.get(form) ?? []).map((text) => spelling(text)),
+    ...escaped(form),
+    ...(SHORT_ESCAPES.get(form) ?? []).flatMap((text) => [spelling(text), spelling(inJson(text))]),
     ...htmlEscaped(form),
     ...latin1(form),
   ]);
@@ -39,13 +40,17 @@ function percentEncoded(character: string): Spelling[] {
 }
 
 /** `\u0041`, by code unit. */
-function escaped(character: string): Spelling {
+function escaped(character: string): Spelling[] {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   const hex = units.map((unit) => unit.toString(16).padStart(4, '0'));
-  return spelling(
-    hex.map((digits) => `\\u${digits}`).join(''),
-    hex.map((digits) => `\\u${digits.toUpperCase()}`).join(''),
-  );
+  const lower = hex.map((digits) => `\\u${digits}`).join('');
+  const upper = hex.map((digits) => `\\u${digits.toUpperCase()}`).join('');
+  return [spelling(lower, upper), spelling(inJson(lower), inJson(upper))];
+}
+
+/** An escape, escaped. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 function htmlEscaped(character: string): Spelling[] {

@@ -30,6 +30,11 @@ const FORMS: Readonly<Record<string, (secret: string) => string>> = {
       { length: secret.length },
       (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0').toUpperCase()}`,
     ).join(''),
+  'as JSON told in JSON': (secret) => JSON.stringify({ got: JSON.stringify({ secret }) }),
+  'as JSON in ASCII told in JSON': (secret) =>
+    JSON.stringify(
+      JSON.stringify(secret).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ),
   'as HTML': (secret) => secret.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;'),
 };
 

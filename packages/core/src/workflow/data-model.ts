@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { covers, formatPath, type Path, type PathSegment } from '@dragoman/protocols/a2e-workflow';
 import { NOWHERE, type Origin, originBelow, originOfParts, originWith } from './origin.ts';
 import { dataError } from './step-error.ts';
+import { namesIn, pathBelow } from './stored-name.ts';
 
 /** One value put into the model, for whoever has to put it into another. */
 export interface Write {
@@ -12,7 +13,7 @@ export interface Write {
 
 /**
  * What the operations of one execution share (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
- * `/loop`. Values are never changed, only replaced, and what lies around a replaced value is copied: whoever read something
+ * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: whoever read something
  * keeps what he read, and a fork costs nothing.
  */
 export class DataModel {
@@ -30,7 +31,7 @@ export class DataModel {
   /** The value at a path; `undefined` where nothing is. */
   find(path: Path): Json | undefined {
     let value: Json | undefined = this.#roots[path.root];
-    for (const segment of path.segments) {
+    for (const segment of this.#placed(path).segments) {
       if (value === undefined) return undefined;
       value = below(value, segment);
     }
@@ -38,7 +39,8 @@ export class DataModel {
   }
 
   /** Where the value at a path came from, also when only a part of it, or something around it, was written. */
-  origin(path: Path): Origin {
+  origin(asked: Path): Origin {
+    const path = this.#placed(asked);
     const exact = this.#origins.get(keyOf(path));
     if (exact !== undefined) return exact.origin;
     const parts: Origin[] = [];
@@ -67,6 +69,12 @@ export class DataModel {
     this.#origins.delete(keyOf(path));
   }
 
+  /** Whether something is kept under a name. */
+  hasStored(name: string): boolean {
+    const { store } = this.#roots;
+    return isObject(store) && Object.hasOwn(store, name);
+  }
+
   /** Another model that begins as this one; what either writes later the other does not see. */
   fork(): { readonly model: DataModel; readonly writes: readonly Write[] } {
     const writes: Write[] = [];
@@ -76,6 +84,12 @@ export class DataModel {
   /** The places that were written and by which operation, for the words of an error. */
   written(): ReadonlyMap<string, string> {
     return new Map([...this.#origins.values()].map(({ path, origin }) => [formatPath(path), origin.by]));
+  }
+
+  /** A path by its steps: those below `/store` begin with a name, the longest that fits. */
+  #placed(path: Path): Path {
+    const name = path.root === 'store' ? namesIn(path).find((each) => this.hasStored(each)) : undefined;
+    return name === undefined ? path : pathBelow(name, path);
   }
 
   #record(path: Path, origin: Origin): void {

@@ -128,6 +128,30 @@ describe('executions in threads', () => {
     expect(beside.calls).toHaveLength(1);
   });
 
+  test('one that is out of time while it waits says where it was, also when its thread counts from later', async () => {
+    const log = new SilentLog();
+    const timers = new Map<number, () => void>();
+    const held: Clock = {
+      ...clock,
+      elapsed: () => 0,
+      after: (milliseconds, callback) => {
+        timers.set(milliseconds, callback);
+        return () => {};
+      },
+    };
+    await using own = new WorkflowPool({ ...options, log, clock: held });
+    const effects = new RecordedEffects(() => {
+      timers.get(60_000)?.();
+      return new Promise(() => {});
+    });
+    expect(await own.run(double, { effects, timeoutMs: 60_000 })).toMatchObject({
+      status: 'timeout',
+      errors: [{ type: 'TimeoutError', operationId: 'fetch' }],
+      skipped: ['double'],
+    });
+    expect(log.lines).toEqual([]);
+  });
+
   test('one that takes all memory ends alone, and those beside it do not notice', async () => {
     let answer = (_: ReturnType<typeof answered>) => {};
     const beside = new RecordedEffects(() => new Promise((resolve) => (answer = resolve)));

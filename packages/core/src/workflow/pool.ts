@@ -65,7 +65,7 @@ export class WorkflowPool {
 
   run(plan: Plan, options: PoolRunOptions): Promise<PoolResult> {
     return new Promise((settle) => {
-      const { clock, graceMs } = this.#options;
+      const { clock } = this.#options;
       const job: Job = {
         plan,
         options,
@@ -89,7 +89,8 @@ export class WorkflowPool {
         if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
         options.signal?.addEventListener('abort', abort, { once: true });
         job.timers.push(() => options.signal?.removeEventListener('abort', abort));
-        job.timers.push(clock.after(options.timeoutMs + graceMs, () => this.#force(job, OUT_OF_TIME)));
+        // The clock that counts is ours: that of a thread begins when the thread has started.
+        job.timers.push(clock.after(this.#left(job), () => this.#end(job, OUT_OF_TIME)));
         this.#waiting.push(job);
         this.#assign();
       };
@@ -173,7 +174,6 @@ export class WorkflowPool {
   }
 
   #start(job: Job, worker: PoolWorker): void {
-    const { clock } = this.#options;
     const { plan, options } = job;
     this.#lastRun += 1;
     job.run = this.#lastRun;
@@ -181,12 +181,17 @@ export class WorkflowPool {
     job.skip = job.told;
     this.#jobs.add(job.run, job);
     worker.start(job.run, job.alone, plan, {
-      timeoutMs: Math.max(0, job.startedAt + options.timeoutMs - clock.elapsed()),
+      timeoutMs: this.#left(job),
       budgets: options.budgets ?? {},
       onError: options.onError ?? 'stop',
       tellsProgress: options.onProgress !== undefined,
       caller: options.caller,
     });
+  }
+
+  /** Milliseconds it may still take. */
+  #left({ startedAt, options }: Job): number {
+    return Math.max(0, startedAt + options.timeoutMs - this.#options.clock.elapsed());
   }
 
   #receive(message: FromWorker): void {

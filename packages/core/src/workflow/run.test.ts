@@ -302,6 +302,24 @@ describe('time', () => {
     expect(effects.calls[0]?.request.timeoutMs).toBe(1000);
   });
 
+  test.each([
+    ['GET', undefined],
+    ['POST', 'unknown'],
+    ['DELETE', 'unknown'],
+  ])('one that is ended during a %s says that its outcome is %s', async (method, outcome) => {
+    const controller = new AbortController();
+    const effects = new RecordedEffects(() => new Promise(() => {}));
+    const call = { ApiCall: { method, url: 'https://api.example.com', outputPath: '/workflow/x' } };
+    const running = runWorkflow({ call }, { effects, signal: controller.signal });
+    controller.abort(new Refused(failure('timeout')));
+    const { status, errors } = await running;
+    expect([status, errors[0]?.details?.['outcome'], errors[0]?.details?.['retryable']]).toEqual([
+      'timeout',
+      outcome,
+      outcome === undefined,
+    ]);
+  });
+
   test('one that is cancelled is cancelled', async () => {
     const controller = new AbortController();
     const effects = new RecordedEffects(() => new Promise(() => {}));
@@ -313,6 +331,16 @@ describe('time', () => {
 });
 
 describe('what is kept', () => {
+  test.each([
+    ['too_large', 'ExecutionError'],
+    ['invalid_message', 'DataError'],
+    ['forbidden', 'PermissionError'],
+  ] as const)('what is refused as %s while it runs is a %s: the workflow was valid', async (code, type) => {
+    const effects = new RecordedEffects(() => Promise.reject(new Refused(failure(code))));
+    const call = { ApiCall: { method: 'GET', url: 'https://api.example.com', outputPath: '/workflow/x' } };
+    expect((await runWorkflow({ call }, { effects })).errors).toMatchObject([{ type, details: { code } }]);
+  });
+
   test('StoreData writes, and the value can be read back at once', async () => {
     const effects = new RecordedEffects(() => answered('a'));
     const store = { StoreData: { inputPath: '/workflow/in', storage: 'localStorage', key: 'reports/july' } };
@@ -343,6 +371,50 @@ describe('what is kept', () => {
     );
     expect(result.results.get('again')).toBe('A');
     expect(effects.asked).toEqual(['stored:reports/july/name', 'stored:reports/july']);
+  });
+
+  test('what is kept under one name stays as it is when something is kept under another that begins with it', async () => {
+    const effects = new RecordedEffects();
+    effects.kept.set('l', '[1]');
+    effects.kept.set('r', '{"n":1}');
+    effects.kept.set('old', '[1]');
+    effects.kept.set('old.json', '{"name":"a"}');
+    const keep = (key: string, inputPath: string) => ({ StoreData: { inputPath, storage: 'localStorage', key } });
+    const both = (path: string) => ({
+      MergeData: { sources: [path, path], strategy: 'union', outputPath: '/workflow/x' },
+    });
+    const result = await runWorkflow(
+      {
+        list: keep('list', '/store/l'),
+        inside: keep('list/x', '/store/r'),
+        report: keep('report', '/store/r'),
+        file: keep('report.json', '/store/l'),
+        a: both('/store/list'),
+        b: both('/store/report'),
+        c: both('/store/list/x'),
+        d: both('/store/old'),
+        e: upperOf('/store/old.json.name'),
+        f: both('/store/old'),
+      },
+      { effects },
+    );
+    expect(result.errors).toEqual([]);
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => result.results.get(id))).toEqual([
+      [1],
+      { n: 1 },
+      { n: 1 },
+      [1],
+      'A',
+      [1],
+    ]);
+  });
+
+  test('a name with dots in it is found whole, and what lies below it too', async () => {
+    const effects = new RecordedEffects();
+    effects.kept.set('reports/july.json', '{"name":"a"}');
+    const result = await runWorkflow({ up: upperOf('/store/reports/july.json.name') }, { effects });
+    expect(result.results.get('up')).toBe('A');
+    expect(effects.asked).toEqual(['stored:reports/july.json.name', 'stored:reports/july.json']);
   });
 });
 

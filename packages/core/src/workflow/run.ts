@@ -11,7 +11,7 @@ import type { Effects, Progress } from './effects.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Written } from './results-text.ts';
-import { OverBudget, workflowError } from './step-error.ts';
+import { OverBudget, withUnknownOutcome, workflowError } from './step-error.ts';
 import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
 
 export interface RunOptions {
@@ -157,7 +157,7 @@ export class Run {
     };
     const fail = (error: unknown): Produced => {
       finished('error');
-      return this.#failed(error, step, frame);
+      return this.#failed(error, step, frame, stepRun.isOpen);
     };
     try {
       const produced = stepRun.produce();
@@ -168,7 +168,7 @@ export class Run {
   }
 
   /** Records the error of an operation and decides whether the execution goes on. */
-  #failed(error: unknown, step: Step, frame: Frame): Produced {
+  #failed(error: unknown, step: Step, frame: Frame, isOpen = false): Produced {
     // An operation inside this one failed and is recorded already.
     if (error === STOP) throw error;
     if (error instanceof TooLargeHere) {
@@ -176,8 +176,8 @@ export class Run {
       throw error;
     }
     const ended = this.ending.aborted;
-    const told = ended ? this.ending.reason : error;
-    if (frame.errors.length < MOST_ERRORS) frame.errors.push(workflowError(told, step.id));
+    const told = workflowError(ended ? this.ending.reason : error, step.id);
+    if (frame.errors.length < MOST_ERRORS) frame.errors.push(ended && isOpen ? withUnknownOutcome(told) : told);
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
     if (this.#stopped) throw STOP;
     return NOTHING;

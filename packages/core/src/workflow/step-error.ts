@@ -45,12 +45,29 @@ export function workflowError(error: unknown, operationId: string): WorkflowErro
   return { type: 'ExecutionError', message: FAILURES.internal.text, operationId, details: { code: 'internal' } };
 }
 
+/** The error of an operation that was ended while it changed something: whether that was done, nobody heard. */
+export function withUnknownOutcome({ details, suggestions, ...told }: WorkflowError): WorkflowError {
+  const look = 'look at the API whether it was done';
+  return {
+    ...told,
+    details: { ...details, retryable: false, outcome: 'unknown' },
+    suggestions: [...(suggestions ?? []), look],
+  };
+}
+
+/** The workflow was found valid before it ran. What is not valid now came with the data; what is too much, with its size. */
+function typeOf(code: Failure['code']): WorkflowError['type'] {
+  const type = FAILURES[code].workflow as WorkflowError['type'];
+  if (type !== 'ValidationError') return type;
+  return code === 'too_large' ? 'ExecutionError' : 'DataError';
+}
+
 function fromFailure({ code, message, retryable, details }: Failure, operationId: string): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
   // Whoever refuses puts only JSON into the details; the round trip drops what is not.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
-    type: FAILURES[code].workflow as WorkflowError['type'],
+    type: typeOf(code),
     message,
     operationId,
     details: plain,

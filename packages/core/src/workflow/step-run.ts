@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
-import { formatPath, type Path, parsePath, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { jsonSize } from '../json-size.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
@@ -13,6 +13,7 @@ import type { Step } from './plan.ts';
 import type { Written } from './results-text.ts';
 import type { Run } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
+import { namesIn, storedPath } from './stored-name.ts';
 
 /** Where an operation runs: the data it sees and the place its results and errors go. */
 export interface Frame {
@@ -54,6 +55,7 @@ export class StepRun implements StepContext {
   #labels: readonly Label[] = UNLABELLED;
   #written: Written | undefined;
   #isCached = false;
+  #isOpen = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
@@ -73,6 +75,11 @@ export class StepRun implements StepContext {
   /** Whether what it gave was kept from before. */
   get isCached(): boolean {
     return this.#isCached;
+  }
+
+  /** Whether it called to change something, and heard nothing of it. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   get operationId(): string {
@@ -125,7 +132,9 @@ export class StepRun implements StepContext {
       timeoutMs: Math.min(request.timeoutMs, this.#run.remaining()),
       carries: this.#allLabels(),
     };
+    this.#isOpen = method !== 'GET';
     const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    this.#isOpen = false;
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;
     return answer;
@@ -295,12 +304,11 @@ export class StepRun implements StepContext {
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
   async #lookUp(path: Path): Promise<void> {
-    for (const name of namesOf(path)) {
-      const place = placeOf(name);
-      if (place === undefined || this.#frame.model.find(place) !== undefined) return;
+    for (const name of namesIn(path)) {
+      if (this.#frame.model.hasStored(name)) return;
       const stored = await this.#run.lookup(name, () => this.#fetch(name));
       if (stored !== undefined) {
-        this.#frame.model.write(place, stored.value, stored.origin);
+        this.#frame.model.write(storedPath(name), stored.value, stored.origin);
         return;
       }
     }
@@ -336,24 +344,6 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
 
 function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
   return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
-}
-
-/** `/store/a/b[0]` may be in what is kept as `a/b[0]`, `a/b` or `a`. */
-function namesOf({ segments }: Path): readonly string[] {
-  const names: string[] = [];
-  for (let count = segments.length; count > 0; count--) {
-    const before = segments.slice(0, count - 1).map(({ literal }) => `${literal}/`);
-    const last = segments[count - 1];
-    if (last === undefined) continue;
-    names.push(before.join('') + last.literal);
-    if (last.parts.length > 1) names.push(before.join('') + String(last.parts[0]));
-  }
-  return names;
-}
-
-function placeOf(name: string): Path | undefined {
-  const parsed = parsePath(`/store/${name}`);
-  return parsed.ok ? parsed.path : undefined;
 }
 
 /** Longer ones are written again rather than kept twice. */

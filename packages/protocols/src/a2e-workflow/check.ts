@@ -5,7 +5,7 @@ import { deadline, loopCost, size } from './check/limit.ts';
 import { allowedOperations, usableCredentials } from './check/permission.ts';
 import { type CheckContext, type Draft, examine, type Rule } from './check/rule.ts';
 import { type Severity, severityOf } from './check/severity.ts';
-import { acyclic, cleanOrder, definedReferences, knownTypes, reachable } from './check/structure.ts';
+import { acyclic, cleanOrder, definedReferences, knownTypes, knownValues, reachable } from './check/structure.ts';
 import { destinations } from './check/url.ts';
 import type { Workflow } from './document.ts';
 
@@ -48,6 +48,7 @@ function asFinding({ operationId, ...issue }: Draft, severity: Severity): Findin
 /** Every rule, in the order its findings are told. A new one is a line here. */
 const RULES: readonly Rule[] = [
   knownTypes,
+  knownValues,
   definedReferences,
   acyclic,
   cleanOrder,

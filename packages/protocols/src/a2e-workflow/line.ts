@@ -7,6 +7,7 @@ import { issuesOf, show, type Validator } from '../validation.ts';
 import { canonicalConfig, memberIssues } from './member.ts';
 import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
 import { type OperationName, type OwnOperations, operationNamed } from './operation.ts';
+import type { OperationDescription } from './operations/description.ts';
 import { isPlainConfig } from './plain.ts';
 import { unknownOperation } from './unknown-name.ts';
 
@@ -150,6 +151,13 @@ function readOperation(operation: JsonObject, at: string, reading: Reading): Jso
   }
   const issues = [...found, ...own].map((issue) => ({ ...issue, pointer: pointer + issue.pointer }));
   return settle(issues, reading) ? { [name]: canonical.config } : undefined;
+}
+
+/** The values in a configuration that are not of the closed set they have to be of. Pointers go into it. */
+export function valueIssues(name: string, description: OperationDescription, config: JsonObject): readonly Issue[] {
+  const validate = description.validate ?? VALIDATORS[name as OperationName];
+  const found = validate(config) ? [] : issuesOf(validate, description.schema, config);
+  return [...found, ...(description.inspect?.(config) ?? [])].filter(({ code }) => code === 'enum');
 }
 
 /** Puts each issue where it belongs; false when one of them is not tolerated. */

@@ -135,9 +135,13 @@ function issuesOfMember(member: Member, value: Json, pointer: string): readonly 
   if (member.is === 'url' || member.is === 'template') {
     return templateIssues(value, pointer, member.is === 'template' && member.fields === true);
   }
-  if (member.is === 'field' || member.is === 'key') {
+  if (member.is === 'field') {
     const fault = fieldFault(value);
     return fault === undefined ? NONE : [worded(pointer, value, fault)];
+  }
+  if (member.is === 'key') {
+    const parsed = parsePath(`/store/${value}`);
+    return parsed.ok ? NONE : [worded(pointer, value, { suggestion: KEY_FIX, ...parsed.fault })];
   }
   return NONE;
 }
@@ -301,6 +305,8 @@ export function nameOf(pointer: string): string {
     .join('');
 }
 
+/** It is read at `/store/<key>`, so it has to be a part of a path. */
+const KEY_FIX = 'use letters, digits, - and _, and a single / or . between two names';
 const NONE: readonly Issue[] = [];
 const NO_PARTS: readonly ValuePart[] = [];
 const NO_MEMBERS: readonly Found[] = [];

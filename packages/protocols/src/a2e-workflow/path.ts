@@ -81,11 +81,6 @@ export function isPlainPath(text: string): boolean {
   return text.length <= PLAIN_LENGTH && PLAIN_PATH.test(text) && !mayPassPrototype(text);
 }
 
-/** The same for a field name. */
-export function isPlainField(text: string): boolean {
-  return text.length <= LONGEST_PATH && !mayPassPrototype(text);
-}
-
 /** Cheaper than looking for the three names; yes only means: look closer. */
 export function mayPassPrototype(text: string): boolean {
   return PROTOTYPE_NAME.test(text);

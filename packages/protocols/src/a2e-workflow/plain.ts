@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Member, OperationDescription } from './operations/description.ts';
-import { isPlainField, isPlainPath } from './path.ts';
+import { isPlainPath } from './path.ts';
 import { isPlainTemplate } from './template.ts';
 
 /**
@@ -42,7 +42,7 @@ function isPlainMember(member: Member, value: Json): boolean {
   if (typeof value !== 'string') return true;
   if (member.is === 'template' && member.fields === true) return !value.includes('{');
   if (member.is === 'url' || member.is === 'template') return isPlainTemplate(value);
-  return isPlainField(value);
+  return isPlainPath(`/store/${value}`);
 }
 
 /** `depth` 0 is where a reference may stand: the value of a header, the member of a body. */

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Json } from '@dragoman/protocols';
+import { type Json, pointerTo } from '@dragoman/protocols';
 import { type ApiCallConfig, DEFAULT_TIMEOUT, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import { CredentialUse } from '../../gate/gate.ts';
+import { fieldFault } from '../../gate/outbound-headers.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';
@@ -16,6 +17,7 @@ export const apiCall: Operation<ApiCallConfig> = {
   // RFC 9110 §9.2.1: nobody asks for a change with a GET.
   hasEffect: ({ method }) => method !== 'GET',
   compile(config, compiling) {
+    reportHeaders(config, compiling);
     const url = compileUrl(config.url);
     const query = Object.entries(config.query ?? {}).map(([name, value]) => ({
       name,
@@ -25,7 +27,9 @@ export const apiCall: Operation<ApiCallConfig> = {
       name,
       fill: compileValue(value, compiling),
     }));
-    const body = compileBody(config.body as Json | undefined, config.headers ?? {}, compiling);
+    // A GET has none: the checker says so, and an answer that is kept would not be known by it.
+    const content = config.method === 'GET' ? undefined : (config.body as Json | undefined);
+    const body = compileBody(content, config.headers ?? {}, compiling);
     const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
     const { method, timeout = DEFAULT_TIMEOUT } = config;
     const hasHeaders = body.headers.length + headers.length > 0;
@@ -37,11 +41,11 @@ export const apiCall: Operation<ApiCallConfig> = {
         headers: hasHeaders
           ? Object.fromEntries([
               ...body.headers,
-              ...headers.map(({ name, fill }) => [name, oneLine(name, fill(step))] as const),
+              ...headers.map(({ name, fill }) => [name, sendable(name, fill(step))] as const),
             ])
           : NO_HEADERS,
         body: body.build(step),
-        idempotencyKey: key?.(step),
+        idempotencyKey: key && sendable('Idempotency-Key', key(step)),
         timeoutMs: timeout,
       });
       if (answer.status < 200 || answer.status > 299) throw refusedAnswer(answer);
@@ -69,11 +73,27 @@ function compileValue(value: Value, compiling: Compiling): (step: StepContext) =
   return (step) => asText(step.read(path));
 }
 
-/** RFC 9110: a field value ends with its line, so data that has another line in it must not begin one. */
-function oneLine(name: string, value: string | CredentialUse): string | CredentialUse {
-  if (typeof value === 'string' && /[\r\n\0]/.test(value)) {
+/** What the gate would refuse is told before anything runs, as far as it is written out. */
+function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { problem }: Compiling): void {
+  const seen = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    const isTwice = seen.has(name.toLowerCase());
+    const fault = isTwice ? 'must be given once' : fieldFault(name, typeof value === 'string' ? value : '');
+    if (fault !== undefined) problem(pointerTo('/headers', name), `headers.${name} ${fault}`);
+    seen.add(name.toLowerCase());
+  }
+  const fault = fieldFault('Idempotency-Key', idempotencyKey);
+  if (fault !== undefined) problem('/idempotencyKey', `idempotencyKey ${fault}`);
+}
+
+/** The same for what was filled in: data that has another line in it must not begin another header (RFC 9110). */
+function sendable<T extends string | CredentialUse>(name: string, value: T): T {
+  if (typeof value !== 'string') return value;
+  if (/[\r\n\0]/.test(value)) {
     throw dataError(`the header ${name} must be one line; what was filled in has several`);
   }
+  const fault = fieldFault(name, value);
+  if (fault !== undefined) throw dataError(`the header ${name} ${fault}; what was filled in has others`);
   return value;
 }
 

@@ -2,6 +2,7 @@ import { parseJsonBytes } from '@dragoman/protocols';
 import { OPERATIONS, type StoreDataConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
+import { storedPath } from '../stored-name.ts';
 
 /** Keeps data under a key (A2E, StoreData). Later operations read it at `/store/<key>`, and so do later executions. */
 export const storeData: Operation<StoreDataConfig> = {
@@ -9,7 +10,7 @@ export const storeData: Operation<StoreDataConfig> = {
   hasEffect: () => true,
   compile({ inputPath, storage, key }, compiling) {
     const input = compiling.path(inputPath);
-    const place = compiling.path(`/store/${key}`);
+    const place = storedPath(key);
     return async (step) => {
       const value = step.read(input);
       const json = new TextEncoder().encode(JSON.stringify(value));

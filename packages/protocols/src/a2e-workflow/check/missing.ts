@@ -1,7 +1,7 @@
 import { nearest } from '../../nearest.ts';
 import { show } from '../../validation.ts';
 import { nameOf, type Read } from '../member.ts';
-import { canonicalPath, formatPath, type Path } from '../path.ts';
+import { canonicalPath, covers, formatPath, type Path, parsePath } from '../path.ts';
 import type { DataState } from './data-state.ts';
 import { about, type Draft, type Examined, type Subject } from './rule.ts';
 
@@ -43,8 +43,10 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
 }
 
 function isStored({ context }: Subject, path: Path): boolean {
-  const below = path.keys.slice(1).join('/');
-  return [...(context.stored ?? [])].some((key) => below === key || below.startsWith(`${key}/`));
+  return [...(context.stored ?? [])].some((key) => {
+    const stored = parsePath(`/store/${key}`);
+    return stored.ok && covers(stored.path, path);
+  });
 }
 
 /** An operation's id where its output path belongs, a slip of the pen, or else what there is to read. */

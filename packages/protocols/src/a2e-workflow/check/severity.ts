@@ -21,6 +21,7 @@ const CLASSES = {
 /** Every code the checker knows. */
 export const FINDINGS = {
   unknown_operation: 'fatal',
+  unknown_value: 'fatal',
   undefined_operation: 'fatal',
   cycle: 'fatal',
   too_deep: 'fatal',

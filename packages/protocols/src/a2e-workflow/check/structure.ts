@@ -1,4 +1,5 @@
 import { show } from '../../validation.ts';
+import { valueIssues } from '../line.ts';
 import { nameOf } from '../member.ts';
 import { undefinedOperation, unknownOperation } from '../unknown-name.ts';
 import { findCycles } from './cycle.ts';
@@ -9,6 +10,18 @@ export const knownTypes: Rule = ({ operations, context }) =>
   [...operations.values()]
     .filter(({ description }) => description === undefined)
     .map((operation) => about(operation, '', unknownOperation(operation.type, context.operations)));
+
+/**
+ * Values of closed sets are of those sets. A lenient reader lets others through; but what to do for them nobody knows, and to
+ * do something else in their place would be told as a success.
+ */
+export const knownValues: Rule = ({ operations }) =>
+  [...operations.values()].flatMap((operation) => {
+    const { type, config, description } = operation;
+    return (description === undefined ? [] : valueIssues(type, description, config)).map(({ pointer, ...issue }) =>
+      about(operation, pointer, { ...issue, code: 'unknown_value' }),
+    );
+  });
 
 /** Whatever the order, a branch or a loop names is defined. */
 export const definedReferences: Rule = ({ workflow, operations }) => {

@@ -1,0 +1,26 @@
+import { type Path, parsePath } from '@dragoman/protocols/a2e-workflow';
+
+/** Where what is kept under a name lies in the data model: in one step, whatever slashes and dots the name has. */
+export function storedPath(name: string): Path {
+  return { root: 'store', segments: [{ literal: name, parts: [name] }], keys: ['store', name] };
+}
+
+/** The names under which something at a path may be kept, the longest first: `/store/a/b.c[0]` is in `a/b.c[0]`, `a/b.c`, `a/b` or `a`. */
+export function namesIn({ segments }: Path): readonly string[] {
+  const whole = wholeOf(segments);
+  const ends = [...whole.matchAll(/[/.[]/g)].map(({ index }) => index).filter((index) => index > 0);
+  return [whole, ...ends.reverse().map((end) => whole.slice(0, end))];
+}
+
+/** A path below `/store`, as the steps that lead there when its beginning is a name. */
+export function pathBelow(name: string, { segments }: Path): Path {
+  const parsed = parsePath(`/store/x${wholeOf(segments).slice(name.length)}`);
+  if (!parsed.ok) throw new Error(`${name} is no beginning of the path`);
+  const [first, ...rest] = parsed.path.segments;
+  const start = { literal: `${name}${first?.literal.slice(1)}`, parts: [name, ...(first?.parts.slice(1) ?? [])] };
+  return { root: 'store', segments: [start, ...rest], keys: ['store', name, ...parsed.path.keys.slice(2)] };
+}
+
+function wholeOf(segments: Path['segments']): string {
+  return segments.map(({ literal }) => literal).join('/');
+}
