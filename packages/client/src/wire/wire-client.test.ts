@@ -131,6 +131,14 @@ test('a connection that breaks ends what was under way, and the next call opens 
   expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
 });
 
+test('over http a client that is done leaves no session behind', async () => {
+  for (let count = 0; count < 105; count++) {
+    const wire = await connectWire({ transport: httpWire({ url: server.url, key: KEY }), key: KEY });
+    await wire.close();
+  }
+  await expect.poll(() => server.wire.host.connections).toBe(0);
+});
+
 test('streams that have ended are told so', async () => {
   const socket = connect(portOf(server), '127.0.0.1');
   const wire = await connectWire({ transport: streamWire({ input: socket, output: socket }), key: KEY });

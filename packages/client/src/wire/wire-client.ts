@@ -113,8 +113,9 @@ export class WireClient implements AsyncDisposable {
     const connected = await this.#connection?.catch(() => undefined);
     if (connected === undefined) return;
     connected.link.send(messageText({ type: 'shutdown', fields: { timeout: 0 } }, stamp()));
-    connected.link.close();
+    const closed = connected.link.close();
     this.#lost(connected.link, lostError());
+    await closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -168,14 +169,14 @@ export class WireClient implements AsyncDisposable {
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
     const granted = await this.#ask(link, asked).catch((error: unknown) => {
       // The next try opens another.
-      link.close();
+      void link.close();
       throw error;
     });
     if (granted['ok'] === true) {
       this.#link = link;
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
     }
-    link.close();
+    void link.close();
     const code = granted['reason'] === 'auth_failed' ? 'unauthenticated' : String(granted['reason']);
     throw new DragomanError({ code, message: `The host turned the handshake down: ${String(granted['reason'])}.` });
   }
