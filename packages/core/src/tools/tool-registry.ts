@@ -176,6 +176,11 @@ export class ToolRegistry {
   }
 
   #absent({ name, principal, without = NOBODY }: ToolRequest): never {
+    for (const source of this.#sources) {
+      const why = source.whyNot?.(name);
+      if (why === undefined || without.has(why.toolkit)) continue;
+      refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
+    }
     const others = this.#all().map(({ definition }) => definition);
     const close = nearest(
       name,

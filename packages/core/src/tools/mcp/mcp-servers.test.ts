@@ -153,7 +153,10 @@ describe('a hostile server', () => {
       expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
       await call('bad__change');
       await eventually(() => servers.held()).toEqual(['bad__echo']);
-      await expect(call('bad__echo', { say: 'aa' })).rejects.toMatchObject({ failure: { code: 'not_found' } });
+      await expect(call('bad__echo', { say: 'aa' })).rejects.toMatchObject({
+        message: expect.stringContaining('has changed'),
+        failure: { code: 'not_found', details: { suggestions: [expect.stringContaining('tools accept bad__echo')] } },
+      });
       expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
       expect(await servers.accept('bad__nothing')).toBe(false);
       expect(await servers.accept('bad__echo')).toBe(true);
@@ -264,7 +267,10 @@ test('a server that is not there is told, and keeps nobody from the others', asy
   await using _ = servers;
   expect((await tools.list(ADA)).map(({ name }) => name)).toEqual(['every__echo']);
   expect(servers.server('gone')?.info()).toMatchObject({ status: 'error', error: 'cannot be reached' });
-  await expect(call('gone__anything')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+  await expect(call('gone__anything')).rejects.toMatchObject({
+    message: 'There is no tool "gone__anything" now: the MCP server gone cannot be reached.',
+    failure: { code: 'not_found' },
+  });
 });
 
 test('a name that could be taken for the beginning of another is refused', () => {
