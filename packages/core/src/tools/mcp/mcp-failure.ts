@@ -17,6 +17,15 @@ export function refusedBy(server: string, error: unknown): Error {
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
 }
 
+/**
+ * Whether a server over HTTP says that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
+ * what was asked nothing was done then.
+ */
+export function isForgotten(error: unknown): boolean {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  return code === 404 || (code === 400 && typeof message === 'string' && /session/i.test(message));
+}
+
 export function tooLate(server: string): Refused {
   return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }

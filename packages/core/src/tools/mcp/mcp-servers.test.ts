@@ -183,6 +183,46 @@ describe('a hostile server', () => {
     expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
   });
 
+  test('a tool that changes while an earlier list is being looked at is held all the same', async () => {
+    let letGo = () => {};
+    let isLookedAt = false;
+    const { pins } = store;
+    const put = pins.put.bind(pins);
+    // The pin of the new tool takes its time, once.
+    pins.put = async (row) => {
+      if (row.name === 'bad__grown' && !isLookedAt) {
+        isLookedAt = true;
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+      }
+      await put(row);
+    };
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    await call('bad__grow');
+    await eventually(() => isLookedAt).toBe(true);
+    await call('bad__change');
+    await eventually(() => servers.find('bad__grown') !== undefined).toBe(true);
+    letGo();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(servers.held()).toEqual(['bad__echo']);
+    expect(servers.find('bad__echo')).toBeUndefined();
+  });
+
+  test('one that dies while it is greeted is started again', async () => {
+    const module = fileURLToPath(new URL('../fixtures/short-lived-mcp-server.mjs', import.meta.url));
+    const { servers, call } = open({ bad: { command: process.execPath, args: [module, join(folder, 'mark')] } });
+    await using _ = servers;
+    await servers.ready;
+    await eventually(() =>
+      call('bad__echo').then(
+        ({ data }) => data,
+        () => undefined,
+      ),
+    ).toBe('here');
+  });
+
   test('one that dies ends its call, and is started again', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
