@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import type { WebSocketLike } from '../web-socket.ts';
 import { httpWire } from './http-wire.ts';
 import { streamWire } from './stream-wire.ts';
 import { webSocketWire } from './web-socket-wire.ts';
-import { connectWire, type WireClientOptions } from './wire-client.ts';
+import { connectWire, WireClient, type WireClientOptions } from './wire-client.ts';
 import type { WireTransport } from './wire-transport.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
@@ -145,6 +146,42 @@ test('streams that have ended are told so', async () => {
   socket.destroy();
   await once(socket, 'close');
   await expect(wire.call('echo')).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+test.each([
+  ['and closes', true],
+  ['and leaves it at that', false],
+])('a host that is too busy to be greeted says so before anything else, %s', async (_, closes) => {
+  const error = {
+    a2e: '1.0',
+    type: 'error',
+    id: 'e',
+    ts: 1,
+    req_id: '',
+    code: 'busy',
+    message: 'full',
+    retryable: true,
+  };
+  const input = new PassThrough();
+  input.write(`${JSON.stringify(error)}\n`);
+  if (closes) input.end();
+  const transport = streamWire({ input, output: new PassThrough().resume() });
+  // Not in the turn of a promise: what is in the stream already comes before the link is known.
+  const connecting = new Promise((resolve, reject) => {
+    setImmediate(() => connectWire({ transport, retry: { giveUpAfterMs: 0 } }).then(resolve, reject));
+  });
+  await expect(connecting).rejects.toMatchObject({ code: 'busy', message: 'full', retryable: true });
+});
+
+test('who waits for a connection waits no longer than it wants to', async () => {
+  const transport: WireTransport = { open: () => new Promise(() => {}) };
+  const wire = new WireClient({ transport, key: KEY });
+  const enough = new AbortController();
+  const given = wire.call('echo', {}, { signal: enough.signal });
+  const late = wire.request('tool/list/req', {}, { timeoutMs: 20 });
+  enough.abort(new Error('enough'));
+  await expect(given).rejects.toThrow('enough');
+  await expect(late).rejects.toMatchObject({ code: 'timeout', retryable: true });
 });
 
 test('a connection whose handshake fails is let go', async () => {

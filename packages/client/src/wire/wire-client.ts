@@ -131,7 +131,33 @@ export class WireClient implements AsyncDisposable {
   ): Promise<Answer> {
     const asked = { type, fields, options, read };
     if (this.#link !== undefined && !this.#isClosed) return this.#ask(this.#link, asked);
-    return this.#connected().then(({ link }) => this.#ask(link, asked));
+    return this.#whenConnected(asked);
+  }
+
+  /** Who asks waits for the connection no longer than for the answer. */
+  #whenConnected<Answer>(asked: Asked<Answer>): Promise<Answer> {
+    const { signal, timeoutMs = DEFAULT_REQUEST_MS } = asked.options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      let isGivenUp = false;
+      const giveUp = (reason: unknown) => {
+        isGivenUp = true;
+        over();
+        reject(reason);
+      };
+      const onAbort = () => giveUp(signal?.reason);
+      const timer = setTimeout(() => giveUp(timeoutError(asked.type, timeoutMs)), timeoutMs);
+      const over = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#connected().then(({ link }) => {
+        if (isGivenUp) return;
+        over();
+        resolve(this.#ask(link, asked));
+      }, giveUp);
+    });
   }
 
   #connected(): Promise<Connected> {
@@ -160,16 +186,32 @@ export class WireClient implements AsyncDisposable {
 
   async #shakeHands(): Promise<Connected> {
     const { transport, key = '', agentId = '', capabilities = [] } = this.#options;
-    const link = await transport.open({
-      onMessage: (text) => this.#receive(text, link),
-      onClosed: (error) => this.#lost(link, error),
+    let link: WireLink | undefined;
+    let refusal: DragomanError | undefined;
+    const refuse = (error: DragomanError) => {
+      refusal ??= error;
+      if (link !== undefined) this.#lost(link, refusal);
+    };
+    // Something may come before the link is known.
+    const opened = await transport.open({
+      onMessage: (text) => {
+        const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
+        if (error !== undefined) refuse(error);
+        else if (link !== undefined) this.#receive(text, link);
+      },
+      onClosed: refuse,
     });
+    link = opened;
+    if (refusal !== undefined) {
+      void link.close();
+      throw refusal;
+    }
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
     const options = { timeoutMs: HANDSHAKE_MS };
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
-    const granted = await this.#ask(link, asked).catch((error: unknown) => {
+    const granted = await this.#ask(opened, asked).catch((error: unknown) => {
       // The next try opens another.
-      void link.close();
+      void opened.close();
       throw error;
     });
     if (granted['ok'] === true) {
@@ -304,6 +346,13 @@ function objectIn(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What a host says that has not been greeted yet and answers nothing is why it will not be. */
+function refusalIn(text: string): DragomanError | undefined {
+  const json = objectIn(text);
+  const isRefusal = json !== undefined && json['type'] === 'error' && (json['req_id'] ?? '') === '';
+  return isRefusal ? errorOfMessage(json as unknown as WireMessage, '') : undefined;
 }
 
 function itself(message: WireMessage): WireMessage {
