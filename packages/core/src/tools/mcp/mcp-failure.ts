@@ -14,7 +14,20 @@ export function refusedBy(server: string, error: unknown): Error {
       mcp_code: code,
     });
   }
+  const field = misshapen(error);
+  if (field !== undefined) {
+    const text = `The MCP server ${server} answered with what MCP does not have: ${field}`;
+    return new WireRefused('mcp_protocol_error', text);
+  }
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
+}
+
+/** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
+function misshapen(error: unknown): string | undefined {
+  const { issues } = Object(error) as { issues?: unknown };
+  if (!Array.isArray(issues)) return undefined;
+  const { path } = Object(issues[0]) as { path?: unknown };
+  return Array.isArray(path) && path.length > 0 ? path.join('.') : 'the answer';
 }
 
 /**
