@@ -92,6 +92,19 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     expect(await wire.ping()).toBeGreaterThanOrEqual(0);
   });
 
+  test('a listener that throws ends its own call and no other', async () => {
+    await using wire = await open();
+    const enough = new AbortController();
+    const other = wire.call('stuck', {}, { signal: enough.signal });
+    const onEvent = () => {
+      throw new Error('not what I expected');
+    };
+    await expect(wire.call('steps', { count: 3 }, { onEvent })).rejects.toThrow('not what I expected');
+    expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
+    enough.abort(new Error('enough'));
+    await expect(other).rejects.toThrow('enough');
+  });
+
   test('tools are listed, and other requests asked by type', async () => {
     await using wire = await open();
     expect((await wire.tools({ query: 'numbers' })).map(({ name }) => name)).toEqual(['sum']);

@@ -286,9 +286,18 @@ export class WireClient implements AsyncDisposable {
       return;
     }
     const route = this.#pending.route(message);
-    if (route.to === 'events') route.waiter?.onEvent?.(message);
+    if (route.to === 'events') this.#tell(route.reqId, message, route.waiter);
     else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
     else if (route.to === 'push') this.#options.onPush?.(message);
+  }
+
+  /** What a listener throws is its own call's trouble, not that of the others on the connection. */
+  #tell(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
+    try {
+      waiting?.onEvent?.(event);
+    } catch (error) {
+      this.#giveUp(reqId, error);
+    }
   }
 
   #answer(reqId: string, message: WireMessage, waiting: Waiting | undefined): void {
