@@ -197,6 +197,26 @@ test('who waits for a connection waits no longer than it wants to', async () => 
   await expect(late).rejects.toMatchObject({ code: 'timeout', retryable: true });
 });
 
+test('an event that is not as it should be is passed over, and the call goes on', async () => {
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => ({
+      send: (text) => {
+        const { id, type } = JSON.parse(text);
+        const say = (fields: object) =>
+          queueMicrotask(() => onMessage(JSON.stringify({ a2e: '1.0', id: `of ${id}`, ts: 1, req_id: id, ...fields })));
+        if (type === 'handshake/req') say({ type: 'handshake/resp', ok: true });
+        else {
+          say({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
+          say({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
+        }
+      },
+      close: () => {},
+    }),
+  };
+  const wire = await connectWire({ transport });
+  expect(await wire.call('it', {}, { onEvent: () => {} })).toMatchObject({ success: true, data: 1 });
+});
+
 test('a connection whose handshake fails is let go', async () => {
   let closed = 0;
   const transport: WireTransport = {

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
+  lookup,
   type MessageOf,
   messageText,
   PendingCalls,
@@ -306,10 +307,10 @@ export class WireClient implements AsyncDisposable {
     else waiting?.answer(message);
   }
 
-  /** An answer that is not as it should be still ends its request. */
+  /** An answer that is not as it should be still ends its request; an event is only told. */
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
-    if (typeof reqId !== 'string') return;
+    if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
     const message = `The host sent a ${String(json['type'])} that is not as the protocol has it.`;
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }

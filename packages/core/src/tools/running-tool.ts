@@ -85,8 +85,11 @@ export class RunningTool implements ToolCall {
 }
 
 function eventLog(tell: (data: JsonObject) => void): Log {
-  const line = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
-    tell({ ...(plainJson(fields) as JsonObject), level, message });
+  // Whoever writes a tool may leave out either: a line without words would be no event.
+  const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
+    const isAlone = typeof fields === 'string';
+    tell({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: message ?? (isAlone ? fields : '') });
+  };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
 

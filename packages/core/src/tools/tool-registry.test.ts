@@ -35,6 +35,46 @@ describe('what a tool tells while nobody listens', () => {
   });
 });
 
+describe('what a tool throws or says went wrong', () => {
+  const calling = (run: (args: JsonObject, call: ToolCall) => unknown) => call({ type: 'object' }, {}, run);
+  const throwing = (error: unknown) =>
+    calling(() => {
+      throw error;
+    });
+
+  test.each([
+    ['an error', new Error('boom'), 'boom'],
+    ['a text', 'boom', 'boom'],
+    [
+      'an error with a failure of its own kind',
+      Object.assign(new Error('boom'), { failure: { code: 'forbidden' } }),
+      'boom',
+    ],
+    ['nothing', undefined, 'The tool failed.'],
+  ])('is told in its own words: %s', async (_, thrown, message) => {
+    await expect(throwing(thrown)).rejects.toMatchObject({ message, failure: { code: 'tool_failed' } });
+  });
+
+  test('is cut where it is too long to be words', async () => {
+    await expect(throwing(new Error('x'.repeat(10_000)))).rejects.toThrow(/^x{2000}$/);
+    const result = await calling((_, running) => running.failed('x'.repeat(10_000)));
+    expect(result).toMatchObject({ success: false, error: 'x'.repeat(2_000) });
+  });
+
+  test('a line of its log has its words, also where they are all there is', async () => {
+    const { events } = await calling((_, { log }) => {
+      log.info({ n: 1 }, 'both');
+      (log.warn as unknown as (message: string) => void)('alone');
+      (log.warn as unknown as (fields: object) => void)({ n: 2 });
+    });
+    expect(events).toEqual([
+      { kind: 'log', data: { n: 1, level: 'info', message: 'both' } },
+      { kind: 'log', data: { level: 'warn', message: 'alone' } },
+      { kind: 'log', data: { n: 2, level: 'warn', message: '' } },
+    ]);
+  });
+});
+
 describe('arguments are checked by', () => {
   test.each<[string, JsonSchema]>([
     ['a schema of draft 2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...pair('prefixItems') }],
