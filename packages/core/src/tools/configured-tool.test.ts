@@ -35,6 +35,7 @@ engine.addAgent(
 engine.addAgent(
   moduleAgent('helper', async function* (_, call) {
     const tools = await call.tools?.list();
+    expect(call.tools).toBe(call.tools);
     const { data } = (await call.tools?.call('greet', { content: 'Eve' })) ?? {};
     return { tools: tools?.map(({ name }) => name), data };
   }),

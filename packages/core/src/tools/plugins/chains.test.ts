@@ -64,6 +64,21 @@ test('a chain that runs out of time tells what it had done until then', async ()
   });
 });
 
+test('the steps of a chain listen for its end as one', async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => void warnings.push(warning);
+  process.on('warning', listen);
+  const nodes = [
+    { node_id: 'all', kind: 'map', items_path: '$.list', map_node: 'one' },
+    { node_id: 'one', kind: 'tool', name: 'echo' },
+  ];
+  const answer = await run(nodes, { initial_input: { list: Array.from({ length: 50 }, (_, n) => n) } });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', listen);
+  expect(answer).toMatchObject({ success: true });
+  expect(warnings).toEqual([]);
+});
+
 test('a step whose result had to be cut has failed: what comes after it would work on a part and not know', async () => {
   const nodes = [
     { node_id: 'first', kind: 'tool', name: 'large', next_node: 'second' },

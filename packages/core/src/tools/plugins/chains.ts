@@ -75,6 +75,7 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
   const { tools, skills, toolkits, count } = options;
   const { principal } = call.session;
   let isFirst = true;
+  let ending: Ending | undefined;
   return async ({ kind, name, nodeId, input: args, signal }) => {
     // The request itself was counted when it came.
     if (!isFirst) count(principal);
@@ -82,7 +83,9 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
       if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
     };
-    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
+    // One for all steps: each would else listen to the signal until the chain ends.
+    ending ??= Ending.of(signal);
+    const asked = { name, args, principal, ending, onEvent };
     const {
       success,
       data,
