@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, type FailureDetails, failure } from '@dragoman/protocols';
+import { FAILURES, type Failure, type FailureCode, type FailureDetails, failure } from '@dragoman/protocols';
 
 /** Thrown where a request is turned away before it has an answer. Match on `failure.code`. */
 export class Refused extends Error {
@@ -20,6 +20,12 @@ export function failureOf(error: unknown): Failure | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && error.code === 'store_unavailable') return failure('store_unavailable', { retry_after: 5 });
   if (!('failure' in error)) return undefined;
-  const carried = error.failure as Partial<Failure> | null | undefined;
-  return typeof carried?.code === 'string' ? (carried as Failure) : undefined;
+  return isFailure(error.failure) ? error.failure : undefined;
+}
+
+/** Errors of other people's code may have a member of that name too. */
+function isFailure(carried: unknown): carried is Failure {
+  const { code, message, details } = Object(carried) as Partial<Record<keyof Failure, unknown>>;
+  const isKnown = typeof code === 'string' && Object.hasOwn(FAILURES, code);
+  return isKnown && typeof message === 'string' && typeof details === 'object' && details !== null;
 }

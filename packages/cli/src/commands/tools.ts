@@ -68,6 +68,7 @@ function callCommand(context: Context): Command {
         }),
       );
       terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
+      if (!options.json && result.truncated === true) terminal.note('the result is longer than this, and was cut\n');
       if (!options.json && !result.success) terminal.note(`it did not succeed: ${printable(result.error ?? '')}\n`);
       return result.success ? 0 : 1;
     } finally {

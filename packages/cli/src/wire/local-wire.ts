@@ -9,6 +9,7 @@ import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
+import { ownStdout } from './own-stdout.ts';
 
 /** The tools of a configuration, in this process and without a server, for as long as the action takes. */
 export async function withLocalWire<T>(
@@ -18,6 +19,8 @@ export async function withLocalWire<T>(
 ): Promise<T> {
   const settings = readSettings({ config }, context);
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-tools-'));
+  // What comes of the action is printed when it is over; what a tool prints is no part of it.
+  const { giveBack } = ownStdout();
   try {
     const server = await startServer({
       config: { ...settings.config, store: 'memory' },
@@ -37,6 +40,7 @@ export async function withLocalWire<T>(
       await server.stop({ drainMs: 0 });
     }
   } finally {
+    giveBack();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -170,6 +170,17 @@ test('tools are listed and called, from a configuration and on a server', async 
   expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no tool named files__read is held') });
 });
 
+test('a result that was cut is told so beside it', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const call = ['tools', 'call', 'shout', '--args', '-', '--config', 'dragoman.yaml'];
+  const stdin = JSON.stringify({ text: 'x'.repeat(1_100_000) });
+  const { code, stdout, stderr } = await dragoman(call, { folder, stdin });
+  expect(code).toBe(0);
+  // What the tool prints is no part of its result.
+  expect(stdout).toBe(`{"loud":"${'X'.repeat(1_048_576 - '{"loud":"'.length)}\n`);
+  expect(stderr).toContain('the result is longer than this, and was cut\n');
+});
+
 test('a host that is killed takes its MCP servers with it, or the next one does', async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'data'));

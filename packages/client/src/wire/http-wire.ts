@@ -41,7 +41,13 @@ export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
             .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal, gives: {} }))
             .catch((error: unknown) => close(errorOf(url, error)));
         },
-        close: () => gone.abort(),
+        // A session that is not told of its end stays open, and a caller has only so many; a server that is gone is not waited for.
+        close: async () => {
+          const late = setTimeout(() => gone.abort(), GOODBYE_MS);
+          await before;
+          clearTimeout(late);
+          gone.abort();
+        },
       };
     },
   };
@@ -70,3 +76,5 @@ async function readStream(
 function errorOf(url: string, error: unknown): DragomanError {
   return error instanceof DragomanError ? error : unreachable(url, error);
 }
+
+const GOODBYE_MS = 2_000;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import type { WebSocketLike } from '../web-socket.ts';
 import { httpWire } from './http-wire.ts';
 import { streamWire } from './stream-wire.ts';
 import { webSocketWire } from './web-socket-wire.ts';
-import { connectWire, type WireClientOptions } from './wire-client.ts';
+import { connectWire, WireClient, type WireClientOptions } from './wire-client.ts';
 import type { WireTransport } from './wire-transport.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
@@ -91,6 +92,19 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     expect(await wire.ping()).toBeGreaterThanOrEqual(0);
   });
 
+  test('a listener that throws ends its own call and no other', async () => {
+    await using wire = await open();
+    const enough = new AbortController();
+    const other = wire.call('stuck', {}, { signal: enough.signal });
+    const onEvent = () => {
+      throw new Error('not what I expected');
+    };
+    await expect(wire.call('steps', { count: 3 }, { onEvent })).rejects.toThrow('not what I expected');
+    expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
+    enough.abort(new Error('enough'));
+    await expect(other).rejects.toThrow('enough');
+  });
+
   test('tools are listed, and other requests asked by type', async () => {
     await using wire = await open();
     expect((await wire.tools({ query: 'numbers' })).map(({ name }) => name)).toEqual(['sum']);
@@ -131,12 +145,76 @@ test('a connection that breaks ends what was under way, and the next call opens 
   expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
 });
 
+test('over http a client that is done leaves no session behind', async () => {
+  for (let count = 0; count < 105; count++) {
+    const wire = await connectWire({ transport: httpWire({ url: server.url, key: KEY }), key: KEY });
+    await wire.close();
+  }
+  await expect.poll(() => server.wire.host.connections).toBe(0);
+});
+
 test('streams that have ended are told so', async () => {
   const socket = connect(portOf(server), '127.0.0.1');
   const wire = await connectWire({ transport: streamWire({ input: socket, output: socket }), key: KEY });
   socket.destroy();
   await once(socket, 'close');
   await expect(wire.call('echo')).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+test.each([
+  ['and closes', true],
+  ['and leaves it at that', false],
+])('a host that is too busy to be greeted says so before anything else, %s', async (_, closes) => {
+  const error = {
+    a2e: '1.0',
+    type: 'error',
+    id: 'e',
+    ts: 1,
+    req_id: '',
+    code: 'busy',
+    message: 'full',
+    retryable: true,
+  };
+  const input = new PassThrough();
+  input.write(`${JSON.stringify(error)}\n`);
+  if (closes) input.end();
+  const transport = streamWire({ input, output: new PassThrough().resume() });
+  // Not in the turn of a promise: what is in the stream already comes before the link is known.
+  const connecting = new Promise((resolve, reject) => {
+    setImmediate(() => connectWire({ transport, retry: { giveUpAfterMs: 0 } }).then(resolve, reject));
+  });
+  await expect(connecting).rejects.toMatchObject({ code: 'busy', message: 'full', retryable: true });
+});
+
+test('who waits for a connection waits no longer than it wants to', async () => {
+  const transport: WireTransport = { open: () => new Promise(() => {}) };
+  const wire = new WireClient({ transport, key: KEY });
+  const enough = new AbortController();
+  const given = wire.call('echo', {}, { signal: enough.signal });
+  const late = wire.request('tool/list/req', {}, { timeoutMs: 20 });
+  enough.abort(new Error('enough'));
+  await expect(given).rejects.toThrow('enough');
+  await expect(late).rejects.toMatchObject({ code: 'timeout', retryable: true });
+});
+
+test('an event that is not as it should be is passed over, and the call goes on', async () => {
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => ({
+      send: (text) => {
+        const { id, type } = JSON.parse(text);
+        const say = (fields: object) =>
+          queueMicrotask(() => onMessage(JSON.stringify({ a2e: '1.0', id: `of ${id}`, ts: 1, req_id: id, ...fields })));
+        if (type === 'handshake/req') say({ type: 'handshake/resp', ok: true });
+        else {
+          say({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
+          say({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
+        }
+      },
+      close: () => {},
+    }),
+  };
+  const wire = await connectWire({ transport });
+  expect(await wire.call('it', {}, { onEvent: () => {} })).toMatchObject({ success: true, data: 1 });
 });
 
 test('a connection whose handshake fails is let go', async () => {

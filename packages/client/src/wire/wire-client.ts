@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
+  lookup,
   type MessageOf,
   messageText,
   PendingCalls,
@@ -113,8 +114,9 @@ export class WireClient implements AsyncDisposable {
     const connected = await this.#connection?.catch(() => undefined);
     if (connected === undefined) return;
     connected.link.send(messageText({ type: 'shutdown', fields: { timeout: 0 } }, stamp()));
-    connected.link.close();
+    const closed = connected.link.close();
     this.#lost(connected.link, lostError());
+    await closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,7 +132,33 @@ export class WireClient implements AsyncDisposable {
   ): Promise<Answer> {
     const asked = { type, fields, options, read };
     if (this.#link !== undefined && !this.#isClosed) return this.#ask(this.#link, asked);
-    return this.#connected().then(({ link }) => this.#ask(link, asked));
+    return this.#whenConnected(asked);
+  }
+
+  /** Who asks waits for the connection no longer than for the answer. */
+  #whenConnected<Answer>(asked: Asked<Answer>): Promise<Answer> {
+    const { signal, timeoutMs = DEFAULT_REQUEST_MS } = asked.options;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      let isGivenUp = false;
+      const giveUp = (reason: unknown) => {
+        isGivenUp = true;
+        over();
+        reject(reason);
+      };
+      const onAbort = () => giveUp(signal?.reason);
+      const timer = setTimeout(() => giveUp(timeoutError(asked.type, timeoutMs)), timeoutMs);
+      const over = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#connected().then(({ link }) => {
+        if (isGivenUp) return;
+        over();
+        resolve(this.#ask(link, asked));
+      }, giveUp);
+    });
   }
 
   #connected(): Promise<Connected> {
@@ -159,23 +187,39 @@ export class WireClient implements AsyncDisposable {
 
   async #shakeHands(): Promise<Connected> {
     const { transport, key = '', agentId = '', capabilities = [] } = this.#options;
-    const link = await transport.open({
-      onMessage: (text) => this.#receive(text, link),
-      onClosed: (error) => this.#lost(link, error),
+    let link: WireLink | undefined;
+    let refusal: DragomanError | undefined;
+    const refuse = (error: DragomanError) => {
+      refusal ??= error;
+      if (link !== undefined) this.#lost(link, refusal);
+    };
+    // Something may come before the link is known.
+    const opened = await transport.open({
+      onMessage: (text) => {
+        const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
+        if (error !== undefined) refuse(error);
+        else if (link !== undefined) this.#receive(text, link);
+      },
+      onClosed: refuse,
     });
+    link = opened;
+    if (refusal !== undefined) {
+      void link.close();
+      throw refusal;
+    }
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
     const options = { timeoutMs: HANDSHAKE_MS };
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
-    const granted = await this.#ask(link, asked).catch((error: unknown) => {
+    const granted = await this.#ask(opened, asked).catch((error: unknown) => {
       // The next try opens another.
-      link.close();
+      void opened.close();
       throw error;
     });
     if (granted['ok'] === true) {
       this.#link = link;
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
     }
-    link.close();
+    void link.close();
     const code = granted['reason'] === 'auth_failed' ? 'unauthenticated' : String(granted['reason']);
     throw new DragomanError({ code, message: `The host turned the handshake down: ${String(granted['reason'])}.` });
   }
@@ -243,9 +287,18 @@ export class WireClient implements AsyncDisposable {
       return;
     }
     const route = this.#pending.route(message);
-    if (route.to === 'events') route.waiter?.onEvent?.(message);
+    if (route.to === 'events') this.#tell(route.reqId, message, route.waiter);
     else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
     else if (route.to === 'push') this.#options.onPush?.(message);
+  }
+
+  /** What a listener throws is its own call's trouble, not that of the others on the connection. */
+  #tell(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
+    try {
+      waiting?.onEvent?.(event);
+    } catch (error) {
+      this.#giveUp(reqId, error);
+    }
   }
 
   #answer(reqId: string, message: WireMessage, waiting: Waiting | undefined): void {
@@ -254,10 +307,10 @@ export class WireClient implements AsyncDisposable {
     else waiting?.answer(message);
   }
 
-  /** An answer that is not as it should be still ends its request. */
+  /** An answer that is not as it should be still ends its request; an event is only told. */
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
-    if (typeof reqId !== 'string') return;
+    if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
     const message = `The host sent a ${String(json['type'])} that is not as the protocol has it.`;
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }
@@ -303,6 +356,13 @@ function objectIn(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What a host says that has not been greeted yet and answers nothing is why it will not be. */
+function refusalIn(text: string): DragomanError | undefined {
+  const json = objectIn(text);
+  const isRefusal = json !== undefined && json['type'] === 'error' && (json['req_id'] ?? '') === '';
+  return isRefusal ? errorOfMessage(json as unknown as WireMessage, '') : undefined;
 }
 
 function itself(message: WireMessage): WireMessage {

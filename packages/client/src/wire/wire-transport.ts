@@ -9,7 +9,8 @@ export interface WireTransport {
 export interface WireLink {
   /** One message, as JSON on one line without its line break. */
   send(text: string): void;
-  close(): void;
+  /** After what was sent, as far as that can be waited for. */
+  close(): void | Promise<void>;
 }
 
 export interface LinkHandlers {

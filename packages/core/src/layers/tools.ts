@@ -15,6 +15,7 @@ export function withTools(registry: () => ToolRegistry | undefined): Layer {
 class AddedTools implements Added {
   readonly #registry: ToolRegistry;
   readonly #call: Call;
+  #tools: CallerTools | undefined;
 
   constructor(registry: ToolRegistry, call: Call) {
     this.#registry = registry;
@@ -22,6 +23,7 @@ class AddedTools implements Added {
   }
 
   get tools(): CallerTools {
-    return callerTools(this.#registry, this.#call);
+    this.#tools ??= callerTools(this.#registry, this.#call);
+    return this.#tools;
   }
 }

@@ -1,4 +1,5 @@
-import { type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import { Refused } from '../refused.ts';
 import type { CompiledSchema } from './compile-schema.ts';
 
 /**
@@ -17,7 +18,7 @@ export class ArgumentCheck {
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]> {
     if (this.#compiled !== undefined) return this.#check(this.#compiled, args);
     return import('./compile-schema.ts').then(({ compileSchema }) => {
-      this.#compiled ??= compileSchema(this.#schema);
+      this.#compiled ??= compiled(() => compileSchema(this.#schema));
       return this.#check(this.#compiled, args);
     });
   }
@@ -27,6 +28,15 @@ export class ArgumentCheck {
     // Collecting every problem of a large message could take more memory than the message did.
     const issues = issuesOf(isSmall(args) ? all() : first, this.#schema, args);
     return issues.map((issue) => ({ ...issue, pointer: `/arguments${issue.pointer}` }));
+  }
+}
+
+/** Whose tool it is has to mend it, and whoever calls it can say what. */
+function compiled(compile: () => CompiledSchema): CompiledSchema {
+  try {
+    return compile();
+  } catch (error) {
+    throw new Refused(failure('tool_failed', {}, `The input of the tool: ${(error as Error).message}`));
   }
 }
 

@@ -21,9 +21,15 @@ export function callerTools(
   tools: ToolRegistry,
   call: { readonly principal: Principal; readonly signal: AbortSignal },
 ): CallerTools {
+  let ending: Ending | undefined;
+  // One for all its tools: each would else listen to the signal for as long as the call lasts.
+  const end = () => {
+    ending ??= Ending.of(call.signal);
+    return ending;
+  };
   return {
     list: (filter) => tools.list(call.principal, filter),
     call: async (name, args = {}, options = {}) =>
-      tools.call({ name, args, principal: call.principal, ending: Ending.of(call.signal), ...options }),
+      tools.call({ name, args, principal: call.principal, ending: end(), ...options }),
   };
 }

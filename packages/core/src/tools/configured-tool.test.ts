@@ -35,6 +35,7 @@ engine.addAgent(
 engine.addAgent(
   moduleAgent('helper', async function* (_, call) {
     const tools = await call.tools?.list();
+    expect(call.tools).toBe(call.tools);
     const { data } = (await call.tools?.call('greet', { content: 'Eve' })) ?? {};
     return { tools: tools?.map(({ name }) => name), data };
   }),
@@ -83,6 +84,20 @@ describe('a tool that an endpoint answers', () => {
       { id: 'a/b?c', name: 'Ada' },
     );
     expect(data).toEqual({ method: 'PUT', url: '/users/a%2Fb%3Fc', body: '{"name":"Ada"}', type: 'application/json' });
+  });
+
+  test.each([
+    ['missing', {}],
+    ['null', { id: null }],
+    ['empty', { id: '' }],
+  ])('an argument of the URL that is %s is refused: without it the URL is that of another place', async (_, args) => {
+    const before = sent.length;
+    const entry = { name: 'del', http: { url: `${url}/users/{id}?why={why}`, method: 'DELETE' } } as const;
+    await expect(call(entry, { why: '', ...args })).rejects.toMatchObject({
+      failure: { code: 'invalid_message', details: { issues: [{ pointer: '/arguments/id' }] } },
+    });
+    expect(sent.length).toBe(before);
+    expect((await call(entry, { why: '', id: 7, more: true })).data).toMatchObject({ url: '/users/7?why=&more=true' });
   });
 
   test('or in the query, for methods without a body', async () => {

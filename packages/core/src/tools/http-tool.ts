@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import { asText } from '../workflow/template.ts';
@@ -22,7 +22,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
     ]),
   );
   return {
-    input: { type: 'object' },
+    input: inputFor(template),
     async run(args, call) {
       const { url, rest } = filledIn(template, args);
       const inBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
@@ -41,10 +41,21 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
   };
 }
 
+/** What the URL names has to be there: `/users/{id}` without its id is another place. */
+function inputFor(template: string): JsonSchema {
+  const path = template.split('?', 1)[0]?.length ?? 0;
+  const named = [...template.matchAll(BLANK)].map(({ 1: name = '', index }) => ({ name, isInPath: index < path }));
+  return {
+    type: 'object',
+    required: [...new Set(named.map(({ name }) => name))],
+    properties: Object.fromEntries(named.map(({ name, isInPath }) => [name, isInPath ? SEGMENT : VALUE])),
+  };
+}
+
 /** The URL with its `{name}`s, each one segment or value, and the arguments it did not take. */
 function filledIn(template: string, args: JsonObject): { url: string; rest: JsonObject } {
   const taken = new Set<string>();
-  const url = template.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
+  const url = template.replaceAll(BLANK, (_, name: string) => {
     taken.add(name);
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     return urlPart(name, value ?? '');
@@ -68,5 +79,8 @@ async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
   return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
 }
 
+const BLANK = /\{([^{}]+)\}/g;
+const VALUE: JsonSchema = { type: ['string', 'number', 'boolean'] };
+const SEGMENT: JsonSchema = { ...VALUE, minLength: 1 };
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 5 * 1024 * 1024;

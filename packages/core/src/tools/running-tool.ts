@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { Ending } from '../ending.ts';
+import { atMost } from '../json-size.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { plainJson } from './plain-json.ts';
@@ -12,6 +13,9 @@ export class RunningTool implements ToolCall {
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
   /** Most tools tell nothing. */
   #kept: JsonObject[] | undefined;
+  /** Bytes that may still be kept, and how much came after that. */
+  #room = MOST_KEPT_BYTES;
+  #left = 0;
   #log: Log | undefined;
   #isOver = false;
 
@@ -22,7 +26,10 @@ export class RunningTool implements ToolCall {
   }
 
   get kept(): JsonObject[] {
-    return this.#kept ?? [];
+    const kept = this.#kept ?? [];
+    if (this.#left === 0) return kept;
+    const message = `${this.#left} more events are left out; call with streaming to have them all`;
+    return [...kept, { kind: 'log', data: { level: 'warn', message } }];
   }
 
   get signal(): AbortSignal {
@@ -70,14 +77,22 @@ export class RunningTool implements ToolCall {
       return;
     }
     this.#kept ??= [];
-    if (this.#kept.length < MOST_KEPT) this.#kept.push({ kind: event.kind, data: event.data });
+    this.#room -= atMost(event.data, this.#room + 1);
+    // Nothing after the first that has no room: an artifact with a piece missing in the middle would look whole.
+    if (this.#left > 0 || this.#room < 0 || this.#kept.length >= MOST_KEPT) this.#left += 1;
+    else this.#kept.push({ kind: event.kind, data: event.data });
   }
 }
 
 function eventLog(tell: (data: JsonObject) => void): Log {
-  const line = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
-    tell({ ...(plainJson(fields) as JsonObject), level, message });
+  // Whoever writes a tool may leave out either: a line without words would be no event.
+  const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
+    const isAlone = typeof fields === 'string';
+    tell({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: message ?? (isAlone ? fields : '') });
+  };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
 
 const MOST_KEPT = 100;
+/** As much as a result: both are in one line. */
+const MOST_KEPT_BYTES = 1_048_576;

@@ -154,7 +154,7 @@ export class ToolRegistry {
       summary,
       truncated: isLarge,
       exit_code: null,
-      error,
+      error: error === null ? null : error.slice(0, LONGEST_MESSAGE),
       error_code: errorCode,
       duration_ms: Math.round((this.#clock.elapsed() - startedAt) * 1000) / 1000,
       events: running.kept,
@@ -176,6 +176,11 @@ export class ToolRegistry {
   }
 
   #absent({ name, principal, without = NOBODY }: ToolRequest): never {
+    for (const source of this.#sources) {
+      const why = source.whyNot?.(name);
+      if (why === undefined || without.has(why.toolkit)) continue;
+      refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
+    }
     const others = this.#all().map(({ definition }) => definition);
     const close = nearest(
       name,
@@ -219,7 +224,8 @@ function toolFailure(error: unknown): Error {
   const known = failureOf(error);
   if (known !== undefined) return new Refused(known);
   const { message, code } = Object(error) as { message?: unknown; code?: unknown };
-  const words = typeof message === 'string' && message !== '' ? message : 'The tool failed.';
+  const said = typeof error === 'string' ? error : message;
+  const words = typeof said === 'string' && said !== '' ? said : 'The tool failed.';
   const details = typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? { tool_code: code } : {};
   return new Refused(failure('tool_failed', details, words.slice(0, LONGEST_MESSAGE)));
 }

@@ -29,6 +29,8 @@ export interface ToolSource {
   readonly ready?: Promise<void>;
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
+  /** Why one that could be here is not to be had, in words, and what to do about it. */
+  whyNot?(name: string): { readonly toolkit: string; readonly message: string; readonly fix?: string } | undefined;
 }
 
 /** The context of one running tool. */

@@ -129,6 +129,18 @@ describe('a ready connection', () => {
     expect(ids(session.receive(call('a'), NOW).deliver)).toEqual(['a']);
   });
 
+  test.each([
+    ['ping', {}],
+    ['tool/cancel/req', { target_id: 'b' }],
+  ])('a %s that uses an id in flight is not answered in place of the request that has it', (type, fields) => {
+    const session = ready();
+    for (const id of ['a', 'b']) session.receive(call(id), NOW);
+    expect(session.receive(message(type, { id: 'a', ...fields }), NOW)).toMatchObject({
+      send: [{ type: 'error', code: 'invalid_message', req_id: '', detail: { id: 'a' } }],
+      cancel: [],
+    });
+  });
+
   test('an invalid message that uses an id in flight does not end that request either', () => {
     const session = ready();
     session.receive(call('a'), NOW);

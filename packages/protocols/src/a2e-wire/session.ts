@@ -9,7 +9,7 @@ import { EventSequence } from './event-sequence.ts';
 import { failureMessage } from './failure-message.ts';
 import { grant, type HostPolicy } from './host-policy.ts';
 import type { EventKind, RejectionReason } from './message.ts';
-import { type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
+import { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
 
 /** What is to be done about something that happened on the connection. */
@@ -210,17 +210,13 @@ export class HostSession<Principal> {
     if (!maySend('agent', row))
       return this.#misplaced(message, `${message.type} is sent by the host, not by the agent`, now);
     if (row.role === 'answer') return { ...NOTHING, answers: [message] };
-    if (isMessage(message, 'ping')) return sending(this.#pong(message, now));
+    if (isMessage(message, 'ping')) {
+      return this.#isInFlight(message.id) ? this.#repeated(message, now) : sending(this.#pong(message, now));
+    }
     if (isMessage(message, 'shutdown')) return this.drain(message.timeout, now);
     if (isMessage(message, 'handshake/req')) return this.#misplaced(message, 'the handshake is done already', now);
     if (row.capability !== undefined && !this.#granted.has(row.capability)) {
-      const text = `the handshake did not grant ${row.capability}, which ${message.type} belongs to`;
-      // What is there, so that the agent can fall back.
-      const detail = { granted: [...this.#granted] };
-      return this.#refuse(
-        { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type, detail },
-        now,
-      );
+      return this.#notGranted(message, row.capability, now);
     }
     if (isMessage(message, 'tool/cancel/req')) return this.#cancel(message, now);
     return this.#admit(message, message.id ?? '', now);
@@ -229,13 +225,25 @@ export class HostSession<Principal> {
   /** A2E wire, Extensibility: an unknown type goes to a catch-all handler, where there is one. */
   #unknown(message: WireMessage, now: Date): Reaction {
     const { id } = message;
+    const capability = this.#policy.ownTypes?.get(message.type);
+    if (capability !== undefined && !this.#granted.has(capability)) return this.#notGranted(message, capability, now);
     if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
     const text = `nothing here handles ${message.type}`;
     return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text }, now);
   }
 
+  #notGranted(message: WireMessage, capability: string, now: Date): Reaction {
+    const text = `the handshake did not grant ${capability}, which ${message.type} belongs to`;
+    // What is there, so that the agent can fall back.
+    const detail = { granted: [...this.#granted] };
+    return this.#refuse(
+      { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type, detail },
+      now,
+    );
+  }
+
   #admit(message: WireMessage, id: string, now: Date): Reaction {
-    if (this.#isInFlight(id)) return this.#misplaced(message, `a request with the id ${id} is in flight already`, now);
+    if (this.#isInFlight(id)) return this.#repeated(message, now);
     if (this.#state === 'draining') return this.#busy(message, 'the connection is closing; open another', now);
     if (this.#running.size < this.#policy.maxParallel) {
       this.#running.add(id, message);
@@ -264,12 +272,17 @@ export class HostSession<Principal> {
   /** A waiting call is dropped and told so; a running one is for the host to stop and answer. */
   #cancel(request: MessageOf<'tool/cancel/req'>, now: Date): Reaction {
     const { id, target_id } = request;
-    const waiting = this.#waiting.remove(target_id) !== undefined;
+    if (this.#isInFlight(id)) return this.#repeated(request, now);
+    const waiting = this.#waiting.remove(target_id);
     const running = this.#running.has(target_id);
-    const fields = { req_id: id, target_id, cancelled: waiting || running };
+    const fields = { req_id: id, target_id, cancelled: waiting !== undefined || running };
     const answer = newMessage('tool/cancel/resp', fields, this.#stamp(now));
-    if (!waiting) return { ...NOTHING, send: [answer], cancel: running ? [target_id] : [] };
-    const dropped = { ...failureMessage(failure('cancelled'), undefined, this.#stamp(now)), req_id: target_id };
+    if (waiting === undefined) return { ...NOTHING, send: [answer], cancel: running ? [target_id] : [] };
+    const dropped = {
+      ...failureMessage(failure('cancelled'), undefined, this.#stamp(now)),
+      req_id: target_id,
+      capability_name: capabilityOf(waiting.type),
+    };
     this.#closeIfIdle();
     return sending(dropped, answer);
   }
@@ -279,7 +292,11 @@ export class HostSession<Principal> {
     return newMessage('pong', { req_id: id, uptime_seconds: uptime }, this.#stamp(now));
   }
 
-  #misplaced(message: WireMessage, text: string, now: Date): Reaction {
+  #repeated(message: Pick<WireMessage, 'id' | 'type'>, now: Date): Reaction {
+    return this.#misplaced(message, `a request with the id ${message.id} is in flight already`, now);
+  }
+
+  #misplaced(message: Pick<WireMessage, 'id' | 'type'>, text: string, now: Date): Reaction {
     return this.#refuse(
       {
         code: 'invalid_message',

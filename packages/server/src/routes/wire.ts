@@ -142,7 +142,8 @@ class HttpSessions {
   }
 
   open(id: string, principal: Principal, address: string): HttpSession | undefined {
-    const own = [...this.#sessions.values()].filter(({ owner }) => owner === principal.id);
+    // One that was ended and read to its end is there no more, for anybody.
+    const own = [...this.#sessions.values()].filter(({ owner, queue }) => owner === principal.id && !queue.isOver);
     if (own.length >= MOST_SESSIONS) return undefined;
     const session = new HttpSession(id, principal.id);
     const sink = {

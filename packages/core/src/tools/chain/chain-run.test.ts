@@ -156,6 +156,19 @@ describe('a map', () => {
     expect(most).toBe(8);
   });
 
+  test('passes over an item for which the condition of its node does not hold', async () => {
+    const { success, outputs, told } = await run(
+      [
+        node({ node_id: 'all', kind: 'map', map_node: 'one', items_path: '$.list' }),
+        node({ node_id: 'one', condition: '$.item > 1' }),
+      ],
+      { input: { list: [1, 2] } },
+    );
+    expect(success).toBe(true);
+    expect(outputs['all']).toEqual([null, { said: { item: 2 } }]);
+    expect(told).toEqual(['all start', 'one skip', 'one done', 'all done']);
+  });
+
   test('wants a list', async () => {
     const { error } = await run(map, { input: { list: 'no' } });
     expect(error?.message).toContain('must give a list');

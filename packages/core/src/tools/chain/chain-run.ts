@@ -37,6 +37,8 @@ export interface ChainGiven {
   readonly entry: string;
   readonly input: JsonObject;
   readonly signal: AbortSignal;
+  /** Aborts when its time is up. */
+  readonly over?: AbortSignal;
   readonly runStep: RunStep;
   readonly tell: (event: NodeEvent) => void;
 }
@@ -48,8 +50,9 @@ export async function runChain(given: ChainGiven): Promise<ChainOutcome> {
     await run.walk();
   } catch (error) {
     if (given.signal.aborted) throw given.signal.reason;
-    if (!(error instanceof ChainFault)) throw error;
-    run.stop(error.fault);
+    if (given.over?.aborted === true) run.stop({ code: 'timeout', message: (given.over.reason as Error).message });
+    else if (error instanceof ChainFault) run.stop(error.fault);
+    else throw error;
   }
   return run.outcome();
 }
@@ -69,17 +72,22 @@ class ChainRun {
   #inputLeft = MOST_INPUT;
   #outputLeft = MOST_OUTPUT;
 
+  /** Of its caller, or of its time. */
+  readonly #signal: AbortSignal;
+
   constructor(given: ChainGiven) {
+    const { signal, over } = given;
     this.#given = given;
+    this.#signal = over === undefined ? signal : AbortSignal.any([signal, over]);
   }
 
   async walk(): Promise<void> {
-    const { nodes, entry, signal } = this.#given;
+    const { nodes, entry } = this.#given;
     const byId = nodesById(nodes, entry);
     const visited = new Set<string>();
     let next = entry;
     while (next !== '') {
-      signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       const node = byId.get(next) as ChainNode;
       // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
       if (visited.size > 0) await aTurn();
@@ -125,7 +133,7 @@ class ChainRun {
       this.#tell(id, 'done', { output });
       return next;
     } catch (error) {
-      if (this.#given.signal.aborted || error instanceof ChainFault) throw error;
+      if (this.#signal.aborted || error instanceof ChainFault) throw error;
       return this.#recover(node, error instanceof Error ? error.message : String(error));
     }
   }
@@ -149,14 +157,18 @@ class ChainRun {
     const queue = items.entries();
     const work = async () => {
       for (const [index, item] of queue) {
-        this.#given.signal.throwIfAborted();
+        this.#signal.throwIfAborted();
         if (index > 0) await aTurn();
+        if (!this.#holds(mapped, { item, index })) {
+          this.#tell(mapped.node_id, 'skip', {});
+          continue;
+        }
         try {
           const output = await this.#step(mapped, this.#inputOf(mapped, { item, index }));
           results[index] = output;
           this.#tell(mapped.node_id, 'done', { output });
         } catch (error) {
-          if (this.#given.signal.aborted || error instanceof ChainFault) throw error;
+          if (this.#signal.aborted || error instanceof ChainFault) throw error;
           const message = error instanceof Error ? error.message : String(error);
           this.#failed = true;
           this.#error = {
@@ -177,14 +189,14 @@ class ChainRun {
     if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
     this.#inputLeft -= atMost(input, this.#inputLeft + 1);
     if (this.#inputLeft < 0) throw tooMuch('is given', MOST_INPUT);
-    const output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#given.signal });
+    const output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#signal });
     this.#outputLeft -= atMost(output, this.#outputLeft + 1);
     if (this.#outputLeft < 0) throw tooMuch('gives', MOST_OUTPUT);
     return output;
   }
 
   /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
-  #inputOf({ input, input_map }: ChainNode, item?: { readonly item: Json; readonly index: number }): JsonObject {
+  #inputOf({ input, input_map }: ChainNode, item?: MapItem): JsonObject {
     const context = { ...this.#context(), ...item };
     const mapped = Object.entries(input_map).map(([name, expression]) => [name, evaluate(expression, context)]);
     const isSaid = mapped.length > 0 || Object.keys(input).length > 0;
@@ -192,9 +204,10 @@ class ChainRun {
     return { ...input, ...Object.fromEntries(mapped) };
   }
 
-  #holds({ node_id, condition }: ChainNode): boolean {
+  #holds({ node_id, condition }: ChainNode, item?: MapItem): boolean {
     try {
-      return holds(condition, this.#context());
+      // Nearly every node has none, and the context is everything so far.
+      return condition === '' || holds(condition, { ...this.#context(), ...item });
     } catch (error) {
       throw new ChainFault('chain_error', `condition of ${JSON.stringify(node_id)}: ${(error as Error).message}`);
     }
@@ -218,6 +231,12 @@ class ChainRun {
   ): void {
     this.#given.tell({ nodeId, phase, output, error });
   }
+}
+
+/** What one run of a map's node has beside what every node has. */
+interface MapItem {
+  readonly item: Json;
+  readonly index: number;
 }
 
 function tooMuch(what: string, limit: number): ChainFault {

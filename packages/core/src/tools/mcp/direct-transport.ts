@@ -23,6 +23,8 @@ export interface DirectRequest {
 /** A transport that can say at once whether a message is on its way. */
 export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
+  /** Set by who takes it: told of a request that cannot be answered any more. */
+  onover?: (id: string) => void;
 }
 
 /**
@@ -40,11 +42,17 @@ export class DirectTransport implements Transport {
   constructor(inner: DirectInner) {
     this.#inner = inner;
     inner.onmessage = (message) => this.#receive(message);
+    inner.onover = (id) => this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the answer broke off'));
     inner.onerror = (error) => this.onerror?.(error);
     inner.onclose = () => {
       this.#lose();
       this.onclose?.();
     };
+  }
+
+  /** Whether the server knows us by a session that it may forget. */
+  get hasSession(): boolean {
+    return this.#inner.sessionId !== undefined;
   }
 
   start(): Promise<void> {

@@ -14,7 +14,29 @@ export function refusedBy(server: string, error: unknown): Error {
       mcp_code: code,
     });
   }
+  const field = misshapen(error);
+  if (field !== undefined) {
+    const text = `The MCP server ${server} answered with what MCP does not have: ${field}`;
+    return new WireRefused('mcp_protocol_error', text);
+  }
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
+}
+
+/** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
+function misshapen(error: unknown): string | undefined {
+  const { issues } = Object(error) as { issues?: unknown };
+  if (!Array.isArray(issues)) return undefined;
+  const { path } = Object(issues[0]) as { path?: unknown };
+  return Array.isArray(path) && path.length > 0 ? path.join('.') : 'the answer';
+}
+
+/**
+ * Whether a server over HTTP says that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
+ * what was asked nothing was done then.
+ */
+export function isForgotten(error: unknown): boolean {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  return code === 404 || (code === 400 && typeof message === 'string' && /session/i.test(message));
 }
 
 export function tooLate(server: string): Refused {

@@ -10,9 +10,9 @@ import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
-import { DirectTransport } from './direct-transport.ts';
+import { type DirectRequest, DirectTransport } from './direct-transport.ts';
 import type { McpDefinition } from './mcp-definition.ts';
-import { refusedBy, tooLate } from './mcp-failure.ts';
+import { isForgotten, refusedBy, tooLate } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
@@ -87,9 +87,8 @@ export class McpServer implements AsyncDisposable {
 
   /** Asks the server for something; what it refuses, or cannot be reached for, rejects with `WireRefused`. */
   async ask<T>(signal: AbortSignal, request: (client: Client) => Promise<T>): Promise<T> {
-    const client = await unlessAborted(this.#available(), signal);
     try {
-      const result = await request(client);
+      const result = await this.#inSession(signal, request);
       this.#backoff.reset();
       return result;
     } catch (error) {
@@ -151,9 +150,13 @@ export class McpServer implements AsyncDisposable {
 
   /** Looks again at which tools may be used: one was accepted, or the server has changed. */
   async refresh(): Promise<void> {
+    const definitions = this.#definitions;
     const tools = new Map<string, Tool>();
-    for (const definition of this.#definitions) {
-      if (await this.#options.pins.admit(definition.name, definition.hash)) {
+    for (const definition of definitions) {
+      const isAdmitted = await this.#options.pins.admit(definition.name, definition.hash);
+      // The server has changed meanwhile, and that is being looked at: what was found here is old.
+      if (definitions !== this.#definitions) return;
+      if (isAdmitted) {
         const known = this.#tools.get(definition.name);
         const isSame =
           known?.definition.description === definition.description &&
@@ -187,6 +190,26 @@ export class McpServer implements AsyncDisposable {
     await client?.close().catch(() => {});
   }
 
+  /** On the session there is; where the server has forgotten it, once more on another. */
+  async #inSession<T>(
+    signal: AbortSignal,
+    request: (client: Client, direct: DirectTransport) => Promise<T>,
+  ): Promise<T> {
+    const client = await unlessAborted(this.#available(), signal);
+    const direct = this.#direct;
+    if (direct === undefined) throw this.#unavailable(1);
+    try {
+      return await request(client, direct);
+    } catch (error) {
+      if (signal.aborted || !direct.hasSession || !isForgotten(error)) throw error;
+      // Whoever finds out first ends it for all: there is nothing on it any more.
+      await client.close().catch(() => {});
+      const next = await unlessAborted(this.#available(), signal);
+      if (this.#direct === undefined || this.#direct === direct) throw error;
+      return request(next, this.#direct);
+    }
+  }
+
   async #available(): Promise<Client> {
     const left = this.#retryAt - this.#options.clock.elapsed();
     if (this.#client === undefined && left > PATIENCE_MS) throw this.#unavailable(Math.ceil(left / 1000));
@@ -210,23 +233,30 @@ export class McpServer implements AsyncDisposable {
       // Only who has an MCP server pays for loading its library.
       const sdk = await import('@modelcontextprotocol/sdk/client/index.js');
       // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
-      client = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
-      this.#attend(client);
+      const opened = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
+      client = opened;
+      this.#attend(opened);
+      let since = clock.elapsed();
+      let isGone = false;
+      opened.onclose = () => {
+        isGone = true;
+        this.#lost(opened, since);
+      };
       const direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
       await client.connect(direct as Transport, { timeout: CONNECT_MS });
       this.#direct = direct;
       await this.#readTools(client);
-      if (client.getServerCapabilities()?.logging !== undefined) await client.setLoggingLevel('info').catch(() => {});
+      if (isGone) throw new Error('it ended as soon as it was there');
+      since = clock.elapsed();
       this.#client = client;
       this.#state = 'ready';
       this.#fault = '';
       this.#connectedAt = clock.now().getTime();
-      // A server that was started again knows of nobody's subscriptions.
-      for (const uri of this.#subscriptions.uris()) await client.subscribeResource({ uri }).catch(() => {});
-      const connected = client;
-      const since = clock.elapsed();
-      client.onclose = () => this.#lost(connected, since);
+      // Nobody waits for what follows: a server that does not answer it can still be used.
+      if (client.getServerCapabilities()?.logging !== undefined) client.setLoggingLevel('info').catch(() => {});
+      // One that was started again knows of nobody's subscriptions.
+      for (const uri of this.#subscriptions.uris()) client.subscribeResource({ uri }).catch(() => {});
       return client;
     } catch (error) {
       await client?.close().catch(() => {});
@@ -288,9 +318,7 @@ export class McpServer implements AsyncDisposable {
     const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
     this.#calls.push(call);
     try {
-      if (this.#client === undefined) await unlessAborted(this.#available(), call.signal);
-      if (this.#direct === undefined) throw this.#unavailable(1);
-      return await this.#direct.ask({
+      const request: DirectRequest = {
         method: 'tools/call',
         params: { name, arguments: args },
         ending,
@@ -299,7 +327,10 @@ export class McpServer implements AsyncDisposable {
           const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
           call.progress(percent, typeof message === 'string' ? message : '');
         },
-      });
+      };
+      // A program has no session to forget, and need not be waited for.
+      if (this.#client !== undefined && this.#direct?.hasSession === false) return await this.#direct.ask(request);
+      return await this.#inSession(call.signal, (_, direct) => direct.ask(request));
     } catch (error) {
       if (ending.aborted) throw ending.reason;
       throw refusedBy(this.name, error);

@@ -153,7 +153,10 @@ describe('a hostile server', () => {
       expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
       await call('bad__change');
       await eventually(() => servers.held()).toEqual(['bad__echo']);
-      await expect(call('bad__echo', { say: 'aa' })).rejects.toMatchObject({ failure: { code: 'not_found' } });
+      await expect(call('bad__echo', { say: 'aa' })).rejects.toMatchObject({
+        message: expect.stringContaining('has changed'),
+        failure: { code: 'not_found', details: { suggestions: [expect.stringContaining('tools accept bad__echo')] } },
+      });
       expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
       expect(await servers.accept('bad__nothing')).toBe(false);
       expect(await servers.accept('bad__echo')).toBe(true);
@@ -178,6 +181,46 @@ describe('a hostile server', () => {
     setTimeout(() => ending.end(new Error('enough')), 50);
     await expect(cancelled).rejects.toThrow('enough');
     expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
+  });
+
+  test('a tool that changes while an earlier list is being looked at is held all the same', async () => {
+    let letGo = () => {};
+    let isLookedAt = false;
+    const { pins } = store;
+    const put = pins.put.bind(pins);
+    // The pin of the new tool takes its time, once.
+    pins.put = async (row) => {
+      if (row.name === 'bad__grown' && !isLookedAt) {
+        isLookedAt = true;
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+      }
+      await put(row);
+    };
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    await call('bad__grow');
+    await eventually(() => isLookedAt).toBe(true);
+    await call('bad__change');
+    await eventually(() => servers.find('bad__grown') !== undefined).toBe(true);
+    letGo();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(servers.held()).toEqual(['bad__echo']);
+    expect(servers.find('bad__echo')).toBeUndefined();
+  });
+
+  test('one that dies while it is greeted is started again', async () => {
+    const module = fileURLToPath(new URL('../fixtures/short-lived-mcp-server.mjs', import.meta.url));
+    const { servers, call } = open({ bad: { command: process.execPath, args: [module, join(folder, 'mark')] } });
+    await using _ = servers;
+    await servers.ready;
+    await eventually(() =>
+      call('bad__echo').then(
+        ({ data }) => data,
+        () => undefined,
+      ),
+    ).toBe('here');
   });
 
   test('one that dies ends its call, and is started again', async () => {
@@ -290,7 +333,10 @@ test('a server that is not there is told, and keeps nobody from the others', asy
   await using _ = servers;
   expect((await tools.list(ADA)).map(({ name }) => name)).toEqual(['every__echo']);
   expect(servers.server('gone')?.info()).toMatchObject({ status: 'error', error: 'cannot be reached' });
-  await expect(call('gone__anything')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+  await expect(call('gone__anything')).rejects.toMatchObject({
+    message: 'There is no tool "gone__anything" now: the MCP server gone cannot be reached.',
+    failure: { code: 'not_found' },
+  });
 });
 
 test('a name that could be taken for the beginning of another is refused', () => {

@@ -83,6 +83,23 @@ export class McpServers implements ToolSource, AsyncDisposable {
     return this.#servers.get(name.slice(0, Math.max(0, name.indexOf('__'))))?.find(name);
   }
 
+  whyNot(name: string) {
+    const server = this.#servers.get(name.slice(0, Math.max(0, name.indexOf('__'))));
+    if (server === undefined) return undefined;
+    const asked = JSON.stringify(name.slice(0, 192));
+    if (this.#pins.isHeld(name)) {
+      const message = `The tool ${asked} has changed since it was first seen, and is held until the operator accepts it.`;
+      return {
+        toolkit: server.name,
+        message,
+        fix: `if it may be used as it is now: npx dragoman tools accept ${name}`,
+      };
+    }
+    const { status, error = 'is not there yet' } = server.info();
+    if (status === 'ready') return undefined;
+    return { toolkit: server.name, message: `There is no tool ${asked} now: the MCP server ${server.name} ${error}.` };
+  }
+
   /** The names of tools that changed and wait to be accepted. */
   held(): string[] {
     return this.#pins.held();

@@ -1,10 +1,11 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { watchAnswers } from './answer-watch.ts';
 import { ChildTransport } from './child-transport.ts';
+import type { DirectInner } from './direct-transport.ts';
 import { gateFetch } from './gate-fetch.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
-export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<Transport> {
+export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<DirectInner> {
   const { name, config, clock, log, folder, gate } = options;
   const { command, args = [], env = {}, url, headers = {} } = config;
   if (command !== undefined) return new ChildTransport({ server: name, command, args, env, folder, clock, log });
@@ -18,6 +19,8 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
     headers: headers as Parameters<typeof gateFetch>[0]['headers'],
     timeoutMs,
   });
+  const watched = watchAnswers(fetch, { clock, onOver: (id) => transport.onover?.(id) });
   // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
-  return new StreamableHTTPClientTransport(new URL(url), { fetch }) as unknown as Transport;
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: watched }) as unknown as DirectInner;
+  return transport;
 }

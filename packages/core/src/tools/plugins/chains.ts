@@ -37,8 +37,8 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
   const startedAt = clock.elapsed();
   const over = new AbortController();
   const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_MS) : LONGEST_MS;
-  const cancel = clock.after(limit, () => over.abort(new Refused(failure('timeout'))));
-  const signal = AbortSignal.any([call.signal, over.signal]);
+  const late = `the chain did not finish within ${limit / 1000} s`;
+  const cancel = clock.after(limit, () => over.abort(new Refused(failure('timeout', {}, late))));
   const chain = { chain_id: request.chain_id === '' ? ids.hex().slice(0, 8) : request.chain_id };
   const duration = () => ({ duration_ms: Math.round((clock.elapsed() - startedAt) * 1000) / 1000 });
   try {
@@ -46,7 +46,8 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
       nodes,
       entry: entry_node === '' ? (nodes[0]?.node_id ?? '') : entry_node,
       input,
-      signal,
+      signal: call.signal,
+      over: over.signal,
       runStep: stepsOf(call, streaming, options),
       tell: ({ nodeId, phase, output, error }) => {
         if (!streaming) return;
@@ -64,10 +65,6 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
       nodes_run: nodesRun,
       error: error === null ? null : { ...error },
     };
-  } catch (error) {
-    if (!over.signal.aborted || call.signal.aborted) throw error;
-    const message = `the chain did not finish within ${limit / 1000} s`;
-    return { ...chain, ...duration(), success: false, error: { code: 'timeout', message } };
   } finally {
     cancel();
   }
@@ -78,6 +75,7 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
   const { tools, skills, toolkits, count } = options;
   const { principal } = call.session;
   let isFirst = true;
+  let ending: Ending | undefined;
   return async ({ kind, name, nodeId, input: args, signal }) => {
     // The request itself was counted when it came.
     if (!isFirst) count(principal);
@@ -85,11 +83,18 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
       if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
     };
-    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
-    const { success, data, error } =
-      kind === 'tool'
-        ? await tools.call({ ...asked, without: toolkits.hiddenFrom(call.session) })
-        : await skills.call(asked);
+    // One for all steps: each would else listen to the signal until the chain ends.
+    ending ??= Ending.of(signal);
+    const asked = { name, args, principal, ending, onEvent };
+    const {
+      success,
+      data,
+      error,
+      truncated = false,
+    } = kind === 'tool'
+      ? await tools.call({ ...asked, without: toolkits.hiddenFrom(call.session) })
+      : { ...(await skills.call(asked)), truncated: false };
+    if (truncated) throw new Error('its result is too long for a step, and was cut');
     if (!success) throw new Error(error ?? 'it did not succeed');
     return data;
   };

@@ -79,6 +79,13 @@ describe.each([
     await expect(caller('error').ask(type)).rejects.toMatchObject(refusal);
   });
 
+  test('of a server that answers nonsense is an error of the server, not of the way to it', async () => {
+    await expect(caller('nonsense').ask(type, { server_id: 'nonsense' })).rejects.toMatchObject({
+      code: 'mcp_protocol_error',
+      message: expect.stringContaining(`nonsense answered with what MCP does not have: ${field}`),
+    });
+  });
+
   test('that is cancelled is no list', async () => {
     const { ask, stopped } = caller('silence', 'every');
     const asked = ask(type);

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { WireRequest } from './wire-request.ts';
 
@@ -40,7 +40,10 @@ export interface Ended {
 export function auditEntry(request: WireRequest, { type, fields, outputBytes, now, endedAt }: Ended): AuditEntry {
   const { message, session, requestId, startedAt, bytes } = request;
   const isError = type === 'error';
-  const result = fields['data'] as JsonObject | undefined;
+  const { data, error, success, ok } = fields;
+  // A tool's result says it, the answer to a chain does, and some answers only say that it was not done.
+  const result = isObject(data) ? data : {};
+  const fault = isObject(error) ? error : {};
   return {
     ts: now.getTime() / 1000,
     session_id: session.id,
@@ -50,9 +53,9 @@ export function auditEntry(request: WireRequest, { type, fields, outputBytes, no
     key_id: session.principal.keyId ?? '',
     type: message.type,
     name: nameIn(message),
-    success: !isError && result?.['success'] !== false && fields['success'] !== false,
+    success: !isError && result['success'] !== false && success !== false && ok !== false,
     duration_ms: Math.round((endedAt - startedAt) * 1000) / 1000,
-    error_code: isError ? textOf(fields['code']) : textOf(result?.['error_code']),
+    error_code: textOf(isError ? fields['code'] : (result['error_code'] ?? fault['code'])),
     input_bytes: bytes,
     output_bytes: outputBytes,
   };

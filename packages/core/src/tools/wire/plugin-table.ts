@@ -5,6 +5,8 @@ import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 export class PluginTable {
   readonly #byType = new Map<string, readonly WirePlugin[]>();
   readonly capabilities: readonly AcceptedCapability[];
+  /** The types that the protocol itself does not have, and the capability each belongs to. */
+  readonly ownTypes: ReadonlyMap<string, string>;
 
   constructor(plugins: readonly WirePlugin[]) {
     const ordered = plugins.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
@@ -15,11 +17,8 @@ export class PluginTable {
       }
     }
     this.capabilities = capabilitiesOf(ordered);
-  }
-
-  /** Whether a plugin takes messages of types that the protocol itself does not have. */
-  get hasOwnTypes(): boolean {
-    return [...this.#byType.keys()].some((type) => lookup(type) === undefined);
+    const own = [...this.#byType].filter(([type]) => lookup(type) === undefined);
+    this.ownTypes = new Map(own.map(([type, [first]]) => [type, first?.capability ?? '']));
   }
 
   /** The type that answers this one; `undefined` when nobody here takes it. */

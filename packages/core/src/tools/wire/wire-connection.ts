@@ -1,12 +1,14 @@
 import {
   failure,
   InFlight,
+  isObject,
   type Json,
   type JsonObject,
   type Outcome,
   oneLineJson,
   parseJson,
   parseJsonBytes,
+  show,
 } from '@dragoman/protocols';
 import {
   type EventGiven,
@@ -66,7 +68,8 @@ export class WireConnection {
         maxDrainSeconds: limits.maxDrainMs / 1000,
         startedAt,
         // An unknown type reaches a plugin that names it, and nobody else.
-        catchAll: plugins.hasOwnTypes,
+        catchAll: plugins.ownTypes.size > 0,
+        ownTypes: plugins.ownTypes,
       },
       newId: () => ids.hex(),
       now: clock.now(),
@@ -208,6 +211,7 @@ export class WireConnection {
     }
     let text: string;
     try {
+      if (!isObject(fields)) throw new TypeError(`a plugin answered ${asked} with what are no fields: ${show(fields)}`);
       text = messageText({ type, fields, reqId: request.requestId }, this.#stamp());
     } catch (error) {
       // A plugin answered with what JSON cannot say.
@@ -228,7 +232,7 @@ export class WireConnection {
     this.#running.remove(request.requestId);
     const isAwaited = this.#session.isRunning(request.requestId);
     if (isAwaited) this.#parts.sink.send(text);
-    this.#record(request, { type, fields, outputBytes: isAwaited ? text.length : 0 });
+    this.#record(request, { type, fields, text: isAwaited ? text : '' });
     this.#react(this.#session.finished(request.requestId));
   }
 
@@ -248,11 +252,12 @@ export class WireConnection {
     this.#parts.sink.send(messageText({ type, fields }, this.#stamp()));
   }
 
-  #record(request: WireRequest, ended: { type: string; fields: JsonObject; outputBytes: number }): void {
+  #record(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
     const { audit, clock, log } = this.#parts;
     if (audit === undefined) return;
     try {
-      audit(auditEntry(request, { ...ended, now: clock.now(), endedAt: clock.elapsed() }));
+      const outputBytes = Buffer.byteLength(text);
+      audit(auditEntry(request, { type, fields, outputBytes, now: clock.now(), endedAt: clock.elapsed() }));
     } catch (error) {
       log.warn({ error: String(error) }, 'an audit line could not be written');
     }

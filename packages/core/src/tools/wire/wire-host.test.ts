@@ -307,3 +307,100 @@ test('thousands that wait behind one and are answered at once do not run inside 
   letGo();
   expect(heard.filter(({ type }) => type === 'tool/list/resp')).toHaveLength(20_000);
 });
+
+describe('a plugin of one\u2019s own', () => {
+  const weather: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    handle: () => ({ sky: 'blue' }),
+  };
+
+  test('is asked by those alone whom the handshake granted its capability', () => {
+    const { say, heard } = connected({ plugins: [echo, weather] });
+    say('handshake/req', { auth_token: 'ada', agent_caps: ['tools'] });
+    say('weather/get/req');
+    expect(heard.at(-1)).toMatchObject({
+      type: 'error',
+      code: 'capability_missing',
+      detail: { granted: ['tools'] },
+      req_id: 'id of weather/get/req',
+    });
+  });
+
+  test.each([
+    ['a text', 'blue'],
+    ['a list', ['blue']],
+    ['null', null],
+  ])('that answers with %s is an error, and no line that nobody can read', async (_, answer) => {
+    const handle = async () => answer as unknown as JsonObject;
+    const { say, heard } = connected({ plugins: [{ ...weather, handle }] });
+    say('handshake/req', { auth_token: 'ada' });
+    say('weather/get/req');
+    await Promise.resolve();
+    expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'internal_error', req_id: 'id of weather/get/req' });
+  });
+
+  test.each([
+    ['set up', { setup: () => Promise.reject(new Error('no sky')) }],
+    [
+      'restored',
+      {
+        restore: () => {
+          throw new Error('no sky');
+        },
+      },
+    ],
+  ])('that cannot be %s is named, and what was ready before it is taken down', async (_, broken) => {
+    const ended: string[] = [];
+    const before: WirePlugin = { ...echo, teardown: async () => void ended.push('echo') };
+    const states = { load: () => ({}), save: () => {} };
+    const { host } = connected({ plugins: [before, { ...weather, ...broken }], states });
+    await expect(host.start()).rejects.toThrow(/plugin weather.*no sky/);
+    expect(ended).toEqual(['echo']);
+  });
+
+  test.each([
+    [
+      'save',
+      {
+        save: () => {
+          throw new Error('no sky');
+        },
+      },
+    ],
+    ['teardown', { teardown: () => Promise.reject(new Error('no sky')) }],
+  ])('that fails in %s is told in the log, and keeps no other from its end', async (_, broken) => {
+    const ended: string[] = [];
+    const before: WirePlugin = { ...echo, teardown: async () => void ended.push('echo') };
+    const log = new SilentLog();
+    const { host } = connected({ plugins: [before, { ...weather, ...broken }], log });
+    await host.start();
+    await host.stop({ drainMs: 0 });
+    expect(ended).toEqual(['echo']);
+    expect(JSON.stringify(log.lines)).toMatch(/weather.*no sky/);
+  });
+});
+
+test('the line of a request says in bytes how long its answer was, and how a chain or a refusal ended', () => {
+  const answers: Record<string, JsonObject> = {
+    'chain/req': { chain_id: 'ü', success: false, error: { code: 'chain_cycle', message: 'twice' } },
+    'mcp/server/register/req': { ok: false, error: 'no such server' },
+  };
+  const plugin = (capability: string, type: string): WirePlugin => ({
+    name: capability,
+    capability,
+    messages: [type],
+    handle: () => answers[type],
+  });
+  const { say, audited, heard } = connected({
+    plugins: [plugin('chains', 'chain/req'), plugin('mcp', 'mcp/server/register/req')],
+  });
+  say('handshake/req', { auth_token: 'ada' });
+  say('chain/req');
+  say('mcp/server/register/req', { config: { name: 'x' } });
+  expect(audited).toMatchObject([
+    { success: false, error_code: 'chain_cycle', output_bytes: Buffer.byteLength(JSON.stringify(heard[1])) },
+    { success: false },
+  ]);
+});

@@ -59,13 +59,18 @@ export class WireHost implements AsyncDisposable {
     this.#startedAt = options.clock.now();
   }
 
-  /** Makes every plugin ready. */
+  /** Makes every plugin ready. When one cannot be, those before it are taken down again. */
   async start(): Promise<void> {
     const { plugins, states } = this.#options;
-    for (const plugin of plugins) {
-      const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
-      if (state !== undefined) plugin.restore?.(state);
-      await plugin.setup?.();
+    for (const [index, plugin] of plugins.entries()) {
+      try {
+        const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
+        if (state !== undefined) plugin.restore?.(state);
+        await plugin.setup?.();
+      } catch (error) {
+        for (const ready of plugins.slice(0, index).toReversed()) await this.#teardown(ready);
+        throw new Error(`plugin ${plugin.name} cannot be started: ${textOf(error)}`, { cause: error });
+      }
     }
   }
 
@@ -126,11 +131,31 @@ export class WireHost implements AsyncDisposable {
     });
     for (const connection of this.#connections) connection.drain(drainMs);
     if (this.#connections.size > 0) await empty;
-    const { plugins, states } = this.#options;
-    for (const plugin of plugins.toReversed()) {
+    for (const plugin of this.#options.plugins.toReversed()) {
+      this.#save(plugin);
+      await this.#teardown(plugin);
+    }
+  }
+
+  // A plugin that fails here must not keep the others from their end: theirs may be a program to stop.
+
+  #save(plugin: WirePlugin): void {
+    try {
       const state = plugin.save?.();
-      if (state !== undefined) states?.save(plugin.name, state);
+      if (state !== undefined) this.#options.states?.save(plugin.name, state);
+    } catch (error) {
+      this.#options.log.error(
+        { plugin: plugin.name, error: textOf(error) },
+        'the state of a plugin could not be saved',
+      );
+    }
+  }
+
+  async #teardown(plugin: WirePlugin): Promise<void> {
+    try {
       await plugin.teardown?.();
+    } catch (error) {
+      this.#options.log.error({ plugin: plugin.name, error: textOf(error) }, 'a plugin could not be taken down');
     }
   }
 
@@ -151,6 +176,10 @@ export class WireHost implements AsyncDisposable {
       newError({ code: 'busy', reqId: '', message }, { id: ids.hex(), now: clock.now() }) as JsonObject,
     );
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A token wins over nothing; where the transport has proven who is calling, it must say the same. */

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
+import { eventually } from '../../agents/call.contract.ts';
+import { Ending } from '../../ending.ts';
+import { ALL_PERMISSIONS } from '../../principal.ts';
+import { MemoryStore } from '../../store/memory-store.ts';
+import { directGate } from '../direct-gate.contract.ts';
+import { ToolRegistry } from '../tool-registry.ts';
+import { McpServers } from './mcp-servers.ts';
+
+const sessions = new Map<string, StreamableHTTPServerTransport>();
+/** What a server says to a session it does not know: 404 by the book, and 400 in many a server. */
+let unknownSession = 404;
+let isCalled = () => {};
+
+async function newSession(): Promise<StreamableHTTPServerTransport> {
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+    onsessioninitialized: (id) => void sessions.set(id, transport),
+  });
+  const server = new Server({ name: 'peer', version: '1' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: ['echo', 'stuck'].map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    if (params.name === 'stuck') await new Promise<void>(() => isCalled());
+    return { content: [{ type: 'text', text: 'here' }] };
+  });
+  await server.connect(transport as Transport);
+  return transport;
+}
+
+const peer = createServer(async (request, response) => {
+  const id = request.headers['mcp-session-id'];
+  const transport = typeof id === 'string' ? sessions.get(id) : await newSession();
+  if (transport !== undefined) return transport.handleRequest(request, response);
+  const error = { code: -32000, message: 'No valid session ID provided' };
+  response.writeHead(unknownSession, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+});
+beforeAll(async () => {
+  peer.listen(0, '127.0.0.1');
+  await once(peer, 'listening');
+});
+afterAll(() => {
+  peer.closeAllConnections();
+  peer.close();
+});
+
+function open() {
+  const clock = new TestClock();
+  const servers = new McpServers({
+    configs: { peer: { url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` } },
+    clock,
+    log: new SilentLog(),
+    folder: tmpdir(),
+    pins: new MemoryStore().pins,
+    gate: directGate([]),
+    version: '0',
+  });
+  const tools = new ToolRegistry({ clock });
+  tools.add(servers);
+  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const call = async (tool: string) => tools.call({ name: `peer__${tool}`, args: {}, principal, ending: new Ending() });
+  return { servers, call, clock };
+}
+
+test.each([404, 400])(
+  'a server that has forgotten the session (%i) is greeted anew, and the call is made',
+  async (status) => {
+    unknownSession = status;
+    const { servers, call, clock } = open();
+    await using _ = servers;
+    expect((await call('echo')).data).toBe('here');
+    sessions.clear();
+    const again = call('echo');
+    await eventually(() => servers.server('peer')?.info().status).not.toBe('ready');
+    clock.pass(1_000);
+    expect((await again).data).toBe('here');
+  },
+);
+
+test('a call whose answer breaks off is told at once, not when its time is up', async () => {
+  const { servers, call, clock } = open();
+  await using _ = servers;
+  await servers.ready;
+  const called = new Promise<void>((resolve) => {
+    isCalled = resolve;
+  });
+  const stuck = call('stuck');
+  const lost = expect(stuck).rejects.toMatchObject({ code: 'mcp_transport_error' });
+  await called;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  peer.closeAllConnections();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  clock.pass(1_000);
+  await lost;
+});

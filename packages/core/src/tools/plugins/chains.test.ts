@@ -1,0 +1,92 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { decodeWire, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
+import { TestIds } from '../../../test-support/test-ids.ts';
+import { Ending } from '../../ending.ts';
+import { ALL_PERMISSIONS } from '../../principal.ts';
+import { toolFrom } from '../define-tool.ts';
+import { FixedTools } from '../fixed-tools.ts';
+import { SessionToolkits } from '../session-toolkits.ts';
+import type { Skills } from '../skills.ts';
+import { ToolRegistry } from '../tool-registry.ts';
+import type { WireCall } from '../wire/plugin.ts';
+import { chainsPlugin } from './chains.ts';
+
+const clock = new TestClock();
+const input = { type: 'object' };
+let isStuck = () => {};
+const tools = new ToolRegistry({ clock });
+tools.add(
+  new FixedTools([
+    toolFrom({ name: 'echo', input, run: (args) => args }),
+    toolFrom({ name: 'large', input, run: () => ({ rows: 'x'.repeat(1_100_000) }) }),
+    toolFrom({ name: 'stuck', input, run: () => new Promise(() => isStuck()) }),
+  ]),
+);
+const plugin = chainsPlugin({
+  tools,
+  skills: {} as Skills,
+  toolkits: new SessionToolkits(),
+  clock,
+  ids: new TestIds(),
+  count: () => {},
+});
+
+function run(nodes: JsonObject[], more: JsonObject = {}) {
+  const asked = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
+  const message = decodeWire(asked, clock.now()) as unknown as { value: WireMessage };
+  const ending = new Ending();
+  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const session = { id: 's', principal, closed: new AbortController().signal, push: () => {} };
+  const call: WireCall = { session, requestId: 'c', signal: ending.signal, ending, log: new SilentLog(), event() {} };
+  return plugin.handle(message.value, call);
+}
+
+test('a chain that runs out of time tells what it had done until then', async () => {
+  const nodes = [
+    { node_id: 'first', kind: 'tool', name: 'echo', input: { a: 1 }, next_node: 'second' },
+    { node_id: 'second', kind: 'tool', name: 'stuck', on_error: 'skip' },
+  ];
+  const stuck = new Promise<void>((resolve) => {
+    isStuck = resolve;
+  });
+  const answer = run(nodes, { timeout: 5 });
+  await stuck;
+  clock.pass(5_000);
+  expect(await answer).toMatchObject({
+    success: false,
+    outputs: { first: { a: 1 } },
+    final_output: { a: 1 },
+    nodes_run: 2,
+    error: { code: 'timeout', message: 'the chain did not finish within 5 s' },
+  });
+});
+
+test('the steps of a chain listen for its end as one', async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error) => void warnings.push(warning);
+  process.on('warning', listen);
+  const nodes = [
+    { node_id: 'all', kind: 'map', items_path: '$.list', map_node: 'one' },
+    { node_id: 'one', kind: 'tool', name: 'echo' },
+  ];
+  const answer = await run(nodes, { initial_input: { list: Array.from({ length: 50 }, (_, n) => n) } });
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', listen);
+  expect(answer).toMatchObject({ success: true });
+  expect(warnings).toEqual([]);
+});
+
+test('a step whose result had to be cut has failed: what comes after it would work on a part and not know', async () => {
+  const nodes = [
+    { node_id: 'first', kind: 'tool', name: 'large', next_node: 'second' },
+    { node_id: 'second', kind: 'tool', name: 'echo', input_map: { rows: '$.first.rows' } },
+  ];
+  expect(await run(nodes)).toMatchObject({
+    success: false,
+    outputs: {},
+    error: { code: 'chain_node_error', message: expect.stringContaining('too long') },
+  });
+});

@@ -1,0 +1,112 @@
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import { describe, expect, test } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { Ending } from '../ending.ts';
+import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { toolFrom } from './define-tool.ts';
+import { FixedTools } from './fixed-tools.ts';
+import type { ToolCall } from './tool.ts';
+import { ToolRegistry } from './tool-registry.ts';
+
+const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+
+async function call(input: JsonSchema, args: JsonObject, run: (args: JsonObject, call: ToolCall) => unknown = () => 1) {
+  const registry = new ToolRegistry({ clock: new TestClock() });
+  registry.add(new FixedTools([toolFrom({ name: 'it', input, run })]));
+  return registry.call({ name: 'it', args, principal: ADA, ending: new Ending() });
+}
+
+describe('what a tool tells while nobody listens', () => {
+  test('is in the result', async () => {
+    const { events } = await call({ type: 'object' }, {}, (_, running) => running.progress(50, 'half'));
+    expect(events).toEqual([{ kind: 'progress', data: { pct: 50, message: 'half' } }]);
+  });
+
+  test.each([
+    ['many pieces', 150, 10],
+    ['large pieces', 20, 200_000],
+  ])('is kept up to a limit that leaves the result one line, and the rest is named: %s', async (_, count, size) => {
+    const { events } = await call({ type: 'object' }, {}, (_, running) => {
+      for (let piece = 0; piece < count; piece++) running.artifact({ name: 'f', chunk: 'x'.repeat(size) });
+    });
+    expect(JSON.stringify(events).length).toBeLessThan(1_100_000);
+    const message = expect.stringContaining(`${count - events.length + 1} more`);
+    expect(events.at(-1)).toEqual({ kind: 'log', data: { level: 'warn', message } });
+  });
+});
+
+describe('what a tool throws or says went wrong', () => {
+  const calling = (run: (args: JsonObject, call: ToolCall) => unknown) => call({ type: 'object' }, {}, run);
+  const throwing = (error: unknown) =>
+    calling(() => {
+      throw error;
+    });
+
+  test.each([
+    ['an error', new Error('boom'), 'boom'],
+    ['a text', 'boom', 'boom'],
+    [
+      'an error with a failure of its own kind',
+      Object.assign(new Error('boom'), { failure: { code: 'forbidden' } }),
+      'boom',
+    ],
+    ['nothing', undefined, 'The tool failed.'],
+  ])('is told in its own words: %s', async (_, thrown, message) => {
+    await expect(throwing(thrown)).rejects.toMatchObject({ message, failure: { code: 'tool_failed' } });
+  });
+
+  test('is cut where it is too long to be words', async () => {
+    await expect(throwing(new Error('x'.repeat(10_000)))).rejects.toThrow(/^x{2000}$/);
+    const result = await calling((_, running) => running.failed('x'.repeat(10_000)));
+    expect(result).toMatchObject({ success: false, error: 'x'.repeat(2_000) });
+  });
+
+  test('a line of its log has its words, also where they are all there is', async () => {
+    const { events } = await calling((_, { log }) => {
+      log.info({ n: 1 }, 'both');
+      (log.warn as unknown as (message: string) => void)('alone');
+      (log.warn as unknown as (fields: object) => void)({ n: 2 });
+    });
+    expect(events).toEqual([
+      { kind: 'log', data: { n: 1, level: 'info', message: 'both' } },
+      { kind: 'log', data: { level: 'warn', message: 'alone' } },
+      { kind: 'log', data: { n: 2, level: 'warn', message: '' } },
+    ]);
+  });
+});
+
+describe('arguments are checked by', () => {
+  test.each<[string, JsonSchema]>([
+    ['a schema of draft 2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...pair('prefixItems') }],
+    ['a schema of draft 2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema', ...pair('items') }],
+    ['a schema of draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', ...pair('items') }],
+    [
+      'a schema of draft 7 by its other address',
+      { $schema: 'https://json-schema.org/draft-07/schema', ...pair('items') },
+    ],
+    ['a schema of draft 6', { $schema: 'http://json-schema.org/draft-06/schema#', ...pair('items') }],
+    ['a schema of draft 4', { $schema: 'http://json-schema.org/draft-04/schema#', ...pair('items') }],
+    ['a schema that does not say which it is, of an older kind', pair('items')],
+    ['a schema that does not say which it is, of a newer kind', { ...pair('prefixItems'), dependentRequired: {} }],
+  ])('%s', async (_, schema) => {
+    expect(await call(schema, { at: [1, 2] })).toMatchObject({ success: true });
+    await expect(call(schema, { at: ['x', 2] })).rejects.toMatchObject({
+      failure: { code: 'invalid_message', details: { issues: [{ pointer: '/arguments/at/0' }] } },
+    });
+  });
+
+  test.each<[string, JsonSchema, RegExp]>([
+    ['a type there is not', { type: 'objekt' }, /\/type/],
+    ['a reference to elsewhere', { $ref: 'https://example.com/x.json' }, /example\.com/],
+    ['a pattern that cannot be matched in linear time', { properties: { a: { pattern: '(?!x)' } } }, /\(\?!/],
+    ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
+  ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
+    const refused = call(schema, { a: 'x' });
+    await expect(refused).rejects.toMatchObject({ failure: { code: 'tool_failed' } });
+    await expect(refused).rejects.toThrow(words);
+  });
+});
+
+function pair(keyword: string): JsonSchema {
+  return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };
+}
