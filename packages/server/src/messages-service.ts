@@ -118,7 +118,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     card: serverCard(serverId, published),
   });
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
-  const lines = new MessageLines(door);
+  const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });
   const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.

@@ -52,6 +52,8 @@ export interface MessagesEntrance {
   readonly address: string;
   /** The door has counted the message against the caller's limits. */
   readonly counted?: boolean;
+  /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
+  readonly seat?: (principal: Principal) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -83,6 +85,7 @@ export class Conversation {
   #session: Session = NEW_SESSION;
   /** Who has signed here before; on one connection only one agent speaks. */
   #speaker: string | undefined;
+  #isTurnedAway = false;
   /** What came before is known for what it is before the next is looked at. */
   #admitted: Promise<unknown> = Promise.resolve();
 
@@ -91,9 +94,9 @@ export class Conversation {
     this.#entrance = entrance;
   }
 
-  /** The other side said goodbye, or there is nothing to agree on. */
+  /** The other side said goodbye, there is nothing to agree on, or no place for it. */
   get isClosed(): boolean {
-    return this.#session.state === 'closed';
+    return this.#isTurnedAway || this.#session.state === 'closed';
   }
 
   /** Somebody is known to be on the other side. */
@@ -136,7 +139,12 @@ export class Conversation {
     const proven = await proof.of(message, this.#entrance.principal);
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
-    if (nonce !== undefined) this.#speaker ??= principal.id;
+    if (nonce !== undefined && this.#speaker === undefined) {
+      // Before the message does anything: it is as good as new on another connection.
+      this.#isTurnedAway ||= this.#entrance.seat?.(principal) === false;
+      if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
+      this.#speaker = principal.id;
+    }
     if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
@@ -223,4 +231,6 @@ export class Conversation {
 /** What to say, or why nothing else can be said. */
 type Answer = A2AMessage | Failure | undefined;
 
+/** There are as many connections as one caller may have, or one address. */
+export const NO_PLACE = 'Too many connections are open already; try again later.';
 const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');
