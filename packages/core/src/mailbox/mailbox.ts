@@ -178,10 +178,10 @@ export class Mailbox {
     const { agentId } = from;
     if (agentId === null) return;
     if (registered !== undefined && sameAgentId(agentId, registered)) return;
-    const owner = this.#options.engine.callers
-      .list()
-      .find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
-    if (registered === undefined && (owner === undefined || owner.agent_id === principal.id)) return;
+    const { engine, directory } = this.#options;
+    const owner = engine.callers.list().find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
+    const isFree = owner === undefined || owner.agent_id === principal.id;
+    if (registered === undefined && isFree && !directory.isTaken(agentId, principal.id)) return;
     refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
   }
 
