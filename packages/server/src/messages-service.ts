@@ -66,7 +66,9 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
   const signer = new MessageSigner({ key, signatures, clock, ids });
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
-  let ownUrl = settings.url ?? '';
+  // Both are on one port: whoever says where one is reached from outside has said it of the other.
+  const toldUrl = (settings.url ?? config.mailbox?.url)?.replace(/\/$/, '');
+  let ownUrl = toldUrl ?? '';
   let url: string | undefined;
   const relayed = new Set<string>();
   const registry = new AgentRegistry({
@@ -140,7 +142,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
     socket: messageSocketRoute(door),
     listen: async (server) => {
-      ownUrl = settings.url ?? server;
+      ownUrl = toldUrl ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
     },
     start: async () => {
