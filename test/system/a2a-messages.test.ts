@@ -145,6 +145,18 @@ describe('messages over HTTP', () => {
     });
   });
 
+  test('a message of a type nobody knows is told so', async () => {
+    const unknown: JsonObject = { ...request({}), message_type: 'get_capabilities' };
+    const { status, message } = await post(unknown, ada.api_key);
+    expect([status, message]).toMatchObject([
+      400,
+      {
+        correlation_id: unknown['message_id'],
+        payload: { error: { code: 'INVALID_MESSAGE', details: { issues: [{ pointer: '/message_type' }] } } },
+      },
+    ]);
+  });
+
   test('an old message is refused', async () => {
     const { status, message } = await post({ ...request({}), timestamp: '2025-12-09T15:30:00.000Z' }, ada.api_key);
     expect([status, message]).toMatchObject([

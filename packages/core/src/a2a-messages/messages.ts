@@ -2,6 +2,7 @@ import {
   type E2AEnvelope,
   type Failure,
   failure,
+  type Issue,
   type Json,
   parseJson,
   parseJsonBytes,
@@ -131,10 +132,7 @@ export class Conversation {
   async #admit(json: Json, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
     const { engine, proof, nonces, clock } = this.#options;
     const decoded = a2aMessagesDialect.decode(json, clock.now());
-    if (!decoded.ok) {
-      const isForeign = decoded.issues.every(({ code }) => code === 'sender_mismatch');
-      return failure(isForeign ? 'forbidden' : 'invalid_message', { issues: decoded.issues });
-    }
+    if (!decoded.ok) return notTaken(decoded.issues);
     const message = decoded.value;
     const proven = await proof.of(message, this.#entrance.principal);
     if (!('principal' in proven)) return proven;
@@ -226,6 +224,12 @@ export class Conversation {
   #stamp(): Stamp {
     return { id: this.#options.ids.hex(), now: this.#options.clock.now() };
   }
+}
+
+function notTaken(issues: readonly Issue[]): Failure {
+  const isForeign = issues.every(({ code }) => code === 'sender_mismatch');
+  const isUnknown = issues.some(({ pointer, code }) => pointer === '/message_type' && code === 'enum');
+  return failure(isForeign ? 'forbidden' : isUnknown ? 'unknown_type' : 'invalid_message', { issues });
 }
 
 /** What to say, or why nothing else can be said. */
