@@ -111,7 +111,7 @@ export class Conversation {
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
     if (limited !== undefined) return { failure: limited };
     const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
-    if (!parsed.ok) return { failure: unreadable(parsed.issues) };
+    if (!parsed.ok) return { failure: this.#counted(unreadable(parsed.issues)) };
     const json = parsed.value;
     try {
       const admitting = this.#admitted.then(() => this.#admit(json, text));
@@ -119,13 +119,18 @@ export class Conversation {
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
       if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
-      if (said.code === 'unauthenticated' && !this.isProven) strangers.failed(this.#entrance.address);
-      return await this.#refusal(json, said);
+      return await this.#refusal(json, this.#counted(said));
     } catch (error) {
       const refused = failureOf(error);
       if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
       return this.#refusal(json, refused ?? failure('internal'));
     }
+  }
+
+  /** Whatever a stranger gets wrong proves nobody, and costs us an answer that is signed. */
+  #counted(refused: Failure): Failure {
+    if (refused.fault === 'sender' && !this.isProven) this.#options.strangers.failed(this.#entrance.address);
+    return refused;
   }
 
   /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
