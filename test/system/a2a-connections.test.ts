@@ -124,6 +124,16 @@ describe('the registry', () => {
     expect(await get('/agents/discover?capability=weather_read', eve.api_key)).toMatchObject({ count: 0 });
   });
 
+  test('has heard the agents of this server now, whenever somebody asks: they do not beat', async () => {
+    const { last_heartbeat: before } = await get('/agents/echo', ada.api_key);
+    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(String(before)) + 5);
+    const asked = Date.now();
+    const announced = await post(signed(signer, query({ capabilities: ['echo_text'] })));
+    const { agents } = announced['payload'] as unknown as { agents: { last_heartbeat: string }[] };
+    const told = [agents[0], await get('/agents/echo', ada.api_key)] as { last_heartbeat: string }[];
+    for (const { last_heartbeat } of told) expect(Date.parse(last_heartbeat)).toBeGreaterThanOrEqual(asked);
+  });
+
   test('says what is wrong with a card', async () => {
     const { status, json } = await register(ada.api_key, 'x', []);
     expect(status).toBe(400);

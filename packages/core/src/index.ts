@@ -8,6 +8,7 @@ export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,
+  lastHeard,
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';

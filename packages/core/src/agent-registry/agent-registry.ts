@@ -228,6 +228,11 @@ export class AgentRegistry {
   }
 }
 
+/** When an agent was last heard. Those of this server need not beat: it answers for them whenever somebody asks. */
+export function lastHeard({ owner, lastHeartbeat }: RegisteredAgent, now: Date): Date {
+  return owner === undefined ? now : new Date(lastHeartbeat);
+}
+
 /** Agents beat every 30 seconds; three beats missed is gone. */
 export const STALE_MS = 90_000;
 const SOONEST_BEAT_MS = 1_000;
