@@ -46,6 +46,7 @@ export interface MessagesServiceOptions extends ServiceOptions {
 export interface MessagesService {
   readonly routes: readonly Route[];
   readonly socket: SocketRoute;
+  readonly registry: AgentRegistry;
   /** What the card of this server tells of messages: where they go, and by which key its own are known. */
   readonly cardExtension: CardExtension;
   /** Where messages come in over TCP; `undefined` when no port is opened. */
@@ -141,6 +142,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
     socket: messageSocketRoute(door),
+    registry,
     listen: async (server) => {
       ownUrl = toldUrl ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });

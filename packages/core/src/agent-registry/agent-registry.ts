@@ -134,6 +134,19 @@ export class AgentRegistry {
     return true;
   }
 
+  /**
+   * Administration has removed an agent: takes it out if it is one that registered, and whatever it has registered itself, for
+   * which nobody else can speak. Returns how many that were.
+   */
+  async forget(agentId: string): Promise<number> {
+    let forgotten = 0;
+    for (const one of this.discover({ capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY }).agents) {
+      if (one.owner === undefined || (one.owner !== agentId && one.agentId !== agentId)) continue;
+      if (await this.remove(one.owner, one.agentId)) forgotten += 1;
+    }
+    return forgotten;
+  }
+
   find(agentId: string): RegisteredAgent | undefined {
     this.#refresh();
     return this.#index.get(agentId);
