@@ -53,6 +53,8 @@ export interface MessagesEntrance {
   readonly address: string;
   /** The door has counted the message against the caller's limits. */
   readonly counted?: boolean;
+  /** The caller's own name for the one request that comes in here. */
+  readonly idempotencyKey?: string | undefined;
   /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
   readonly seat?: (principal: Principal) => boolean;
   readonly signal: AbortSignal;
@@ -194,6 +196,7 @@ export class Conversation {
       received: { dialect: 'a2a-messages', text },
       nonce,
       counted: entrance.counted,
+      idempotencyKey: entrance.idempotencyKey,
     });
     const final = await collectAnswer(frames, { takesStreams });
     if ('fault' in final) {
