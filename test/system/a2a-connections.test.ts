@@ -124,11 +124,41 @@ describe('the registry', () => {
     expect(await get('/agents/discover?capability=weather_read', eve.api_key)).toMatchObject({ count: 0 });
   });
 
+  test('has heard the agents of this server now, whenever somebody asks: they do not beat', async () => {
+    const { last_heartbeat: before } = await get('/agents/echo', ada.api_key);
+    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(String(before)) + 5);
+    const asked = Date.now();
+    const announced = await post(signed(signer, query({ capabilities: ['echo_text'] })));
+    const { agents } = announced['payload'] as unknown as { agents: { last_heartbeat: string }[] };
+    const told = [agents[0], await get('/agents/echo', ada.api_key)] as { last_heartbeat: string }[];
+    for (const { last_heartbeat } of told) expect(Date.parse(last_heartbeat)).toBeGreaterThanOrEqual(asked);
+  });
+
   test('says what is wrong with a card', async () => {
     const { status, json } = await register(ada.api_key, 'x', []);
     expect(status).toBe(400);
     const pointers = (json['issues'] as JsonObject[]).map(({ pointer }) => pointer);
     expect(pointers).toEqual(expect.arrayContaining(['/agent_card/agent_id', '/agent_card/capabilities']));
+  });
+
+  test('an agent that is removed takes with it what it registered, which is free then', async () => {
+    const bob = await near.caller('bob-agent');
+    const remove = (id: string) =>
+      call(near.url, { method: 'DELETE', path: `/admin/v1/agents/${id}`, key: near.adminKey });
+    const ask = async (recipient_id: string) =>
+      (await post(signed(signer, { ...request({}), recipient_id })))['payload'] as JsonObject;
+    await register(bob.api_key, 'bobs-weather', ['bobs_weather']);
+    await register(eve.api_key, 'eves-weather', ['bobs_weather']);
+    expect((await remove('bob-agent')).status).toBe(200);
+    expect(await get('/agents/discover?capability=bobs_weather', eve.api_key)).toMatchObject({ count: 1 });
+    expect(await ask('bobs-weather')).toMatchObject({ error: { code: 'AGENT_NOT_REGISTERED' } });
+    expect((await register(eve.api_key, 'bobs-weather', ['bobs_weather'])).status).toBe(201);
+    // One that registered can be removed itself, and is not there any more, also after a restart.
+    for (const id of ['bobs-weather', 'eves-weather']) expect((await remove(id)).status).toBe(200);
+    expect((await remove('eves-weather')).status).toBe(404);
+    await near.kill();
+    await near.start();
+    expect(await get('/agents/discover?capability=bobs_weather', eve.api_key)).toMatchObject({ count: 0 });
   });
 
   test('outlives the process', async () => {

@@ -145,6 +145,39 @@ describe('a flood', () => {
       await strangers[Symbol.asyncDispose]();
     }
   });
+
+  test('whatever a stranger gets wrong counts, not only its signature', async () => {
+    const wrong: readonly (readonly [status: number, text: string])[] = [
+      [400, '{'],
+      [400, JSON.stringify({ ...signed(ada, request({})), payload: {} })],
+      [400, JSON.stringify({ ...signed(ada, request({})), message_type: 'shout' })],
+      [400, JSON.stringify(signed(ada, { ...request({}), timestamp: '2025-12-09T15:30:00.000Z' }))],
+      [403, JSON.stringify(signed(ada, request({}), { agent_id: 'another-agent' }))],
+    ];
+    const strangers = await System.start({
+      config: {
+        agents: { whoami: { driver: 'module', module: agentModule('whoami') } },
+        messages: { unproven_per_minute: wrong.length },
+      },
+    });
+    try {
+      const own = await signingCaller(strangers, 'good-agent');
+      const send = async (text: string, key?: string) => {
+        const headers = { 'content-type': 'application/json' };
+        const given = key !== undefined && { key };
+        return (await call(strangers.url, { method: 'POST', path: '/a2a/messages', text, headers, ...given })).status;
+      };
+      const good = () => JSON.stringify(signed(own, { ...request({}), recipient_id: 'whoami' }));
+      // Neither what is proven nor what comes with a key counts.
+      for (let time = 0; time < 6; time++) expect(await send(good())).toBe(200);
+      for (let time = 0; time < 6; time++) expect(await send('{', own.api_key)).toBe(400);
+      for (const [status, text] of wrong) expect(await send(text), text).toBe(status);
+      expect(await send('{')).toBe(429);
+      expect(await send(good(), own.api_key)).toBe(200);
+    } finally {
+      await strangers[Symbol.asyncDispose]();
+    }
+  });
 });
 
 /** A message that the server dies of, at the moment named; then it is started again. */

@@ -145,6 +145,38 @@ describe('messages over HTTP', () => {
     });
   });
 
+  test('an Idempotency-Key names one request: another under it is not done', async () => {
+    const asked = request({ content: 'once' });
+    const send = async (message: JsonObject, key: string) => {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+      const text = JSON.stringify(message);
+      const where = { method: 'POST', path: '/a2a/messages', key: ada.api_key } as const;
+      const answer = await call(system.url, { ...where, text, headers });
+      return { status: answer.status, message: (await answer.json()) as JsonObject };
+    };
+    const first = await send(asked, 'pay-once');
+    expect(first).toMatchObject({ status: 200, message: { payload: { data: { echoed: 'once' } } } });
+    expect((await send(asked, 'pay-once')).message['message_id']).toBe(first.message['message_id']);
+    expect(await send(request({ content: 'once' }), 'pay-once')).toMatchObject({
+      status: 409,
+      message: { payload: { error: { code: 'CONFLICT' } } },
+    });
+    expect((await send(request({ content: 'once' }), 'pay-again')).status).toBe(200);
+    expect((await send(request({ content: 'once' }), 'a b')).status).toBe(400);
+  });
+
+  test('a message of a type nobody knows is told so', async () => {
+    const unknown: JsonObject = { ...request({}), message_type: 'get_capabilities' };
+    const { status, message } = await post(unknown, ada.api_key);
+    expect([status, message]).toMatchObject([
+      400,
+      {
+        correlation_id: unknown['message_id'],
+        payload: { error: { code: 'INVALID_MESSAGE', details: { issues: [{ pointer: '/message_type' }] } } },
+      },
+    ]);
+  });
+
   test('an old message is refused', async () => {
     const { status, message } = await post({ ...request({}), timestamp: '2025-12-09T15:30:00.000Z' }, ada.api_key);
     expect([status, message]).toMatchObject([

@@ -127,6 +127,9 @@ describe('a receiver that', () => {
       400,
       ['callbackUrl is disabled: it has answered 410 Gone to this sender before'],
     ]);
+    // However it is spelled, it is the same receiver.
+    const respelled = url.replace('https://', 'HTTPS://').replace('/in', '/by/../in');
+    expect((await post(message(respelled), mine.api_key))[0]).toBe(400);
     expect(receivers.gone.received.length).toBe(1);
     // Another sender has not heard it yet, and another URL of the host is another URL.
     await ended(await send(url, other.api_key));

@@ -61,6 +61,33 @@ describe('as it comes', () => {
   });
 });
 
+test('who asks for answers without a key is counted by its address, also for what is not there', async () => {
+  const few = await System.start({ config: { agents, mailbox: { max_concurrent: 1 } } });
+  try {
+    const read = (key?: string) =>
+      call(few.url, { path: '/a2a/messages/never-was', ...(key !== undefined && { key }) });
+    const statuses: number[] = [];
+    for (let count = 0; count < 120; count += 1) statuses.push((await read()).status);
+    expect(new Set(statuses)).toEqual(new Set([404]));
+    const refused = await read();
+    expect([refused.status, refused.headers['x-ratelimit-limit'], await refused.json()]).toEqual([
+      429,
+      '120',
+      {
+        error: 'Rate limit exceeded',
+        message: 'Rate limit exceeded: 120 answers asked for per minute for each address.',
+        retryAfter: Number(refused.headers['retry-after']),
+        timestamp: expect.any(String),
+      },
+    ]);
+    // Neither writing nor who has a key is held up by that.
+    expect((await post(few, { ...MESSAGE, to: 'letters' })).status).toBe(200);
+    expect((await read((await few.caller('my-agent')).api_key)).status).toBe(404);
+  } finally {
+    await few[Symbol.asyncDispose]();
+  }
+});
+
 describe('where senders without a key may write only to some', () => {
   test('they may, and to nobody else', async () => {
     expect((await post(closed, { ...MESSAGE, to: 'other' })).status).toBe(200);

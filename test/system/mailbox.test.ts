@@ -448,7 +448,18 @@ describe('who a sender is', () => {
     expect(await claim(OTHER, mine.api_key)).toMatchObject([403, { error: 'Forbidden' }]);
     expect((await claim(MINE, other.api_key))[0]).toBe(403);
     expect((await claim(MINE))[0]).toBe(403);
-    expect((await claim(OTHER))[0]).toBe(200);
+    expect((await claim(MINE.replace('4321', '4322')))[0]).toBe(200);
+  });
+
+  test('is not an agent of the mailbox, nor the mailbox, because it says so', async () => {
+    const scholar = await system.caller('scholar');
+    const claim = (agentId: string, key?: string) => post({ from: { name: 'Me', agentId }, message: 'hi' }, key);
+    for (const taken of [OTHER, OTHER.toLowerCase(), TEE]) {
+      expect((await claim(taken))[0], taken).toBe(403);
+      expect((await claim(taken, other.api_key))[0], taken).toBe(403);
+    }
+    expect((await claim(OTHER, scholar.api_key))[0]).toBe(200);
+    expect((await claim(TEE, scholar.api_key))[0]).toBe(403);
   });
 
   test('is not told to the agent with its callback URL', async () => {

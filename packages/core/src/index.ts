@@ -1,13 +1,14 @@
 // The whole public surface, by name.
 
 export { MessageSigner } from './a2a-messages/message-signer.ts';
-export { type Conversation, Messages, type Said } from './a2a-messages/messages.ts';
+export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
 export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,
+  lastHeard,
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
@@ -64,6 +65,7 @@ export { endpointSource } from './knowledge/sources/endpoints.ts';
 export { operationSource } from './knowledge/sources/operations.ts';
 export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
+export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';

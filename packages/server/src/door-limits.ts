@@ -12,7 +12,7 @@ export const DOOR_LIMITS = {
   connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
   connections_per_agent: atLeast(
     1,
-    'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections.',
+    'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
   ),
   // Deeper values parse, but can be neither written nor cloned.
   json_depth: { ...atLeast(4, 'How deep JSON at an E2A door may be nested; 64 unless told.'), maximum: 500 },

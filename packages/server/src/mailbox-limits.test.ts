@@ -42,6 +42,25 @@ describe('mailbox limits', () => {
     expect(count('10.0.0.1', agent('ann'))).toBe('Rate limit exceeded: 1 requests per minute.');
   });
 
+  test('let an answer be polled once a second, of as many as may be open, and more than twice that is too much', () => {
+    const { clock, limits } = opened({ maxConcurrent: 2 });
+    const read = (principal?: Principal) => limits.countRead({ principal, route, address: '10.0.0.1' }).failure;
+    for (let second = 0; second < 180; second += 1) {
+      expect([read(), read()]).toEqual([undefined, undefined]);
+      clock.pass(1000);
+    }
+    const refused = Array.from({ length: 240 }, () => read()).filter((failure) => failure !== undefined);
+    expect(refused.length).toBeGreaterThanOrEqual(118);
+    expect(refused[0]).toMatchObject({
+      code: 'rate_limited',
+      message: 'Rate limit exceeded: 240 answers asked for per minute for each address.',
+      details: { limit: 240, window_seconds: 60, retry_after: expect.any(Number) },
+    });
+    expect(read(agent('ann'))).toBeUndefined();
+    clock.pass(1000 * (refused.at(-1)?.details.retry_after ?? 0));
+    expect(read()).toBeUndefined();
+  });
+
   test('give a place back when it is released, once', () => {
     const { limits } = opened({ perMinute: 100 });
     const enter = () => limits.count({ principal: agent('ann'), route, address: '10.0.0.1' });

@@ -30,6 +30,7 @@ export class MailboxLimits {
   readonly #open = new Map<string, number>();
   readonly #perAddress: readonly Window[];
   readonly #perAgent: readonly Window[];
+  readonly #reads: readonly Window[];
   #counted = 0;
 
   constructor(options: MailboxLimitsOptions) {
@@ -38,15 +39,18 @@ export class MailboxLimits {
     const window = { limit: options.perMinute, seconds: MINUTE };
     this.#perAddress = [{ name: 'mailbox_address', ...window }];
     this.#perAgent = [{ name: 'mailbox_agent', ...window }];
+    this.#reads = [{ name: 'mailbox_reads', limit: READS * options.maxConcurrent, seconds: MINUTE }];
   }
 
   count({ principal, address }: CountedCall): Counted {
-    if (++this.#counted % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
+    this.#prune();
     const states: WindowState[] = [];
     const group = addressGroup(address);
     const refused =
-      this.#take('address', this.#perAddress, group, states) ??
-      (principal === undefined ? undefined : this.#take('agent', this.#perAgent, principal.id, states)) ??
+      this.#take('messages per minute for each address', this.#perAddress, group, states) ??
+      (principal === undefined
+        ? undefined
+        : this.#take('messages per minute for each agent', this.#perAgent, principal.id, states)) ??
       (principal === undefined ? undefined : this.#everywhere(principal, states));
     const limits = tightestFirst(states);
     if (refused !== undefined) return { limits, failure: refused };
@@ -55,14 +59,35 @@ export class MailboxLimits {
     return release === undefined ? { limits, failure: this.#tooMany() } : { limits, release };
   }
 
-  #take(kind: string, windows: readonly Window[], who: string, states: WindowState[]): Failure | undefined {
+  /**
+   * How often somebody without a key may ask for answers: for as many as may be open at the same time, each twice a second.
+   * Whoever has a key resumes what is its own, and that does not count.
+   */
+  countRead({ principal, address }: CountedCall): Counted {
+    if (principal !== undefined) return { limits: [] };
+    this.#prune();
+    const states: WindowState[] = [];
+    const refused = this.#take(
+      'answers asked for per minute for each address',
+      this.#reads,
+      addressGroup(address),
+      states,
+    );
+    return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
+  }
+
+  #prune(): void {
+    if (++this.#counted % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
+  }
+
+  #take(what: string, windows: readonly Window[], who: string, states: WindowState[]): Failure | undefined {
     const taken = this.#windows.take(who, windows);
     states.push(...taken.states);
     if (taken.allowed) return undefined;
-    const { perMinute } = this.#options;
+    const limit = windows[0]?.limit ?? 0;
     const retryAfter = taken.states[0]?.retryAfter ?? MINUTE;
-    const message = `Rate limit exceeded: ${perMinute} messages per minute for each ${kind}.`;
-    return failure('rate_limited', { retry_after: retryAfter, limit: perMinute, window_seconds: MINUTE }, message);
+    const message = `Rate limit exceeded: ${limit} ${what}.`;
+    return failure('rate_limited', { retry_after: retryAfter, limit, window_seconds: MINUTE }, message);
   }
 
   #everywhere(principal: Principal, states: WindowState[]): Failure | undefined {
@@ -93,4 +118,6 @@ export class MailboxLimits {
 }
 
 const MINUTE = 60;
+/** In a minute, for each answer: an answer that is polled once a second must not come near it. */
+const READS = 120;
 const PRUNE_EVERY = 1000;

@@ -32,7 +32,11 @@ export const MessagesShape = {
       minimum: 100,
       description: 'Signed messages that are remembered against replays; more are refused. 1000000 unless told.',
     },
-    url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for the registry.' },
+    url: {
+      type: 'string',
+      pattern: '^https?://',
+      description: 'Where it is reached from outside, for the registry and the card; mailbox.url unless told.',
+    },
   },
   additionalProperties: false,
 } as const;

@@ -45,6 +45,7 @@ export interface MessagesServiceOptions extends ServiceOptions {
 export interface MessagesService {
   readonly routes: readonly Route[];
   readonly socket: SocketRoute;
+  readonly registry: AgentRegistry;
   /** What the card of this server tells of messages: where they go, and by which key its own are known. */
   readonly cardExtension: CardExtension;
   /** Where messages come in over TCP; `undefined` when no port is opened. */
@@ -65,7 +66,9 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
   const signer = new MessageSigner({ key, signatures, clock, ids });
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
-  let ownUrl = settings.url ?? '';
+  // Both are on one port: whoever says where one is reached from outside has said it of the other.
+  const toldUrl = (settings.url ?? config.mailbox?.url)?.replace(/\/$/, '');
+  let ownUrl = toldUrl ?? '';
   let url: string | undefined;
   const relayed = new Set<string>();
   const { tools_agent: toolsId } = settings;
@@ -117,7 +120,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     card: serverCard(serverId, published),
   });
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
-  const lines = new MessageLines(door);
+  const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });
   const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
@@ -138,8 +141,9 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     },
     routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
     socket: messageSocketRoute(door),
+    registry,
     listen: async (server) => {
-      ownUrl = settings.url ?? server;
+      ownUrl = toldUrl ?? server;
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
     },
     start: async () => {

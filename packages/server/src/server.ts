@@ -233,6 +233,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         engine,
         openAgent: (definition) => opened(addAgent, definition),
         callbackSecrets: mailbox.keys,
+        registrations: messages.registry,
       }),
       ...adminCredentialRoutes(vault),
       ...mailbox.routes,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
@@ -12,12 +12,23 @@ export function listenCommand(context: Context): Command {
     examples: [`${PROGRAM} listen`, `${PROGRAM} listen --port 0 --public-key whpk_… --json`],
   })
     .option('--port <number>', `the port, 0 for any free one (${LISTEN_PORT})`, integer({ from: 0, to: 65_535 }))
-    .option('--public-key <whpk>', 'the key callbacks are signed with (that of the running server)')
-    .option('--secret <whsec>', 'the secret of your agent, to check by instead')
+    .option('--public-key <whpk>', 'the key callbacks are signed with (that of the running server)', publicKey)
+    .option('--secret <whsec>', 'the secret of your agent, to check by instead', secret)
     .option('--url <url>', 'the server to ask for its key (the one that runs here)')
     .option('--data <folder>', `where the certificate is kept (${DEFAULT_DEV_DATA})`);
   return runs<ListenOptions>(command, context, async (options) => {
     const { listen } = await import('../listen/listen.ts');
     return listen(options, context);
   });
+}
+
+/** 32 bytes. Told now: with another key every callback would be refused. */
+function publicKey(text: string): string {
+  if (/^whpk_[A-Za-z0-9+/]{43}=$/.test(text)) return text;
+  throw new InvalidArgumentError('Give whpk_ and base64, as GET /agent of the server tells it.');
+}
+
+function secret(text: string): string {
+  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give whsec_ and base64, as it was shown when the agent was made.');
 }

@@ -54,6 +54,16 @@ describe('listen', () => {
     expect(surroundings.notes).toContain('does not tell the key it signs with');
     expect(surroundings.notes).toContain('--public-key');
   });
+
+  test.each([
+    ['--public-key', 'nope', 'Give whpk_ and base64'],
+    ['--public-key', 'whpk_AAAA', 'Give whpk_ and base64'],
+    ['--secret', 'whsec_', 'Give whsec_ and base64'],
+  ])('%s %s is no key, which is said before the first callback', async (option, key, told) => {
+    surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
+    expect(await Promise.race([main(['listen', '--port', '0', option, key], surroundings), stillRuns()])).toBe(2);
+    expect(surroundings.notes).toContain(told);
+  });
 });
 
 describe('the certificate of the receiver', () => {
@@ -73,6 +83,11 @@ describe('the certificate of the receiver', () => {
     expect(listenCertificate(data, new Date(NOW.getTime() + 360 * 86_400_000)).cert).not.toBe(first.cert);
   });
 });
+
+async function stillRuns(): Promise<string> {
+  await until(() => surroundings.notes.includes('listening for callbacks'));
+  return 'it listens';
+}
 
 async function realServer(folder: string, { port, ca }: { port: number; ca: string }) {
   const module = new URL('../demo/echo.mjs', import.meta.url).pathname;

@@ -7,7 +7,7 @@ import {
   messageIdFrom,
   REGISTRY,
 } from '@dragoman/protocols/a2a-messages';
-import type { AgentRegistry, RegisteredAgent } from '../agent-registry/agent-registry.ts';
+import { type AgentRegistry, lastHeard, type RegisteredAgent } from '../agent-registry/agent-registry.ts';
 
 /** The agents a query asks for. `elapsed` gives milliseconds, to tell how long that took. */
 export function announcement(
@@ -26,7 +26,7 @@ export function announcement(
     recipient_id: query.sender_id,
     timestamp: stamp.now.toISOString(),
     payload: {
-      agents: agents.map(infoOf),
+      agents: agents.map((agent) => infoOf(agent, stamp.now)),
       total_count: total,
       query_time_ms: Math.max(0, Math.round((elapsed() - from) * 1000) / 1000),
     },
@@ -34,13 +34,14 @@ export function announcement(
   };
 }
 
-function infoOf({ agentId, name, capabilities, isHealthy, endpoint, lastHeartbeat }: RegisteredAgent): AgentInfo {
+function infoOf(agent: RegisteredAgent, now: Date): AgentInfo {
+  const { agentId, name, capabilities, isHealthy, endpoint } = agent;
   return {
     agent_id: agentId,
     name,
     capabilities: [...capabilities],
     status: isHealthy ? 'healthy' : 'unhealthy',
     endpoint,
-    last_heartbeat: new Date(lastHeartbeat).toISOString(),
+    last_heartbeat: lastHeard(agent, now).toISOString(),
   };
 }

@@ -2,6 +2,7 @@ import {
   type E2AEnvelope,
   type Failure,
   failure,
+  type Issue,
   type Json,
   parseJson,
   parseJsonBytes,
@@ -52,6 +53,10 @@ export interface MessagesEntrance {
   readonly address: string;
   /** The door has counted the message against the caller's limits. */
   readonly counted?: boolean;
+  /** The caller's own name for the one request that comes in here. */
+  readonly idempotencyKey?: string | undefined;
+  /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
+  readonly seat?: (principal: Principal) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -83,6 +88,7 @@ export class Conversation {
   #session: Session = NEW_SESSION;
   /** Who has signed here before; on one connection only one agent speaks. */
   #speaker: string | undefined;
+  #isTurnedAway = false;
   /** What came before is known for what it is before the next is looked at. */
   #admitted: Promise<unknown> = Promise.resolve();
 
@@ -91,9 +97,9 @@ export class Conversation {
     this.#entrance = entrance;
   }
 
-  /** The other side said goodbye, or there is nothing to agree on. */
+  /** The other side said goodbye, there is nothing to agree on, or no place for it. */
   get isClosed(): boolean {
-    return this.#session.state === 'closed';
+    return this.#isTurnedAway || this.#session.state === 'closed';
   }
 
   /** Somebody is known to be on the other side. */
@@ -107,7 +113,7 @@ export class Conversation {
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
     if (limited !== undefined) return { failure: limited };
     const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
-    if (!parsed.ok) return { failure: unreadable(parsed.issues) };
+    if (!parsed.ok) return { failure: this.#counted(unreadable(parsed.issues)) };
     const json = parsed.value;
     try {
       const admitting = this.#admitted.then(() => this.#admit(json, text));
@@ -115,8 +121,7 @@ export class Conversation {
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
       if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
-      if (said.code === 'unauthenticated' && !this.isProven) strangers.failed(this.#entrance.address);
-      return await this.#refusal(json, said);
+      return await this.#refusal(json, this.#counted(said));
     } catch (error) {
       const refused = failureOf(error);
       if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
@@ -124,19 +129,27 @@ export class Conversation {
     }
   }
 
+  /** Whatever a stranger gets wrong proves nobody, and costs us an answer that is signed. */
+  #counted(refused: Failure): Failure {
+    if (refused.fault === 'sender' && !this.isProven) this.#options.strangers.failed(this.#entrance.address);
+    return refused;
+  }
+
   /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
   async #admit(json: Json, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
     const { engine, proof, nonces, clock } = this.#options;
     const decoded = a2aMessagesDialect.decode(json, clock.now());
-    if (!decoded.ok) {
-      const isForeign = decoded.issues.every(({ code }) => code === 'sender_mismatch');
-      return failure(isForeign ? 'forbidden' : 'invalid_message', { issues: decoded.issues });
-    }
+    if (!decoded.ok) return notTaken(decoded.issues);
     const message = decoded.value;
     const proven = await proof.of(message, this.#entrance.principal);
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
-    if (nonce !== undefined) this.#speaker ??= principal.id;
+    if (nonce !== undefined && this.#speaker === undefined) {
+      // Before the message does anything: it is as good as new on another connection.
+      this.#isTurnedAway ||= this.#entrance.seat?.(principal) === false;
+      if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
+      this.#speaker = principal.id;
+    }
     if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
@@ -183,6 +196,7 @@ export class Conversation {
       received: { dialect: 'a2a-messages', text },
       nonce,
       counted: entrance.counted,
+      idempotencyKey: entrance.idempotencyKey,
     });
     const final = await collectAnswer(frames, { takesStreams });
     if ('fault' in final) {
@@ -220,7 +234,15 @@ export class Conversation {
   }
 }
 
+function notTaken(issues: readonly Issue[]): Failure {
+  const isForeign = issues.every(({ code }) => code === 'sender_mismatch');
+  const isUnknown = issues.some(({ pointer, code }) => pointer === '/message_type' && code === 'enum');
+  return failure(isForeign ? 'forbidden' : isUnknown ? 'unknown_type' : 'invalid_message', { issues });
+}
+
 /** What to say, or why nothing else can be said. */
 type Answer = A2AMessage | Failure | undefined;
 
+/** There are as many connections as one caller may have, or one address. */
+export const NO_PLACE = 'Too many connections are open already; try again later.';
 const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');

@@ -134,6 +134,19 @@ export class AgentRegistry {
     return true;
   }
 
+  /**
+   * Administration has removed an agent: takes it out if it is one that registered, and whatever it has registered itself, for
+   * which nobody else can speak. Returns how many that were.
+   */
+  async forget(agentId: string): Promise<number> {
+    let forgotten = 0;
+    for (const one of this.discover({ capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY }).agents) {
+      if (one.owner === undefined || (one.owner !== agentId && one.agentId !== agentId)) continue;
+      if (await this.remove(one.owner, one.agentId)) forgotten += 1;
+    }
+    return forgotten;
+  }
+
   find(agentId: string): RegisteredAgent | undefined {
     this.#refresh();
     return this.#index.get(agentId);
@@ -226,6 +239,11 @@ export class AgentRegistry {
     }
     for (const agentId of before) if (!this.#hostedIds.has(agentId)) this.#index.delete(agentId);
   }
+}
+
+/** When an agent was last heard. Those of this server need not beat: it answers for them whenever somebody asks. */
+export function lastHeard({ owner, lastHeartbeat }: RegisteredAgent, now: Date): Date {
+  return owner === undefined ? now : new Date(lastHeartbeat);
 }
 
 /** Agents beat every 30 seconds; three beats missed is gone. */

@@ -19,3 +19,15 @@ test('hosts that strangers name are forgotten again: they can name as many as th
   expect(() => limits.check(again)).toThrow('Too many callbacks to this host');
   prune.mockRestore();
 });
+
+test('all ports of a host are one host to strangers, and another host is another', () => {
+  const limits = new CallbackLimits({
+    clock: new TestClock(),
+    settings: { queuedPerSender: 10, anonymousPerHost: 2 },
+  });
+  const ask = (url: string) => limits.check({ url, queued: 0, isAnonymous: true });
+  ask('https://one.example:8443/');
+  ask('https://ONE.example:9443/');
+  expect(() => ask('https://one.example/')).toThrow('Too many callbacks to this host');
+  ask('https://two.example:8443/');
+});

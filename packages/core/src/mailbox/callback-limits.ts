@@ -30,7 +30,8 @@ export class CallbackLimits {
     // A stranger names as many hosts as it likes.
     if (++this.#counted % PRUNE_EVERY === 0) this.#hosts.prune(2 * MINUTE);
     const window = { name: 'callbacks_per_minute', limit, seconds: MINUTE };
-    const { allowed, states } = this.#hosts.take(new URL(url).host, [window]);
+    // Whatever the port: a host has tens of thousands.
+    const { allowed, states } = this.#hosts.take(new URL(url).hostname, [window]);
     if (allowed) return;
     refuse(
       'rate_limited',

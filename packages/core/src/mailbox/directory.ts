@@ -47,6 +47,14 @@ export class Directory {
     return { target: found.id, from: { name: found.name ?? found.id, agentId: found.agentId ?? null } };
   }
 
+  /** Whether an `agentId` is the mailbox's own, or that of an agent of it other than this one. */
+  isTaken(agentId: string, id: string): boolean {
+    const holders = this.#addressees().filter((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
+    if (holders.length > 0) return holders.every((one) => one.id !== id);
+    const { agentId: ourId } = this.#identity;
+    return ourId !== null && sameAgentId(agentId, ourId);
+  }
+
   #isOurs({ name, agentId }: MailboxMessage['to']): boolean {
     const { name: ourName, agentId: ourId } = this.#identity;
     if (agentId !== null) return ourId !== null && sameAgentId(agentId, ourId);

@@ -10,6 +10,7 @@ import type { Reading } from '../runs/reading.ts';
 import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
+import { addressOf } from './callback-address.ts';
 
 export interface LettersOptions {
   readonly engine: Engine;
@@ -130,15 +131,15 @@ export class Letters {
   }
 
   #deliveryOf(asked: Asked, response: MailboxResponse, body: string): NewDelivery | null {
-    const { callbackUrl: url } = senderOf(asked);
-    if (url === undefined) return null;
+    const { callbackUrl } = senderOf(asked);
+    if (callbackUrl === undefined) return null;
     const { priority, expires_at: expiresAt } = asked.envelope.channel_context;
     return {
       id: `cb-${this.#options.ids.hex()}`,
       owner: asked.owner,
       requestId: asked.requestId,
       messageId: response.messageId,
-      url,
+      url: addressOf(callbackUrl),
       body,
       priority: priorityOf(priority),
       expiresAt: typeof expiresAt === 'string' ? Date.parse(expiresAt) : null,

@@ -71,6 +71,19 @@ test('a message whose answer takes its time is acknowledged, but never before it
   await engine.stop({ drainMs: 0 });
 });
 
+test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const send = (text: string, metadata: object) =>
+    mailbox.receive(message(text, { threadId: 'th_1', ...metadata }), { principal: ANN });
+  await send('first', { messageId: 'm-first' });
+  const answer = await send('a reply', { messageId: 'm-reply', replyTo: 'm-first' });
+  for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
+  await expect(send('late', { messageId: 'm-late', replyTo: 'm-first' })).rejects.toThrow('there is no m-first in it');
+  expect(await send('a reply', { messageId: 'm-reply', replyTo: 'm-first' })).toEqual(answer);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 function mailboxOn(store: Store, agent: ModuleAgentFunction = echo) {
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
   engine.addAgent(moduleAgent('echo', agent));

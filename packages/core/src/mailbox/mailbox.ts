@@ -11,6 +11,7 @@ import { Refused, refuse } from '../refused.ts';
 import type { RequestKey, RequestRow, Store, ThreadPage } from '../store/store.ts';
 import { anonymousPrefix, isAnonymous } from './anonymous.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, envelopeOf, finalOf, messageOf } from './answer.ts';
+import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
@@ -77,7 +78,7 @@ export class Mailbox {
 
   /** Takes a message in. Resolves with its answer, or with an acknowledgement when that is not there soon enough. */
   async receive(given: MailboxMessage, sender: Sender): Promise<MailboxResponse> {
-    const { clock, ids, log, directory, store } = this.#options;
+    const { clock, ids, log, directory } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
     const message = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
@@ -85,17 +86,12 @@ export class Mailbox {
     const { threadId, replyTo } = message.metadata;
     this.#checkIdentity(message, sender);
     const hasThread = threadId !== null && !isAnonymous(principal.id);
-    if (hasThread && replyTo !== null && !(await store.threads.has(principal.id, threadId, replyTo))) {
-      refuseField(
-        '/metadata/replyTo',
-        `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`,
-      );
-    }
-    if (callbackUrl !== null) await this.#checkCallback(callbackUrl, message, principal.id);
+    const key = { owner: principal.id, requestId: message.messageId ?? '' };
+    if (hasThread && replyTo !== null) await this.#checkReplyTo(replyTo, threadId, key);
+    if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
     const source = isAnonymous(principal.id) ? null : principal.id;
     const envelope = envelopeOf(message, { ...directory.find(message, principal), source });
 
-    const key = { owner: principal.id, requestId: message.messageId ?? '' };
     const call: Call = {
       principal,
       signal: this.#stopped.signal,
@@ -182,19 +178,28 @@ export class Mailbox {
     const { agentId } = from;
     if (agentId === null) return;
     if (registered !== undefined && sameAgentId(agentId, registered)) return;
-    const owner = this.#options.engine.callers
-      .list()
-      .find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
-    if (registered === undefined && (owner === undefined || owner.agent_id === principal.id)) return;
+    const { engine, directory } = this.#options;
+    const owner = engine.callers.list().find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
+    const isFree = owner === undefined || owner.agent_id === principal.id;
+    if (registered === undefined && isFree && !directory.isTaken(agentId, principal.id)) return;
     refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
   }
 
-  async #checkCallback(url: string, message: MailboxMessage, owner: string): Promise<void> {
+  async #checkReplyTo(replyTo: string, threadId: string, key: RequestKey): Promise<void> {
+    const { threads, requests } = this.#options.store;
+    if (await threads.has(key.owner, threadId, replyTo)) return;
+    // A thread forgets its oldest messages; a repeat was let in when this one was still there.
+    if ((await requests.find(key)) !== undefined) return;
+    refuseField('/metadata/replyTo', `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`);
+  }
+
+  async #checkCallback(url: string, key: RequestKey): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
+    const { owner } = key;
     // A repeat owes nothing new.
-    if ((await store.requests.find({ owner, requestId: message.messageId ?? '' })) !== undefined) return;
+    if ((await store.requests.find(key)) !== undefined) return;
     callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: isAnonymous(owner) });
-    if (await store.outbox.isDisabled(owner, url)) {
+    if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }
     const refused = await gate.check(url);

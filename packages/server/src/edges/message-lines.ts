@@ -1,4 +1,14 @@
-import { type Clock, type Conversation, type Messages, type Said, unreadable, type WireSink } from '@dragoman/core';
+import {
+  type Clock,
+  type ConnectionPlace,
+  ConnectionPlaces,
+  type Conversation,
+  type Messages,
+  NO_PLACE,
+  type Said,
+  unreadable,
+  type WireSink,
+} from '@dragoman/core';
 import { type Failure, failure, type Outcome } from '@dragoman/protocols';
 import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 import { problemAnswer } from '../problem.ts';
@@ -13,29 +23,43 @@ export interface MessageDoor {
   readonly identifyMs: number;
 }
 
+export interface MessageLinesOptions extends MessageDoor {
+  /** Connections of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  readonly maxPerCaller?: number | undefined;
+}
+
 /** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is known by what it signs. */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
   readonly #clock: Clock;
   readonly #identifyMs: number;
+  readonly #places: ConnectionPlaces;
   readonly #peers = new Set<LinePeer>();
   #isStopping = false;
 
-  constructor({ messages, clock, identifyMs }: MessageDoor) {
+  constructor({ messages, clock, identifyMs, maxPerCaller }: MessageLinesOptions) {
     this.#messages = messages;
     this.#clock = clock;
     this.#identifyMs = identifyMs;
+    this.#places = new ConnectionPlaces({ maxConnections: MOST_PEERS, maxPerCaller });
   }
 
   connect(sink: WireSink, _entrance?: unknown, address = ''): LineConnection | undefined {
-    if (this.#isStopping || this.#peers.size >= MOST_PEERS) return undefined;
+    const group = addressGroup(address);
+    const isFull = this.#isStopping || this.#peers.size >= MOST_PEERS;
+    const place = isFull ? undefined : this.#places.take(undefined, group);
+    if (place === undefined) {
+      sink.send(problemText(failure('busy', { retry_after: 1 }, NO_PLACE)));
+      return undefined;
+    }
     // Places are few, and silence costs a stranger nothing.
     const cancel = this.#clock.after(this.#identifyMs, () => peer.leaveUnlessProven());
     const onOver = () => {
       cancel();
+      place.giveBack();
       this.#peers.delete(peer);
     };
-    const peer = new LinePeer({ messages: this.#messages, sink, address, onOver });
+    const peer = new LinePeer({ messages: this.#messages, sink, address: group, place, onOver });
     this.#peers.add(peer);
     return peer;
   }
@@ -61,8 +85,12 @@ class LinePeer implements LineConnection {
   #unanswered = 0;
   #isOver = false;
 
-  constructor({ messages, sink, address, onOver }: LinePeerParts) {
-    this.#conversation = messages.converse({ address: addressGroup(address), signal: this.#gone.signal });
+  constructor({ messages, sink, address, place, onOver }: LinePeerParts) {
+    this.#conversation = messages.converse({
+      address,
+      seat: (principal) => place.belongsTo(principal),
+      signal: this.#gone.signal,
+    });
     this.#sink = sink;
     this.#onOver = onOver;
   }
@@ -122,7 +150,9 @@ class LinePeer implements LineConnection {
 interface LinePeerParts {
   readonly messages: Messages;
   readonly sink: WireSink;
+  /** As far as one caller can hardly leave it. */
   readonly address: string;
+  readonly place: ConnectionPlace;
   readonly onOver: () => void;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
 import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
+import { idempotencyKeyOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
@@ -28,9 +29,12 @@ export function messageRoutes(messages: Messages): Route[] {
       },
       handle: async (request: InboundRequest) => {
         const { principal } = request;
+        const idempotencyKey = idempotencyKeyOf(request);
+        if (typeof idempotencyKey === 'object') return idempotencyKey;
         const conversation = messages.converse({
           principal,
           counted: principal !== undefined,
+          idempotencyKey,
           address: addressGroup(request.address),
           get signal() {
             return request.signal;

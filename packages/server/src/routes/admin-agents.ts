@@ -17,6 +17,8 @@ export interface AdminContext {
   readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
   /** What an agent's callbacks are signed with, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
+  /** What agents have registered. */
+  readonly registrations: { forget(agentId: string): Promise<number> };
 }
 
 interface CallbackSecrets {
@@ -64,7 +66,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents/:agent_id',
       access: 'admin',
       counts: false,
-      summary: 'Remove an agent; its keys end with it.',
+      summary: 'Remove an agent; its keys end with it, and what it has registered is taken out.',
       handle: ({ params }) => removeAgent(params['agent_id'] ?? '', context),
     },
     {
@@ -120,10 +122,12 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   return { status: 201, json: { ...(definition as JsonObject), ...shownOnce } };
 }
 
-async function removeAgent(agentId: string, { engine, callbackSecrets }: AdminContext): Promise<Answer | Failure> {
+async function removeAgent(agentId: string, context: AdminContext): Promise<Answer | Failure> {
+  const { engine, callbackSecrets, registrations } = context;
   const wasCaller = await engine.callers.remove(agentId);
+  const registered = await registrations.forget(agentId);
   const wasTarget = await engine.router.remove(agentId);
-  if (!wasCaller && !wasTarget) return noAgent();
+  if (!wasCaller && !wasTarget && registered === 0) return noAgent();
   for (const key of await engine.keys.list()) {
     if (key.agentId === agentId && key.revokedAt === null) await engine.keys.revoke(key.keyId);
   }

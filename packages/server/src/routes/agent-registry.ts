@@ -2,6 +2,7 @@ import {
   type AgentRegistry,
   type Clock,
   decodeRegistration,
+  lastHeard,
   type RegisteredAgent,
   Registration,
   unreadable,
@@ -19,7 +20,8 @@ export interface AgentRegistryContext {
 
 /** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
 export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
-  const { registry } = context;
+  const { registry, clock } = context;
+  const told = (agent: RegisteredAgent) => agentJson(agent, clock.now());
   return [
     {
       method: 'POST',
@@ -36,7 +38,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Healthy agents by ?capability=, part of the ?name= and ?limit= (10).',
-      handle: ({ query }) => discover(query, registry),
+      handle: ({ query }) => discover(query, context),
     },
     {
       method: 'GET',
@@ -47,7 +49,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       handle: ({ query }) => {
         const status = query.get('include_unhealthy') === 'true' ? 'all' : 'healthy';
         const { agents, total } = registry.discover({ capabilities: [], status, limit: MOST_LISTED });
-        return { status: 200, json: { agents: agents.map(agentJson), count: agents.length, total } };
+        return { status: 200, json: { agents: agents.map(told), count: agents.length, total } };
       },
     },
     {
@@ -58,7 +60,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       summary: 'One agent.',
       handle: ({ params }) => {
         const agent = registry.find(params['agent_id'] ?? '');
-        return agent === undefined ? NO_AGENT : { status: 200, json: agentJson(agent) };
+        return agent === undefined ? NO_AGENT : { status: 200, json: told(agent) };
       },
     },
     {
@@ -140,7 +142,7 @@ async function register(request: InboundRequest, { registry, clock }: AgentRegis
   };
 }
 
-function discover(query: URLSearchParams, registry: AgentRegistry): Answer | Failure {
+function discover(query: URLSearchParams, { registry, clock }: AgentRegistryContext): Answer | Failure {
   const limit = integerIn(query, 'limit', { from: 1, to: 100, otherwise: 10 });
   if (isFailure(limit)) return limit;
   const capability = query.get('capability');
@@ -157,7 +159,7 @@ function discover(query: URLSearchParams, registry: AgentRegistry): Answer | Fai
   return {
     status: 200,
     json: {
-      agents: found.map(agentJson),
+      agents: found.map((agent) => agentJson(agent, clock.now())),
       count: found.length,
       total_registered: registry.stats().total,
       query: { capability, name, limit: limit.value },
@@ -170,12 +172,13 @@ function named(agents: readonly RegisteredAgent[], part: string): RegisteredAgen
   return agents.filter(({ name }) => name.toLowerCase().includes(wanted));
 }
 
-function agentJson({ card, endpoint, owner, registeredAt, lastHeartbeat, isHealthy }: RegisteredAgent): JsonObject {
+function agentJson(agent: RegisteredAgent, now: Date): JsonObject {
+  const { card, endpoint, owner, registeredAt, isHealthy } = agent;
   return {
     agent_card: card as JsonObject,
     endpoint,
     registered_at: new Date(registeredAt).toISOString(),
-    last_heartbeat: new Date(lastHeartbeat).toISOString(),
+    last_heartbeat: lastHeard(agent, now).toISOString(),
     health_status: isHealthy ? 'healthy' : 'unhealthy',
     source: owner === undefined ? 'configured' : 'self_declared',
   };

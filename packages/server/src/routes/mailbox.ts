@@ -67,7 +67,8 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       path: '/a2a/messages/:message_id',
       access: 'open',
       owned: true,
-      counts: false,
+      counts: true,
+      count: (call) => limits.countRead(call),
       summary: 'The answer to a message sent before, or its acknowledgement while there is none.',
       wordFailure,
       handle: async ({ params, principal, address }) => {

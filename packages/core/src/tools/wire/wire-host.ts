@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, oneLineJson } from '@dragoman/protocols';
 import { newError } from '@dragoman/protocols/a2e-wire';
+import { type ConnectionPlace, ConnectionPlaces, OWN_PLACE } from '../../limits/connection-places.ts';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
@@ -8,7 +9,6 @@ import type { WirePlugin } from './plugin.ts';
 import { PluginTable } from './plugin-table.ts';
 import { WireConnection } from './wire-connection.ts';
 import { DEFAULT_WIRE_LIMITS, type WireLimits } from './wire-limits.ts';
-import { OWN_PLACE, type WirePlace, WirePlaces } from './wire-places.ts';
 
 export interface WireHostOptions {
   readonly plugins: readonly WirePlugin[];
@@ -45,7 +45,7 @@ export class WireHost implements AsyncDisposable {
   readonly #options: WireHostOptions;
   readonly #plugins: PluginTable;
   readonly #limits: WireLimits;
-  readonly #places: WirePlaces;
+  readonly #places: ConnectionPlaces;
   readonly #startedAt: Date;
   readonly #connections = new Set<WireConnection>();
   #isStopping = false;
@@ -55,7 +55,7 @@ export class WireHost implements AsyncDisposable {
     this.#options = options;
     this.#plugins = new PluginTable(options.plugins);
     this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
-    this.#places = new WirePlaces(this.#limits);
+    this.#places = new ConnectionPlaces(this.#limits);
     this.#startedAt = options.clock.now();
   }
 
@@ -163,7 +163,7 @@ export class WireHost implements AsyncDisposable {
     await this.stop({ drainMs: 0 });
   }
 
-  #placeFor({ principal, isLocal = false }: Entrance, address: string): WirePlace | undefined {
+  #placeFor({ principal, isLocal = false }: Entrance, address: string): ConnectionPlace | undefined {
     if (this.#isStopping || this.#connections.size >= this.#limits.maxConnections) return undefined;
     const { groupOf = (one) => one } = this.#options;
     return isLocal ? OWN_PLACE : this.#places.take(principal, groupOf(address));

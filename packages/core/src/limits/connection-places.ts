@@ -1,8 +1,14 @@
-import type { Principal } from '../../principal.ts';
-import type { WireLimits } from './wire-limits.ts';
+import type { Principal } from '../principal.ts';
+
+export interface ConnectionPlacesOptions {
+  /** Of all together. */
+  readonly maxConnections: number;
+  /** Of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  readonly maxPerCaller?: number | undefined;
+}
 
 /** What one connection has of the places of all. */
-export interface WirePlace {
+export interface ConnectionPlace {
   /** Counts it as this caller's from now on; false when the caller has as many as one may have. */
   belongsTo(principal: Principal): boolean;
   /** Once, when the connection is over. */
@@ -13,18 +19,18 @@ export interface WirePlace {
  * Who has how many connections: a caller, or all peers of an address as long as nobody knows who they are. Neither may have more
  * than its share, so that one does not take every place there is.
  */
-export class WirePlaces {
+export class ConnectionPlaces {
   readonly #share: number;
   /** Only those who have some: there is no end of addresses. */
   readonly #taken = new Map<string, number>();
 
-  constructor({ maxConnections, maxPerCaller }: WireLimits) {
+  constructor({ maxConnections, maxPerCaller = maxConnections }: ConnectionPlacesOptions) {
     // A key and an address of the same peer are two shares, and still leave half of all to others.
     this.#share = Math.min(maxPerCaller, Math.ceil(maxConnections / 4));
   }
 
   /** For a caller the transport has proven, or else for a stranger from an address. `undefined` when their share is taken. */
-  take(principal: Principal | undefined, address: string): WirePlace | undefined {
+  take(principal: Principal | undefined, address: string): ConnectionPlace | undefined {
     let holder = principal === undefined ? `address ${address}` : callerOf(principal);
     if (!this.#add(holder)) return undefined;
     return {
@@ -55,7 +61,7 @@ export class WirePlaces {
 }
 
 /** Whoever started the process may have as many as there are. */
-export const OWN_PLACE: WirePlace = { belongsTo: () => true, giveBack: () => {} };
+export const OWN_PLACE: ConnectionPlace = { belongsTo: () => true, giveBack: () => {} };
 
 /** An agent may be named like an address. */
 function callerOf({ id }: Principal): string {
