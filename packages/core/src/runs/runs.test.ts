@@ -173,6 +173,37 @@ describe('a repeat', () => {
   });
 });
 
+describe('a request that has expired', () => {
+  const expiring = (agent: ModuleAgentFunction) => {
+    const made = setUp(agent);
+    const open = (requestId: string) => {
+      const expiresAt = new TestClock().now().getTime() + 1_000;
+      const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt };
+      return all(made.runs.open(ask(requestId), made.call(), admission, made.handler));
+    };
+    return { ...made, open };
+  };
+
+  test('is refused before it is recorded, and takes no place', async () => {
+    const { open, clock, store, slots } = expiring(async function* () {
+      return {};
+    });
+    clock.pass(1_000);
+    expect(await open('late').catch(failureOf)).toMatchObject({ code: 'expired' });
+    expect(await store.requests.find({ owner: 'ada', requestId: 'late' })).toBeUndefined();
+    expect(Array.from({ length: 8 }, () => slots.tryTake('agent'))).not.toContain(undefined);
+  });
+
+  test('and was answered in time gets that answer again', async () => {
+    const { open, clock } = expiring(async function* () {
+      return { content: 'in time' };
+    });
+    const first = await open('r1');
+    clock.pass(5_000);
+    expect(await open('r1')).toEqual(first);
+  });
+});
+
 describe('an agent that misbehaves hurts only its own answer', () => {
   const cases: Record<string, { agent: ModuleAgentFunction; code: string }> = {
     'throws before the first frame': {

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, failure, InFlight, withoutSecrets } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  type Failure,
+  failure,
+  InFlight,
+  withoutSecrets,
+} from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
@@ -91,7 +98,8 @@ export class Runs {
     let early: LiveRun | undefined;
     this.#accepting += 1;
     try {
-      if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row);
+      if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+      else if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
       if (slot !== undefined && this.#mayStartEarly(row, call)) {
         early = this.#begin(row, envelope, call, answer, slot, false);
       }
@@ -121,10 +129,13 @@ export class Runs {
     }
   }
 
-  /** Never after it was accepted: one that is there already gets its answer, however many wait. */
-  async #refuseUnlessKnown(row: RequestRow): Promise<void> {
-    if ((await this.#store.requests.find(row)) !== undefined) return;
-    refuse('busy', { retry_after: 1 }, `Too many requests wait for the agent ${row.agentId}.`);
+  /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */
+  async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
+    if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
+  }
+
+  #isExpired({ expiresAt }: RequestRow): boolean {
+    return expiresAt !== null && expiresAt <= this.#clock.now().getTime();
   }
 
   /**
@@ -287,7 +298,7 @@ export class Runs {
     try {
       if (slot === undefined) {
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
-        if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
+        if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       frames = answer(envelope, call)[Symbol.asyncIterator]();
@@ -327,6 +338,10 @@ export class Runs {
   #maker(envelope: E2AEnvelope, from: number): FrameMaker {
     return new FrameMaker({ envelope, clock: this.#clock, ids: this.#ids, from });
   }
+}
+
+function tooMany(agentId: string): Failure {
+  return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
 }
 
 interface RunsOptions {

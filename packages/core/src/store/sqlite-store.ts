@@ -129,6 +129,7 @@ export class SqliteStore implements Store {
     start: (key) => this.#ask('start', key),
     append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
+    earlier: ({ owner, requestId, idempotencyKey }) => this.#ask('earlier', { owner, requestId, idempotencyKey }),
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
