@@ -126,6 +126,15 @@ export class MemoryStore implements Store {
         }));
         return { rows, total: turns.length };
       }),
+    purge: (before) =>
+      this.#perform(() => {
+        const requests = [...this.#requests.values()];
+        const old = [...this.#sessions].filter(
+          ([, session]) => session.updatedAt < before && !requests.some(({ row }) => isIn(row, session)),
+        );
+        for (const [name] of old) this.#sessions.delete(name);
+        return old.length;
+      }),
   };
 
   readonly keys: KeyStore = {

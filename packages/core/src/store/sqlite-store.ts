@@ -145,6 +145,7 @@ export class SqliteStore implements Store {
     },
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
+    purge: (before) => inWindows((from) => this.#ask('purgeSessions', before, from)),
   };
 
   readonly keys: KeyStore = {

@@ -176,6 +176,8 @@ export interface SessionStore {
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /** Newest first. */
   turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
+  /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
+  purge(before: number): Promise<number>;
 }
 
 /** An API key. Only its hash is stored. */
