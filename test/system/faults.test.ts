@@ -92,6 +92,28 @@ describe('stopping', () => {
       expect(final).toMatchObject({ is_final: true, body: { code: 'E2A.INTERRUPTED' } });
     }
   });
+
+  test('tells everybody who reads along how their answers ended, by every door', async () => {
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
+    const asked = (request_id: string) => ({
+      request_id,
+      method: 'chat.send',
+      agent_ref: { id: 'slow' },
+      is_stream: true,
+      params: { content: 'word '.repeat(5_000).trim(), pause_ms: 10 },
+    });
+    const socket = await SocketClient.open(system.url, KEY);
+    const readers = [allFrames(await send(asked('read-by-http'))), socket.ask(asked('read-by-socket'))];
+    await delay(200);
+    system.signal('SIGTERM');
+    for (const frames of await Promise.all(readers)) {
+      expect(JSON.parse(frames.at(-1) ?? '{}')).toMatchObject({ is_final: true, body: { code: 'E2A.INTERRUPTED' } });
+    }
+    expect(await socket.closed).toBe(1001);
+    expect(await system.exited).toEqual({ code: 0, signal: null });
+    await system.start();
+  });
 });
 
 function isListening(): Promise<boolean> {
