@@ -14,6 +14,7 @@ const system = await System.start({
     agents: {
       echo: { driver: 'module', module: agentModule('echo') },
       slow: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
+      single: { driver: 'module', module: agentModule('load'), max_parallel: 1 },
     },
   },
 });
@@ -113,6 +114,31 @@ describe('stopping', () => {
     expect(await socket.closed).toBe(1001);
     expect(await system.exited).toEqual({ code: 0, signal: null });
     await system.start();
+  });
+
+  test('leaves what waits for its turn to the next start: nobody hears of an end, and it is answered then', async () => {
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
+    const params = { content: 'word '.repeat(5_000).trim(), pause_ms: 10 };
+    const busy = { method: 'chat.send', agent_ref: { id: 'single' } };
+    const first = send({ ...busy, request_id: 'at-work', is_stream: true, params });
+    await first;
+    const waits = { ...busy, params: { content: 'at last' } };
+    const socket = await SocketClient.open(system.url, KEY);
+    const overHttp = send({ ...waits, request_id: 'waits-by-http' });
+    const overSocket = socket.ask({ ...waits, request_id: 'waits-by-socket' }).catch(String);
+    await delay(200);
+    system.signal('SIGTERM');
+    const refused = await overHttp;
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(await overSocket).toBe('Error: the connection closed before the answer was whole');
+    expect(await system.exited).toEqual({ code: 0, signal: null });
+
+    await system.start();
+    for (const id of ['waits-by-http', 'waits-by-socket']) {
+      const frames = await allFrames(await read(id, 'application/x-ndjson'));
+      expect(frames.map((text) => JSON.parse(text).body)).toEqual([{ result: { echoed: 'at last' } }]);
+    }
   });
 });
 

@@ -293,6 +293,30 @@ describe('after a restart', () => {
   });
 });
 
+test('what waits for its turn when the patience of a stop is over is answered after the next start', async () => {
+  const asked: unknown[] = [];
+  const agent: ModuleAgentFunction = async function* ({ params }) {
+    asked.push(params['content']);
+    if (params['content'] === 'for ever') await new Promise(() => {});
+    return {};
+  };
+  const { runs, store, slots, open } = setUp(agent, { maxParallel: 1 });
+  const running = all(open(ask('running', 'for ever')));
+  const waiting = all(open(ask('waiting'))).catch(failureOf);
+  await expect.poll(() => slots.waiting).toBe(1);
+  await runs.drain(AbortSignal.abort());
+  expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
+  expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
+  expect(await store.requests.unfinished()).toMatchObject([{ requestId: 'waiting', state: 'accepted' }]);
+  expect(asked).toEqual(['for ever']);
+
+  const next = setUp(agent, { store });
+  await next.runs.recover(() => next.call(), next.handler);
+  const frames = await all(next.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
+  inOrder(frames);
+  expect(frames.at(-1)).toMatchObject({ status: 'succeeded' });
+});
+
 test('a secret in the envelope is not in the store', async () => {
   const { open, store } = setUp(async function* () {
     return {};

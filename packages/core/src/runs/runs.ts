@@ -240,13 +240,13 @@ export class Runs {
     return live.done;
   }
 
-  /** Waits until nothing runs, or ends what still does when the signal aborts. */
+  /** Waits until nothing runs. When the signal aborts it ends what still does; what waits for its turn is left to the next start. */
   async drain(signal: AbortSignal): Promise<void> {
     this.#stopping = 'draining';
     const interrupt = () => {
       this.#stopping = 'interrupting';
       this.#interrupted.abort();
-      for (const live of this.#live.values()) live.end(new Refused(failure('interrupted')));
+      for (const live of this.#live.values()) this.#interrupt(live);
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -281,8 +281,13 @@ export class Runs {
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
-    if (this.#stopping === 'interrupting') live.end(new Refused(failure('interrupted')));
+    if (this.#stopping === 'interrupting') this.#interrupt(live);
     return live;
+  }
+
+  #interrupt(live: LiveRun): void {
+    if (live.isWaiting) this.#abandon(live, new Refused(LEFT));
+    else live.end(new Refused(failure('interrupted')));
   }
 
   async #work(
@@ -297,7 +302,10 @@ export class Runs {
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (slot === undefined) {
+        live.isWaiting = true;
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
+        live.isWaiting = false;
+        if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
@@ -353,6 +361,13 @@ interface RunsOptions {
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
 }
+
+/** To who reads what is left to the next start. It is recorded, so this is no end of it. */
+const LEFT = failure(
+  'busy',
+  { retry_after: 5 },
+  'The server is stopping. The request is recorded: come back for its answer.',
+);
 
 /** What the ends of interrupted requests may take before the server takes new ones. */
 const LONGEST_RECOVERY_MS = 2_000;
