@@ -26,9 +26,9 @@ let number = 0;
 /** An agent that sends workflows. */
 export class WorkflowCaller {
   readonly key: string;
-  readonly #system: System;
+  readonly #system: Pick<System, 'url'>;
 
-  constructor(system: System, key: string) {
+  constructor(system: Pick<System, 'url'>, key: string) {
     this.#system = system;
     this.key = key;
   }

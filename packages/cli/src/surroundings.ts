@@ -9,6 +9,8 @@ export interface Surroundings {
   readonly now: () => Date;
   /** Tells of every Ctrl-C and every request to end, until the returned function is called. */
   readonly onSignal: (listener: () => void) => () => void;
+  /** Tells of every SIGHUP, which otherwise ends the process, until the returned function is called. */
+  readonly onHangUp: (listener: () => void) => () => void;
   /** Ends the process at once, with whatever is open. */
   readonly exit: (code: number) => void;
 }
@@ -24,6 +26,10 @@ export function processSurroundings(): Surroundings {
       return () => {
         for (const signal of SIGNALS) process.off(signal, listener);
       };
+    },
+    onHangUp: (listener) => {
+      process.on('SIGHUP', listener);
+      return () => process.off('SIGHUP', listener);
     },
     exit: (code) => process.exit(code),
   };

@@ -16,6 +16,7 @@ export class FakeSurroundings implements Surroundings {
   readonly exits: number[] = [];
   readonly #now: Date;
   readonly #listeners = new Set<() => void>();
+  readonly #hangUpListeners = new Set<() => void>();
   /** What stands on stdout and on stderr. */
   out = '';
   notes = '';
@@ -45,6 +46,11 @@ export class FakeSurroundings implements Surroundings {
     return () => this.#listeners.delete(listener);
   };
 
+  readonly onHangUp = (listener: () => void): (() => void) => {
+    this.#hangUpListeners.add(listener);
+    return () => this.#hangUpListeners.delete(listener);
+  };
+
   readonly exit = (code: number): void => {
     this.exits.push(code);
   };
@@ -54,7 +60,12 @@ export class FakeSurroundings implements Surroundings {
     for (const listener of this.#listeners) listener();
   }
 
+  /** As if somebody sent SIGHUP, or closed the terminal. */
+  hangUp(): void {
+    for (const listener of this.#hangUpListeners) listener();
+  }
+
   get isListening(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners.size + this.#hangUpListeners.size > 0;
   }
 }

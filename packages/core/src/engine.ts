@@ -59,6 +59,8 @@ export class Engine {
   readonly #strangerOf: (owner: string) => Principal | undefined;
   readonly #parallel = new Map<string, number>();
   readonly #idempotent = new Set<string>();
+  /** Agents that were replaced and have not ended. */
+  readonly #retiring = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
   #stopping: Promise<void> | undefined;
 
@@ -106,12 +108,19 @@ export class Engine {
     return readingOf(this.handle(envelope, call));
   }
 
-  /** Puts an agent in place; from now on envelopes that name it reach it. */
+  /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
   addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
     this.#parallel.set(agent.id, maxParallel);
     if (isIdempotent) this.#idempotent.add(agent.id);
     else this.#idempotent.delete(agent.id);
-    this.router.add(agent);
+    const before = this.router.add(agent);
+    if (before !== undefined) this.#retire(before);
+  }
+
+  /** Puts an agent out of reach. It may finish what it is answering. */
+  retireAgent(id: string): void {
+    const agent = this.router.take(id);
+    if (agent !== undefined) this.#retire(agent);
   }
 
   /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
@@ -137,11 +146,21 @@ export class Engine {
     await this.runs.drain(over.signal);
     drained.abort();
     this.#stopped.abort();
+    await Promise.all(this.#retiring);
     try {
       await this.limiter.save(this.#store.counters);
     } finally {
       await this.router[Symbol.asyncDispose]();
     }
+  }
+
+  #retire(agent: Agent): void {
+    const ended = this.runs
+      .settled(agent.id)
+      .then(() => agent[Symbol.asyncDispose]())
+      .catch((error) => this.#log.warn({ agent: agent.id, error: String(error) }, 'an agent did not end well'))
+      .finally(() => this.#retiring.delete(ended));
+    this.#retiring.add(ended);
   }
 
   #callFor(row: RequestRow): Call | undefined {

@@ -19,7 +19,7 @@ export { type Driver, type DriverContext, openAgent } from './agents/open-agent.
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
-export { Apis, type ApisOptions, decodeApi } from './apis/apis.ts';
+export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
@@ -68,6 +68,7 @@ export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
+export { modifiedAt } from './load-module.ts';
 export { type LongText, lengthOf, slicesOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';

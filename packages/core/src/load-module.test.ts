@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -34,4 +34,20 @@ test('so is one that cannot be loaded, with the reason', async () => {
     message: expect.stringMatching(/^tools: .*throwing\.mjs, line 2: boom$/),
   });
   await expect(loadModule('tools', file('lost.mjs', "import 'no-such-package';\n"))).rejects.toThrow('no-such-package');
+});
+
+test('a file that was changed is read again, also one that was broken', async () => {
+  const path = file('edited.mjs', 'export const one = 1;\n');
+  const write = (text: string, seconds: number) => {
+    writeFileSync(path, text);
+    utimesSync(path, seconds, seconds);
+  };
+  const one = async () => (await loadModule('agent shop', path))['one'];
+  expect(await one()).toBe(1);
+  write('export const one = 2;\n', 1000);
+  expect([await one(), await one()]).toEqual([2, 2]);
+  write("const x = 1;\nthrow new Error('boom');\n", 2000);
+  await expect(one()).rejects.toThrow(`agent shop: ${path}, line 2: boom`);
+  write('export const one = 3;\n', 3000);
+  expect(await one()).toBe(3);
 });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 /** A file of the operator's that is not there, or that Node cannot load. */
@@ -16,19 +16,30 @@ export class ModuleFault extends Error {
 /**
  * What a JavaScript or TypeScript file of the operator's exports. What is wrong with it is told by the name of what wants it,
  * and the line where Node knows it: of a syntax error it does not say it here.
+ *
+ * A file that was changed since is read again; what it imports is not.
  */
 export async function loadModule(what: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   requireRunnable(what, path);
-  if (!existsSync(path)) throw new ModuleFault('module_missing', path, `${what}: there is no file ${path}`);
+  const modified = modifiedAt(path);
+  if (modified === undefined) throw new ModuleFault('module_missing', path, `${what}: there is no file ${path}`);
+  const first = firstLoads.get(path) ?? modified;
+  firstLoads.set(path, first);
   const { href } = pathToFileURL(path);
   try {
-    return await import(href);
+    // Node keeps what it has read, broken files too, by their whole address.
+    return await import(modified === first ? href : `${href}?modified=${modified}`);
   } catch (error) {
     const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
-    const line = stack.split(`${path}:`)[1]?.match(/^\d+/)?.[0];
+    const line = stack.split(path)[1]?.match(/^(?:\?modified=[\d.]+)?:(\d+)/)?.[1];
     const place = line === undefined ? path : `${path}, line ${line}`;
     throw new ModuleFault('module_broken', path, `${what}: ${place}: ${message}`, { cause: error });
   }
+}
+
+/** When a file was last changed; `undefined` when there is none. */
+export function modifiedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function requireRunnable(what: string, path: string): void {
@@ -41,3 +52,6 @@ function requireRunnable(what: string, path: string): void {
 function canRunTypeScript(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript);
 }
+
+/** Beside Node's own list of what it has read, which is one for the process too: when each file had been changed at its first load. */
+const firstLoads = new Map<string, number>();

@@ -19,16 +19,25 @@ export class Router {
     this.defaultAgent = defaultAgent;
   }
 
-  /** Puts an agent in place of the one of its id. */
-  add(agent: Agent): void {
+  /** Puts an agent in place of the one of its id, and hands that one back: it may still be answering. */
+  add(agent: Agent): Agent | undefined {
+    const before = this.#agents.get(agent.id)?.agent;
     this.#agents.set(agent.id, { agent, handler: answering(agent, { clock: this.#clock, ids: this.#ids }) });
+    return before;
   }
 
-  async remove(id: string): Promise<boolean> {
+  /** Puts an agent out of reach, and hands it back: it may still be answering. */
+  take(id: string): Agent | undefined {
     const found = this.#agents.get(id);
     this.#agents.delete(id);
-    await found?.agent[Symbol.asyncDispose]();
-    return found !== undefined;
+    return found?.agent;
+  }
+
+  /** Ends an agent with whatever it is answering. */
+  async remove(id: string): Promise<boolean> {
+    const agent = this.take(id);
+    await agent?.[Symbol.asyncDispose]();
+    return agent !== undefined;
   }
 
   has(id: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answeringAgents } from './answering-agents.ts';
+import { AnsweringAgents } from './answering-agents.ts';
 
 test('agents of the configuration and of the administration are told once each, as they answer', () => {
   const module = { driver: 'module' as const, module: './a.mjs' };
@@ -9,10 +9,18 @@ test('agents of the configuration and of the administration are told once each, 
     { agent_id: 'desk', permissions: {}, ...module, name: 'Desk as it answers now' },
     { agent_id: 'added', permissions: {}, ...module },
   ];
-  const found = answeringAgents({ agents }, { callers: { list: () => administered } });
-  expect(found.map(({ id, name }) => [id, name])).toEqual([
+  const answering = new AnsweringAgents(agents, { list: () => administered, changes: 3 });
+  expect(answering.list().map(({ id, name }) => [id, name])).toEqual([
     ['echo', 'Echo'],
     ['desk', 'Desk as it answers now'],
     ['added', undefined],
   ]);
+});
+
+test('a changed configuration is another version, with its own agents', () => {
+  const answering = new AnsweringAgents({ echo: { driver: 'module' } }, { list: () => [], changes: 3 });
+  const { version } = answering;
+  answering.configure({ desk: { driver: 'module' } });
+  expect(answering.version).toBeGreaterThan(version);
+  expect(answering.list().map(({ id }) => id)).toEqual(['desk']);
 });

@@ -1,20 +1,51 @@
 import type { AgentDefinition, DriverDefinition } from '@dragoman/core';
-import type { Config } from './config-schema.ts';
 
 /** An agent that answers, with what is told of it. */
 export interface AnsweringAgent extends Partial<DriverDefinition> {
   readonly id: string;
 }
 
+/** Agents with a driver, by id, as a configuration has them. */
+export type ConfiguredAgents = Readonly<Record<string, DriverDefinition>>;
+
 /** Every agent with a driver, those of the configuration first. Where the administration has one of the same name, that answers. */
-export function answeringAgents(
-  { agents = {} }: Pick<Config, 'agents'>,
-  { callers }: { readonly callers: { list(): readonly AgentDefinition[] } },
-): readonly AnsweringAgent[] {
-  const byId = new Map<string, AnsweringAgent>();
-  for (const [id, agent] of Object.entries(agents)) byId.set(id, { ...agent, id });
-  for (const { driver, ...agent } of callers.list()) {
-    if (driver !== undefined) byId.set(agent.agent_id, { ...agent, driver, id: agent.agent_id });
+export class AnsweringAgents {
+  readonly #callers: Callers;
+  #configured: ConfiguredAgents;
+  #changes = 0;
+
+  constructor(configured: ConfiguredAgents, callers: Callers) {
+    this.#configured = configured;
+    this.#callers = callers;
   }
-  return [...byId.values()];
+
+  get configured(): ConfiguredAgents {
+    return this.#configured;
+  }
+
+  /** Puts these in place of those the configuration had. */
+  configure(configured: ConfiguredAgents): void {
+    this.#configured = configured;
+    this.#changes += 1;
+  }
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.#callers.changes + this.#changes;
+  }
+
+  list(): readonly AnsweringAgent[] {
+    const byId = new Map<string, AnsweringAgent>();
+    for (const [id, agent] of Object.entries(this.#configured)) byId.set(id, { ...agent, id });
+    for (const { driver, ...agent } of this.#callers.list()) {
+      if (driver !== undefined) byId.set(agent.agent_id, { ...agent, driver, id: agent.agent_id });
+    }
+    return [...byId.values()];
+  }
+}
+
+interface Callers {
+  list(): readonly AgentDefinition[];
+  /** Grows with every change. */
+  readonly changes: number;
 }

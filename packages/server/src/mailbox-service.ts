@@ -7,7 +7,7 @@ import {
   type Signatures,
   SigningKeys,
 } from '@dragoman/core';
-import { answeringAgents } from './answering-agents.ts';
+import type { AnsweringAgents } from './answering-agents.ts';
 import { mailboxSettings, mailboxTerms, outboxSettings, strangerOf } from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
@@ -18,6 +18,7 @@ import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
 export interface MailboxServiceOptions extends ServiceOptions {
+  readonly agents: AnsweringAgents;
   readonly signatures: Signatures;
   /** What else its card tells of. */
   readonly extensions: () => readonly CardExtension[];
@@ -35,10 +36,10 @@ export interface MailboxService {
 
 /** Puts the mailbox together as configured. */
 export function openMailbox(options: MailboxServiceOptions): MailboxService {
-  const { config, folder, engine, store, gate, signatures, clock, ids, log } = options;
+  const { config, folder, engine, agents, store, gate, signatures, clock, ids, log } = options;
   const mailboxConfig = config.mailbox ?? {};
   const { callbacks = {} } = mailboxConfig;
-  const addressees = () => answeringAgents(config, engine);
+  const addressees = () => agents.list();
   const keys = new SigningKeys({
     store: store.outbox,
     signatures,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import {
   AgentRegistry,
   type Clock,
-  type Engine,
   type HostedAgent,
   keyIn,
   type Log,
@@ -24,8 +23,7 @@ import {
   PROTOCOL_VERSIONS,
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
-import { type AnsweringAgent, answeringAgents } from './answering-agents.ts';
-import type { Config } from './config-schema.ts';
+import type { AnsweringAgent, AnsweringAgents } from './answering-agents.ts';
 import { identifyMs } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
@@ -38,6 +36,7 @@ import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
 export interface MessagesServiceOptions extends ServiceOptions {
+  readonly agents: AnsweringAgents;
   readonly signatures: Signatures;
   readonly strangers: Strangers;
 }
@@ -59,7 +58,7 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, store, gate, signatures, strangers, clock, ids, log } = options;
+  const { config, folder, engine, agents, store, gate, signatures, strangers, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -69,12 +68,13 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   let ownUrl = settings.url ?? '';
   let url: string | undefined;
   const relayed = new Set<string>();
+  const { tools_agent: toolsId } = settings;
   const registry = new AgentRegistry({
     store: store.registrations,
     clock,
     hosted: {
-      agents: () => hostedAgents(config, engine, { endpoint: `${ownUrl}/a2a/messages`, published }),
-      version: () => engine.callers.changes,
+      agents: () => hostedAgents(agents, { toolsId, endpoint: `${ownUrl}/a2a/messages`, published }),
+      version: () => agents.version,
     },
     isTaken: (agentId, owner) =>
       agentId === serverId || (agentId !== owner && engine.callers.find(agentId) !== undefined),
@@ -92,7 +92,6 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     relayed.add(agent.agentId);
     engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, gate, clock, ids }));
   };
-  const { tools_agent: toolsId } = settings;
   if (toolsId !== undefined) {
     if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
     engine.addAgent(toolsAgent(toolsId), { maxParallel: 64 });
@@ -158,15 +157,10 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
 }
 
 /** The agents of this server as others find them: what they are good at is what they are configured to be. */
-function hostedAgents(
-  config: Config,
-  engine: Engine,
-  { endpoint, published }: { endpoint: string; published: Record<string, string> },
-): HostedAgent[] {
-  const toolsId = config.messages?.tools_agent;
+function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }: Hosting): HostedAgent[] {
   const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
   const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];
-  return [...answeringAgents(config, engine), ...own]
+  return [...agents.list(), ...own]
     .filter(({ id }) => isAgentId(id))
     .map(({ id, name = id, description = '', skills = [] }) => ({
       endpoint,
@@ -181,6 +175,13 @@ function hostedAgents(
         metadata: { ...published },
       },
     }));
+}
+
+interface Hosting {
+  /** The agent that stands for the tools, if there is one. */
+  readonly toolsId: string | undefined;
+  readonly endpoint: string;
+  readonly published: Record<string, string>;
 }
 
 function serverCard(serverId: string, published: Record<string, string>): AgentCard {

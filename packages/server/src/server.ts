@@ -1,4 +1,5 @@
 import {
+  type Agent,
   type AgentDefinition,
   type AgentPush,
   AgentSocketHub,
@@ -18,6 +19,7 @@ import {
   Strangers,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
+import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
 import { edgeLimits } from './door-limits.ts';
@@ -33,6 +35,9 @@ import { openMailbox } from './mailbox-service.ts';
 import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
+import { type Reloaded, Reloading } from './reload.ts';
+import { reloadableAgents } from './reloadable-agents.ts';
+import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
 import type { Route } from './route.ts';
 import { adminAgentRoutes } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
@@ -77,14 +82,24 @@ export class Server implements AsyncDisposable {
   readonly wire: Wire;
   readonly messages: MessagesService;
   readonly #endings: Endings;
+  readonly #reloading: Reloading;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, messages, url, endings }: ServerParts) {
+  constructor({ engine, wire, messages, url, endings, reloading }: ServerParts) {
     this.engine = engine;
     this.wire = wire;
     this.messages = messages;
     this.url = url;
     this.#endings = endings;
+    this.#reloading = reloading;
+  }
+
+  /**
+   * Takes over a changed configuration, as far as that can be done while it runs, and tells what waits for the next start.
+   * Rejects when it cannot, as where an agent cannot be opened; then everything is as it was.
+   */
+  reload(config: Config): Promise<Reloaded> {
+    return this.#reloading.reload(config);
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
@@ -104,6 +119,7 @@ interface ServerParts {
   readonly messages: MessagesService;
   readonly url: string;
   readonly endings: Endings;
+  readonly reloading: Reloading;
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -133,18 +149,31 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
     const hub = new AgentSocketHub({ clock, ids, log, onPush });
     endOrphans({ folder: childrenFolder(folder), log });
-    const addAgent = async (id: string, definition: DriverDefinition) => {
-      const agent = await openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
-      const { max_parallel: maxParallel = 8, idempotent: isIdempotent = false } = definition;
-      engine.addAgent(agent, { maxParallel, isIdempotent });
-    };
-    await Promise.all(Object.entries(config.agents ?? {}).map(([id, definition]) => addAgent(id, definition)));
+    const open = (id: string, definition: DriverDefinition) =>
+      openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
+    const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
+      engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
+    const addAgent = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
+    const agents = new AnsweringAgents(config.agents ?? {}, engine.callers);
+    await Promise.all(Object.entries(agents.configured).map(([id, definition]) => addAgent(id, definition)));
     await engine.callers.load();
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
     const extensions = () => [messages.cardExtension];
-    const mailbox = openMailbox({ config, folder, engine, store, gate, signatures, clock, ids, log, extensions });
+    const mailbox = openMailbox({
+      config,
+      folder,
+      engine,
+      agents,
+      store,
+      gate,
+      signatures,
+      clock,
+      ids,
+      log,
+      extensions,
+    });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
@@ -167,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const wire = await openWire({
       config,
       engine,
+      agents,
       store,
       folder,
       clock,
@@ -181,6 +211,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       config,
       folder,
       engine,
+      agents,
       store,
       gate,
       signatures,
@@ -253,7 +284,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await messages.start();
     await provideAdminKey(engine, options);
     started.now();
-    return new Server({ engine, wire, messages, url, endings });
+    // What can change while it runs. One more is a line here.
+    const reloading = new Reloading(config, [
+      reloadableGate(gate),
+      reloadableLimits(engine.limiter),
+      reloadableAgents({ agents, engine, open, place }),
+      reloadableDefault(engine),
+      reloadableApis(finding.apis),
+      ...wire.reloadables,
+    ]);
+    return new Server({ engine, wire, messages, url, endings, reloading });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

@@ -33,7 +33,7 @@ export async function openWayOut(
   const { config, store, clock, log } = options;
   const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
   const { allow, ca, ...limits } = config.gate ?? {};
-  const hosts = allowed(allow ?? []);
+  const hosts = allowedHosts(allow ?? []);
   return { vault, gate: openGate({ clock, log, allow: hosts, ca: certificates(ca), secrets: vault, limits }) };
 }
 
@@ -43,7 +43,8 @@ function keySource({ config, folder, log, vaultKey }: WayOutOptions): KeySource 
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
 }
 
-function allowed(hosts: readonly string[]): HostPort[] {
+/** `gate.allow` of a configuration. */
+export function allowedHosts(hosts: readonly string[]): HostPort[] {
   return hosts.map((text, index) => {
     const outcome = decodeHostPort(text, `/gate/allow/${index}`);
     if (outcome.ok) return outcome.value;

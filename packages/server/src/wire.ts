@@ -21,7 +21,7 @@ import {
   type WirePlugin,
   type Workflows,
 } from '@dragoman/core';
-import { answeringAgents } from './answering-agents.ts';
+import type { AnsweringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs } from './door-limits.ts';
@@ -30,10 +30,13 @@ import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
 import { isFailure } from './problem.ts';
+import type { Reloadable } from './reload.ts';
+import { reloadableServers, reloadableTools } from './reloadable-parts.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
 export interface WireOptions extends ServiceOptions {
+  readonly agents: AnsweringAgents;
   readonly workflows: Workflows;
   readonly keyCheck: KeyCheck;
 }
@@ -47,12 +50,15 @@ export class Wire {
   url: string | undefined;
   /** The path of the unix socket; `undefined` when there is none. */
   socket: string | undefined;
+  /** What of it can change while it runs. */
+  readonly reloadables: readonly Reloadable[];
   readonly #edge: NdjsonSocketEdge;
   readonly #audit: AuditFile | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor({ tools, servers, host, edge, audit }: WireParts) {
+  constructor({ tools, servers, host, edge, audit, reloadables }: WireParts) {
     this.#audit = audit;
+    this.reloadables = reloadables;
     this.tools = tools;
     this.servers = servers;
     this.host = host;
@@ -92,12 +98,14 @@ interface WireParts {
   readonly host: WireHost;
   readonly edge: NdjsonSocketEdge;
   readonly audit: AuditFile | undefined;
+  readonly reloadables: readonly Reloadable[];
 }
 
 export async function openWire(options: WireOptions): Promise<Wire> {
-  const { config, engine, store, folder, clock, ids, log, gate } = options;
+  const { config, engine, agents, store, folder, clock, ids, log, gate } = options;
   const tools = new ToolRegistry({ clock });
-  tools.add(new FixedTools(await openTools(config.tools ?? [], options)));
+  const fixed = new FixedTools(await openTools(config.tools ?? [], options));
+  tools.add(fixed);
   const toolkits = new SessionToolkits();
   const servers = new McpServers({
     configs: config.mcp_servers ?? {},
@@ -109,7 +117,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     version: VERSION,
   });
   tools.add(servers);
-  const skills = new Skills({ engine, ids, agents: () => answeringAgents(config, engine) });
+  const skills = new Skills({ engine, ids, agents: () => agents.list() });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {
@@ -146,7 +154,8 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
   const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
-  return new Wire({ tools, servers, host, edge, audit });
+  const reloadables = [reloadableTools(fixed, config.tools, options), reloadableServers(servers)];
+  return new Wire({ tools, servers, host, edge, audit, reloadables });
 }
 
 function limitsOf({ wire = {}, limits = {} }: Config) {

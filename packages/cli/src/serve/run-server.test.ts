@@ -16,11 +16,15 @@ const SETTINGS = {
 function run({
   start,
   stop = async () => {},
+  onHangUp,
+  isTTY = false,
 }: {
   start?: (options: ServerOptions) => void;
   stop?: () => Promise<void>;
+  onHangUp?: () => Promise<void>;
+  isTTY?: boolean;
 }) {
-  const surroundings = new FakeSurroundings();
+  const surroundings = new FakeSurroundings({ isTTY });
   const adminKeys: string[] = [];
   const listening = vi.fn(async () => {});
   let given: ServerOptions | undefined;
@@ -31,6 +35,7 @@ function run({
     command: 'serve',
     onAdminKey: (key) => adminKeys.push(key),
     onListening: listening,
+    ...(onHangUp !== undefined && { onHangUp }),
     start: async (options) => {
       given = options;
       start?.(options);
@@ -96,4 +101,37 @@ test('the admin key is handed over once, also when the start fails after it was 
   expect(troubleOf(await failed.ended.catch((error: unknown) => error))?.code).toBe('port_forbidden');
   expect(failed.adminKeys).toEqual(['dgm_lost']);
   expect(failed.surroundings.isListening).toBe(false);
+});
+
+test('SIGHUP has a service read its configuration again, as long as it runs', async () => {
+  const onHangUp = vi.fn(async () => {});
+  let stopped = () => {};
+  const stop = () => new Promise<void>((resolve) => (stopped = resolve));
+  const { ended, surroundings, listening } = run({ onHangUp, stop });
+  surroundings.hangUp();
+  expect(onHangUp).not.toHaveBeenCalled();
+  await expect.poll(() => listening).toHaveBeenCalledOnce();
+  surroundings.hangUp();
+  surroundings.hangUp();
+  expect(onHangUp).toHaveBeenCalledTimes(2);
+  surroundings.interrupt();
+  await new Promise(setImmediate);
+  surroundings.hangUp();
+  expect(onHangUp).toHaveBeenCalledTimes(2);
+  stopped();
+  expect(await ended).toBe(0);
+  expect(surroundings.isListening).toBe(false);
+});
+
+test.each([
+  ['a terminal', { isTTY: true, onHangUp: async () => {} }],
+  ['one that has nothing to read again', {}],
+])('on %s SIGHUP stops it in good order', async (_, options) => {
+  const stop = vi.fn(async () => {});
+  const { ended, surroundings, listening } = run({ ...options, stop });
+  await expect.poll(() => listening).toHaveBeenCalledOnce();
+  surroundings.hangUp();
+  expect(await ended).toBe(0);
+  expect(stop).toHaveBeenCalledOnce();
+  expect(surroundings.isListening).toBe(false);
 });

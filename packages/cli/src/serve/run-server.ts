@@ -15,6 +15,8 @@ export interface ServerRun {
   readonly onAdminKey: (key: string) => void;
   /** It listens: make what has to be there beside it, and tell the person who started it. */
   readonly onListening: (server: Server) => Promise<void>;
+  /** Called at SIGHUP, where that does not mean that the terminal is gone. */
+  readonly onHangUp?: (server: Server) => Promise<void>;
   /** In place of the real one. */
   readonly start?: typeof startServer;
 }
@@ -25,6 +27,8 @@ export interface ServerRun {
  *   starting ──▶ listening ──signal──▶ draining ──▶ exit 0
  *      │             │                    └─second signal──▶ exit 1, at once
  *      └─trouble─────┴─the disk failed──▶ exit 1
+ *
+ * On a terminal, SIGHUP is a signal like the others: it was closed. A service has none, and reads its configuration again.
  */
 export async function runServer({
   settings,
@@ -34,7 +38,13 @@ export async function runServer({
   ...run
 }: ServerRun): Promise<ExitCode> {
   const { terminal } = context;
-  const signal = firstSignal(context);
+  const isService = run.onHangUp !== undefined && !terminal.isTTY;
+  const signal = firstSignal(context, !isService);
+  let running: Server | undefined;
+  const reread = () => {
+    if (running !== undefined) void run.onHangUp?.(running);
+  };
+  const forgetHangUp = isService ? context.onHangUp(reread) : () => {};
   const disk = brokenDisk();
   const log = json ? jsonLog('info') : terminalLog(terminal);
   const { config, data: folder, adminKey, vaultKey } = settings;
@@ -64,27 +74,37 @@ export async function runServer({
     const doors = { ...(wire && { wire }), ...(messages && { messages }) };
     if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url, ...doors })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
+    running = server;
     await run.onListening(server);
     await Promise.race([signal.came, disk.broken]);
+    running = undefined;
     if (!json) terminal.note('Stopping: what runs may finish. Once more to end at once.\n');
     await Promise.race([server.stop(), disk.broken]);
     return 0;
   } finally {
+    forgetHangUp();
     signal.forget();
   }
 }
 
 /** Resolves at the first signal; the second ends the process. */
-function firstSignal({ onSignal, exit }: Context): { readonly came: Promise<void>; forget(): void } {
+function firstSignal(
+  { onSignal, onHangUp, exit }: Context,
+  withHangUp: boolean,
+): { readonly came: Promise<void>; forget(): void } {
   let tell: (() => void) | undefined;
   const came = new Promise<void>((resolve) => {
     tell = resolve;
   });
-  const forget = onSignal(() => {
+  const hear = () => {
     if (tell === undefined) return exit(1);
     tell();
     tell = undefined;
-  });
+  };
+  const forgets = [onSignal(hear), ...(withHangUp ? [onHangUp(hear)] : [])];
+  const forget = () => {
+    for (const one of forgets) one();
+  };
   return { came, forget };
 }
 

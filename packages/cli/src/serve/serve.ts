@@ -4,6 +4,7 @@ import { checkDefaultAgent } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
+import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 
@@ -24,6 +25,7 @@ export function serve(options: ServeOptions & { json: boolean }, context: Contex
         if (!json) terminal.note(`${message}\n  → ${fix}\n`);
       }
     },
+    onHangUp: (server) => reload(server, { options, json, context }),
   });
 }
 

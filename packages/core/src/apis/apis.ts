@@ -19,13 +19,13 @@ export interface ApisOptions {
   readonly gate?: Pick<Gate, 'check'>;
 }
 
-/** The APIs of the configuration, which stay, and those of the administration, which come and go. */
+/** The APIs of the configuration, which change with it, and those of the administration, which come and go. */
 export class Apis implements ApiCatalogue {
   readonly #store: ApiStore;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #gate: Pick<Gate, 'check'> | undefined;
-  readonly #configured = new Map<string, Api>();
+  #configured: ReadonlyMap<string, Api> = new Map();
   readonly #administered = new Map<string, Api>();
   /** Grows with every change. */
   version = 0;
@@ -37,17 +37,24 @@ export class Apis implements ApiCatalogue {
     this.#gate = gate;
   }
 
-  /** Call it once. The configuration was written by who runs the server: an API nobody can call is worth a warning. */
+  /** Call it once. */
   async load(configured: Readonly<Record<string, ApiShape>> = {}): Promise<void> {
-    for (const [id, shape] of Object.entries(configured)) {
-      const decoded = decodeApi(id, shape);
-      if (!decoded.ok) throw new Error(`apis.${id}: ${decoded.issues.map(({ message }) => message).join('; ')}`);
-      this.#configured.set(id, decoded.value);
-      const issue = await this.#gateIssue(decoded.value.base_url);
-      if (issue !== undefined) this.#log.warn({ api: id, reason: issue.message }, 'this API cannot be called');
-    }
+    await this.configure(configuredApis(configured));
     for (const row of await this.#store.list()) this.#administered.set(row.apiId, JSON.parse(row.definition) as Api);
     this.version += 1;
+  }
+
+  /**
+   * Puts these in place of those the configuration had. It was written by who runs the server: an API nobody can call is worth
+   * a warning.
+   */
+  async configure(apis: ReadonlyMap<string, Api>): Promise<void> {
+    this.#configured = apis;
+    this.version += 1;
+    for (const { id, base_url } of apis.values()) {
+      const issue = await this.#gateIssue(base_url);
+      if (issue !== undefined) this.#log.warn({ api: id, reason: issue.message }, 'this API cannot be called');
+    }
   }
 
   /** Makes or replaces one; refuses one the gate would refuse, and one whose name the configuration has taken. */
@@ -104,6 +111,17 @@ export class Apis implements ApiCatalogue {
     const isRefusal = failed?.code === 'forbidden' || failed?.code === 'invalid_message';
     return failed !== undefined && isRefusal ? gateIssue(url, failed.message) : undefined;
   }
+}
+
+/** The APIs of a configuration. Throws where one of them is none. */
+export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): ReadonlyMap<string, Api> {
+  return new Map(
+    Object.entries(shapes).map(([id, shape]) => {
+      const decoded = decodeApi(id, shape);
+      if (!decoded.ok) throw new Error(`apis.${id}: ${decoded.issues.map(({ message }) => message).join('; ')}`);
+      return [id, decoded.value];
+    }),
+  );
 }
 
 /** An API as administration sends it, or every problem. Warnings tell what of an OpenAPI document was left out. */

@@ -16,9 +16,11 @@ export interface Destination extends HostPort {
 }
 
 /** Private or plain-http hosts that the operator lets through, by name and port. */
-export type AllowedHosts = ReadonlySet<string>;
+export interface AllowedHosts {
+  has(name: string): boolean;
+}
 
-export function allowedHosts(hosts: Iterable<HostPort>): AllowedHosts {
+export function allowedHosts(hosts: Iterable<HostPort>): ReadonlySet<string> {
   return new Set([...hosts].map(nameOfHostPort));
 }
 

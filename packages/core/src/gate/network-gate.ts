@@ -59,22 +59,30 @@ export function openGate({
     urls: new KnownUrls(),
     resolve: rememberingResolve(resolve, { clock, forMs: limits.resolved_ms }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
+    allowed: { hosts: allowedHosts(allow) },
   };
-  return new NetworkGate(parts, allowedHosts(allow));
+  return new NetworkGate(parts);
 }
 
 export class NetworkGate implements Gate, AsyncDisposable {
   readonly #parts: Parts;
+  readonly #also: ReadonlySet<string>;
   readonly #allowed: AllowedHosts;
 
-  constructor(parts: Parts, allowed: AllowedHosts) {
+  constructor(parts: Parts, also: ReadonlySet<string> = new Set()) {
     this.#parts = parts;
-    this.#allowed = allowed;
+    this.#also = also;
+    this.#allowed = { has: (name) => parts.allowed.hosts.has(name) || also.has(name) };
   }
 
   /** The same way out, over which these hosts can be reached too. For hosts the operator names, and nobody else. */
   allowing(hosts: readonly HostPort[]): NetworkGate {
-    return new NetworkGate(this.#parts, new Set([...this.#allowed, ...allowedHosts(hosts)]));
+    return new NetworkGate(this.#parts, new Set([...this.#also, ...allowedHosts(hosts)]));
+  }
+
+  /** Lets through these private or plain-http hosts from now on, in place of those before. */
+  allowOnly(hosts: readonly HostPort[]): void {
+    this.#parts.allowed.hosts = allowedHosts(hosts);
   }
 
   async request(request: OutboundRequest): Promise<InboundAnswer> {
@@ -237,6 +245,8 @@ interface Parts {
   readonly pools: Pools;
   readonly limits: GateLimits;
   readonly urls: KnownUrls;
+  /** What the operator lets through; those that have more of it share this. */
+  readonly allowed: { hosts: ReadonlySet<string> };
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

@@ -11,12 +11,17 @@ export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;
   readonly #windows: SlidingWindows;
-  readonly #limits: RateLimits;
-  readonly #usualWindows: readonly Window[];
-  readonly #usualCallWindows: readonly Window[];
+  #limits: RateLimits = DEFAULT_LIMITS;
+  #usualWindows: readonly Window[] = [];
+  #usualCallWindows: readonly Window[] = [];
 
   constructor({ clock, limits = {} }: { clock: Clock; limits?: Partial<RateLimits> }) {
     this.#windows = new SlidingWindows({ clock });
+    this.change(limits);
+  }
+
+  /** Other limits from now on; what was counted stays counted. */
+  change(limits: Partial<RateLimits>): void {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#usualWindows = requestWindows(this.#limits);
     this.#usualCallWindows = callWindows(this.#limits);

@@ -204,6 +204,12 @@ export class Runs {
       .filter((row) => row.owner === owner);
   }
 
+  /** Resolves when everything that is being asked of an agent now has its answer. */
+  async settled(agentId: string): Promise<void> {
+    const asked = this.#live.values().filter(({ row }) => row.agentId === agentId);
+    await Promise.all(asked.map(({ done }) => done));
+  }
+
   /** How many requests an agent works on now, and how many wait until one can. */
   get load(): { running: number; waiting: number } {
     const { waiting } = this.#slots;

@@ -1,17 +1,16 @@
 import type { Tool, ToolSource } from './tool.ts';
 
-/** Tools that are there from the start and stay. */
+/** Tools of a list that somebody wrote down. */
 export class FixedTools implements ToolSource {
-  readonly #tools = new Map<string, Tool>();
+  #tools: ReadonlyMap<string, Tool>;
 
   constructor(tools: Iterable<Tool> = []) {
-    for (const tool of tools) this.add(tool);
+    this.#tools = byName(tools);
   }
 
-  add(tool: Tool): void {
-    const { name } = tool.definition;
-    if (this.#tools.has(name)) throw new Error(`tools: there are two tools named ${name}`);
-    this.#tools.set(name, tool);
+  /** Takes over the list of another, in place of its own. */
+  become(other: FixedTools): void {
+    this.#tools = other.#tools;
   }
 
   tools(): Iterable<Tool> {
@@ -21,4 +20,14 @@ export class FixedTools implements ToolSource {
   find(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
+}
+
+function byName(tools: Iterable<Tool>): ReadonlyMap<string, Tool> {
+  const found = new Map<string, Tool>();
+  for (const tool of tools) {
+    const { name } = tool.definition;
+    if (found.has(name)) throw new Error(`tools: there are two tools named ${name}`);
+    found.set(name, tool);
+  }
+  return found;
 }

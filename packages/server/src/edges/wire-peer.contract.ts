@@ -28,14 +28,7 @@ export interface WirePlace {
 export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key: string) => Promise<WirePeer>>> = {
   tcp: (server) => socketPeer(connect({ port: Number(new URL(server.wire.url ?? '').port), host: '127.0.0.1' })),
   unix: (server) => socketPeer(connect(server.wire.socket ?? '')),
-  websocket: async (server) => {
-    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`);
-    const inbox = new Inbox();
-    socket.on('message', (data) => inbox.push(JSON.parse(data.toString())));
-    socket.on('close', () => inbox.end());
-    await once(socket, 'open');
-    return peerOf(inbox, { write: (text) => socket.send(text), end: () => socket.close() });
-  },
+  websocket: (server) => websocketPeer(server),
   http: async (server, key) => {
     const headers = { authorization: `Bearer ${key}` };
     const opened = await fetch(`${server.url}/a2e/session`, { method: 'POST', headers });
@@ -60,6 +53,15 @@ export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key
     });
   },
 };
+
+export async function websocketPeer({ url }: Pick<WirePlace, 'url'>): Promise<WirePeer> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/a2e/ws`);
+  const inbox = new Inbox();
+  socket.on('message', (data) => inbox.push(JSON.parse(data.toString())));
+  socket.on('close', () => inbox.end());
+  await once(socket, 'open');
+  return peerOf(inbox, { write: (text) => socket.send(text), end: () => socket.close() });
+}
 
 /** Every way to the wire host. */
 export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) => Promise<WirePeer>>> = {

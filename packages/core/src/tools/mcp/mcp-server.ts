@@ -53,6 +53,8 @@ export class McpServer implements AsyncDisposable {
   readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #calls: ToolCall[] = [];
+  /** Called when no tool is being called any more. */
+  #onIdle = () => {};
   readonly #subscriptions = new Subscriptions();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
@@ -167,6 +169,16 @@ export class McpServer implements AsyncDisposable {
       }
     }
     this.#tools = tools;
+  }
+
+  /** Ends when the tools that are being called have answered. */
+  async retire(): Promise<void> {
+    if (this.#calls.length > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+    await this[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -294,6 +306,7 @@ export class McpServer implements AsyncDisposable {
     } finally {
       cancel();
       this.#calls.splice(this.#calls.indexOf(call), 1);
+      if (this.#calls.length === 0) this.#onIdle();
     }
   }
 }

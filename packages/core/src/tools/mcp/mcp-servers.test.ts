@@ -256,6 +256,32 @@ test('a subscription that is refused leaves nothing with the connection that ask
   expect(getEventListeners(closed.signal, 'abort')).toEqual([]);
 });
 
+test('one that leaves the list may finish what it was asked, and one that stays is not touched', async () => {
+  const [stays, leaves, comes] = [everything(), hostile(), everything()];
+  const { servers, tools, call, children } = open({ stays, leaves });
+  await using _ = servers;
+  await tools.list(ADA);
+  const before = servers.server('stays');
+  const ending = new Ending();
+  let end: unknown;
+  const running = call('leaves__never', {}, { ending }).catch((error: unknown) => {
+    end = error;
+  });
+  await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
+  servers.change({ stays, comes });
+  const names = (await tools.list(ADA)).map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['stays__echo', 'comes__echo']));
+  expect(names).not.toContain('leaves__echo');
+  await expect(call('leaves__echo', { say: 'a' })).rejects.toMatchObject({ failure: { code: 'not_found' } });
+  expect(servers.server('stays')).toBe(before);
+  expect(end).toBeUndefined();
+  const enough = new Error('enough');
+  ending.end(enough);
+  await running;
+  expect(end).toBe(enough);
+  await expect.poll(() => readdirSync(children)).toHaveLength(2);
+});
+
 test('a server that is not there is told, and keeps nobody from the others', async () => {
   const { servers, tools, call } = open({
     gone: { command: '/no/such/program' },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Clock, Log } from '../../ports.ts';
@@ -20,21 +21,49 @@ export interface McpServersOptions {
 
 /** The MCP servers of the operator's list, and their tools. Nothing is ever added to the list by an agent. */
 export class McpServers implements ToolSource, AsyncDisposable {
-  readonly ready: Promise<void>;
+  ready: Promise<void> = Promise.resolve();
   readonly #servers = new Map<string, McpServer>();
+  readonly #options: Omit<McpServersOptions, 'configs' | 'pins'>;
   readonly #pins: ToolPins;
+  #configs: McpConfigs = {};
+  /** Servers that left the list and have not ended. */
+  readonly #retiring = new Set<Promise<void>>();
 
   constructor({ configs, pins, ...options }: McpServersOptions) {
     const { clock, folder, log } = options;
+    this.#options = options;
     this.#pins = new ToolPins({ store: pins, clock });
-    for (const name of Object.keys(configs)) requireName(name);
+    this.check(configs);
     if (Object.keys(configs).length > 0) endOrphans({ folder, log });
-    for (const [name, config] of Object.entries(configs)) {
-      this.#servers.set(name, new McpServer({ ...options, name, config, pins: this.#pins }));
+    this.change(configs);
+  }
+
+  /** Throws where a list cannot be taken, for a name that cannot stand before those of tools. */
+  check(configs: McpConfigs): void {
+    for (const name of Object.keys(configs)) {
+      if (/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) continue;
+      throw new Error(
+        `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
+      );
     }
+  }
+
+  /** Another list from now on. A server that is on both as it was is not touched; one that is not may finish what it was asked. */
+  change(configs: McpConfigs): void {
+    for (const [name, server] of this.#servers) {
+      if (isDeepStrictEqual(configs[name], this.#configs[name])) continue;
+      this.#servers.delete(name);
+      const ended = server.retire().finally(() => this.#retiring.delete(ended));
+      this.#retiring.add(ended);
+    }
+    for (const [name, config] of Object.entries(configs)) {
+      if (this.#servers.has(name)) continue;
+      this.#servers.set(name, new McpServer({ ...this.#options, name, config, pins: this.#pins }));
+    }
+    this.#configs = configs;
     const tried = Promise.all([...this.#servers.values()].map((server) => server.ready)).then(() => {});
     // One that takes its time must not keep the others from being listed.
-    this.ready = this.#servers.size === 0 ? tried : Promise.race([tried, clock.wait(PATIENCE_MS)]);
+    this.ready = this.#servers.size === 0 ? tried : Promise.race([tried, this.#options.clock.wait(PATIENCE_MS)]);
   }
 
   servers(): Iterable<McpServer> {
@@ -67,14 +96,10 @@ export class McpServers implements ToolSource, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#servers.values()].map((server) => server[Symbol.asyncDispose]()));
+    await Promise.all(this.#retiring);
   }
 }
 
-function requireName(name: string): void {
-  if (/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) return;
-  throw new Error(
-    `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
-  );
-}
+type McpConfigs = McpServersOptions['configs'];
 
 const PATIENCE_MS = 10_000;

@@ -1,0 +1,40 @@
+import type { Reloaded, Server } from '@dragoman/server';
+import type { Context } from '../context.ts';
+import { checkDefaultAgent } from '../doctor/agents.ts';
+import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
+import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { startTrouble } from './start-trouble.ts';
+
+/** Has a running server take over its configuration as it is now. What is wrong with it is told, and the running one stays. */
+export async function reload(
+  server: Server,
+  { options, json, context }: { options: ServeOptions; json: boolean; context: Context },
+): Promise<void> {
+  const { terminal, folder } = context;
+  try {
+    const settings = readSettings(options, context);
+    const reloaded = await taken(server, settings);
+    if (json) terminal.out(`${JSON.stringify({ event: 'reloaded', ...reloaded })}\n`);
+    else terminal.note(`${reloadedLine(configTold(settings, folder), reloaded)}\n`);
+    for (const { message, fix } of checkDefaultAgent(settings.config.default_agent, server.engine.router.ids())) {
+      if (!json) terminal.note(`${message}\n  → ${fix}\n`);
+    }
+  } catch (error) {
+    const trouble = troubleOf(error) ?? unforeseen(error);
+    tellTrouble({ ...trouble, message: `the server goes on as it was: ${trouble.message}` }, terminal, json);
+  }
+}
+
+function taken(server: Server, settings: Settings): Promise<Reloaded> {
+  return server.reload(settings.config).catch(async (error: unknown) => {
+    fail(await startTrouble(error, { settings, command: 'serve' }));
+  });
+}
+
+function reloadedLine(file: string, { changed, waiting }: Reloaded): string {
+  const parts = [
+    changed.length === 0 ? 'nothing that can be changed now is different' : `changed ${changed.join(', ')}`,
+    ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} when it is started the next time`]),
+  ];
+  return `Read ${file} again: ${parts.join('; ')}.`;
+}

@@ -1,0 +1,99 @@
+import { newEnvelope } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../test-support/silent-log.ts';
+import { TestClock } from '../test-support/test-clock.ts';
+import { TestIds } from '../test-support/test-ids.ts';
+import type { Agent } from './agents/agent.ts';
+import { moduleAgent } from './agents/module-agent.ts';
+import { Engine } from './engine.ts';
+import { ALL_PERMISSIONS } from './principal.ts';
+import { MemoryStore } from './store/memory-store.ts';
+
+const log = new SilentLog();
+
+function newEngine(): Engine {
+  return new Engine({ store: new MemoryStore(), clock: new TestClock(), ids: new TestIds(), log });
+}
+
+/** An agent that says who it is once it is let, and knows whether it was ended. */
+class Held {
+  readonly agent: Agent;
+  readonly begun: Promise<void>;
+  isEnded = false;
+  answer: () => void = () => {};
+
+  constructor(name: string) {
+    const held = new Promise<void>((resolve) => {
+      this.answer = resolve;
+    });
+    let begin = () => {};
+    this.begun = new Promise((resolve) => {
+      begin = resolve;
+    });
+    const agent = moduleAgent('desk', async function* () {
+      begin();
+      await held;
+      yield name;
+    });
+    this.agent = { ...agent, [Symbol.asyncDispose]: async () => this.end() };
+  }
+
+  end(): void {
+    this.isEnded = true;
+  }
+}
+
+/** What the agent `desk` says, in one text. */
+async function asked(engine: Engine, requestId: string): Promise<string> {
+  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const envelope = newEnvelope({ request_id: requestId, method: 'chat.send', agent_ref: { id: 'desk' } });
+  const said: string[] = [];
+  for await (const { body } of engine.handle(envelope, { principal, signal: new AbortController().signal, log })) {
+    if (typeof body['delta'] === 'string') said.push(body['delta']);
+  }
+  return said.join('');
+}
+
+test('an agent that is replaced finishes what it is answering, and is ended then', async () => {
+  const engine = newEngine();
+  const [first, second] = [new Held('the first'), new Held('the second')];
+  engine.addAgent(first.agent);
+  const answer = asked(engine, 'r1');
+  await first.begun;
+  engine.addAgent(second.agent);
+  second.answer();
+  expect(await asked(engine, 'r2')).toBe('the second');
+  expect(first.isEnded).toBe(false);
+  first.answer();
+  expect(await answer).toBe('the first');
+  await expect.poll(() => first.isEnded).toBe(true);
+  expect(second.isEnded).toBe(false);
+});
+
+test('an agent that is taken out of reach finishes what it is answering, and is asked nothing more', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  const answer = asked(engine, 'r1');
+  await desk.begun;
+  engine.retireAgent('desk');
+  await expect(asked(engine, 'r2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
+  expect(desk.isEnded).toBe(false);
+  desk.answer();
+  expect(await answer).toBe('still here');
+  await expect.poll(() => desk.isEnded).toBe(true);
+});
+
+test('an engine that stops has ended the agents that were replaced', async () => {
+  const engine = newEngine();
+  const [first, second] = [new Held('the first'), new Held('the second')];
+  engine.addAgent(first.agent);
+  const answer = asked(engine, 'r1');
+  await first.begun;
+  engine.addAgent(second.agent);
+  const stopped = engine.stop({ drainMs: 60_000 });
+  first.answer();
+  expect(await answer).toBe('the first');
+  await stopped;
+  expect([first.isEnded, second.isEnded]).toEqual([true, true]);
+});

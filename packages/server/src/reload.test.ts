@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { Config } from './config-schema.ts';
+import { type Reloadable, Reloading } from './reload.ts';
+
+/** A part that remembers what it was told. */
+class Part implements Reloadable {
+  readonly put: Config[] = [];
+  readonly dropped: Config[] = [];
+  fault: Error | undefined;
+  stale = false;
+
+  readonly names: readonly string[];
+
+  constructor(...names: string[]) {
+    this.names = names;
+  }
+
+  isStale(): boolean {
+    return this.stale;
+  }
+
+  async prepare(config: Config) {
+    if (this.fault !== undefined) throw this.fault;
+    return {
+      put: () => {
+        this.put.push(config);
+      },
+      drop: async () => {
+        this.dropped.push(config);
+      },
+    };
+  }
+}
+
+test('only parts whose configuration is different are made anew; what no part has waits for the next start', async () => {
+  const [agents, gate] = [new Part('agents'), new Part('gate.allow')];
+  const reloading = new Reloading({ port: 1, gate: { allow: ['a:1'], connect_ms: 100 } }, [agents, gate]);
+  const next: Config = { port: 2, gate: { allow: ['b:1'], connect_ms: 200 } };
+  expect(await reloading.reload(next)).toEqual({ changed: ['gate.allow'], waiting: ['port', 'gate.connect_ms'] });
+  expect([agents.put, gate.put]).toEqual([[], [next]]);
+});
+
+test('what waits is told each time; what was changed only once', async () => {
+  const reloading = new Reloading({ port: 1, default_agent: 'a' }, [new Part('default_agent')]);
+  const next: Config = { port: 2, default_agent: 'b' };
+  expect(await reloading.reload(next)).toEqual({ changed: ['default_agent'], waiting: ['port'] });
+  expect(await reloading.reload(next)).toEqual({ changed: [], waiting: ['port'] });
+  expect(await reloading.reload({ port: 1 })).toEqual({ changed: ['default_agent'], waiting: [] });
+});
+
+test('where one part cannot, none does, and the next try begins where the first did', async () => {
+  const [first, second] = [new Part('agents'), new Part('tools')];
+  const reloading = new Reloading({}, [first, second]);
+  const next: Config = { agents: {}, tools: [] };
+  second.fault = new Error('no such file');
+  await expect(reloading.reload(next)).rejects.toThrow('no such file');
+  expect([first.put, first.dropped, second.put]).toEqual([[], [next], []]);
+  second.fault = undefined;
+  expect((await reloading.reload(next)).changed).toEqual(['agents', 'tools']);
+  expect([first.put, second.put]).toEqual([[next], [next]]);
+});
+
+test('a part whose files were changed is made anew though its configuration is the same', async () => {
+  const part = new Part('tools');
+  const reloading = new Reloading({ tools: [] }, [part]);
+  expect((await reloading.reload({ tools: [] })).changed).toEqual([]);
+  part.stale = true;
+  expect((await reloading.reload({ tools: [] })).changed).toEqual(['tools']);
+  expect(part.put).toHaveLength(1);
+});
+
+test('two changes that come at once are made one after the other', async () => {
+  const part = new Part('default_agent');
+  const reloading = new Reloading({}, [part]);
+  await Promise.all([reloading.reload({ default_agent: 'a' }), reloading.reload({ default_agent: 'b' })]);
+  expect(part.put).toEqual([{ default_agent: 'a' }, { default_agent: 'b' }]);
+});

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Config, ConfigShape } from './config-schema.ts';
+
+/** A part of a server that can take over another configuration while it runs. */
+export interface Reloadable {
+  /** What of the configuration it is made from, as `agents` or `gate.allow`. */
+  readonly names: readonly string[];
+  /** Whether it has to be made anew though its configuration is the same, for a file that was changed. */
+  isStale?(): boolean;
+  /** Everything that may fail. */
+  prepare(config: Config): Prepared | Promise<Prepared>;
+}
+
+export interface Prepared {
+  put(): void | Promise<void>;
+  /** It is not wanted after all. */
+  drop?(): Promise<void>;
+}
+
+/** What became of a changed configuration. */
+export interface Reloaded {
+  /** These took effect. */
+  readonly changed: readonly string[];
+  /** These are as they were until the next start. */
+  readonly waiting: readonly string[];
+}
+
+/** The configuration of a running server, and how it changes: all that can be changed at once, or nothing. */
+export class Reloading {
+  #running: Config;
+  readonly #parts: readonly Reloadable[];
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(config: Config, parts: readonly Reloadable[]) {
+    this.#running = config;
+    this.#parts = parts;
+  }
+
+  /** One after the other. Rejects when a part cannot take it over; then nothing has changed. */
+  reload(config: Config): Promise<Reloaded> {
+    const reloaded = this.#last.then(() => this.#reload(config));
+    this.#last = reloaded.catch(() => {});
+    return reloaded;
+  }
+
+  async #reload(config: Config): Promise<Reloaded> {
+    const different = NAMES.filter((name) => !isDeepStrictEqual(valueAt(this.#running, name), valueAt(config, name)));
+    const isDifferent = ({ names }: Reloadable) => names.some((name) => different.includes(name));
+    const parts = this.#parts.filter((part) => isDifferent(part) || part.isStale?.() === true);
+    const prepared: Prepared[] = [];
+    try {
+      for (const part of parts) prepared.push(await part.prepare(config));
+    } catch (error) {
+      await Promise.all(prepared.map((one) => one.drop?.()));
+      throw error;
+    }
+    for (const { put } of prepared) await put();
+    const changed = parts.flatMap((part) =>
+      isDifferent(part) ? part.names.filter((name) => different.includes(name)) : part.names,
+    );
+    for (const name of changed) this.#running = withValueAt(this.#running, name, valueAt(config, name));
+    return { changed, waiting: different.filter((name) => !changed.includes(name)) };
+  }
+}
+
+function valueAt(config: Config, name: string): unknown {
+  const [key = '', member] = name.split('.');
+  const value: unknown = Reflect.get(config, key);
+  return member === undefined ? value : Reflect.get(Object(value), member);
+}
+
+function withValueAt(config: Config, name: string, value: unknown): Config {
+  const [key = '', member] = name.split('.');
+  const before: unknown = Reflect.get(config, key);
+  return { ...config, [key]: member === undefined ? value : { ...Object(before), [member]: value } };
+}
+
+/** Every key of a configuration; of those that have members of their own, each member. */
+const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) =>
+  'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key],
+);

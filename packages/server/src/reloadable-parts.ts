@@ -1,0 +1,86 @@
+import {
+  type Apis,
+  configuredApis,
+  DEFAULT_LIMITS,
+  type Engine,
+  FixedTools,
+  type Limiter,
+  type McpServers,
+  type NetworkGate,
+  openTools,
+  type ToolBackends,
+} from '@dragoman/core';
+import type { Config } from './config-schema.ts';
+import { ModuleFiles } from './module-files.ts';
+import type { Reloadable } from './reload.ts';
+import { allowedHosts } from './way-out.ts';
+
+// The parts that have little to do to take over a changed configuration. Agents have more: `reloadable-agents.ts`.
+
+export function reloadableGate(gate: NetworkGate): Reloadable {
+  return {
+    names: ['gate.allow'],
+    prepare: (config) => {
+      const hosts = allowedHosts(config.gate?.allow ?? []);
+      return { put: () => gate.allowOnly(hosts) };
+    },
+  };
+}
+
+/** What callers may do; what peers may take of the doors stays. */
+export function reloadableLimits(limiter: Limiter): Reloadable {
+  return {
+    names: Object.keys(DEFAULT_LIMITS).map((name) => `limits.${name}`),
+    prepare: ({ limits = {} }) => ({ put: () => limiter.change(limits) }),
+  };
+}
+
+export function reloadableDefault({ router }: Engine): Reloadable {
+  return {
+    names: ['default_agent'],
+    prepare: ({ default_agent }) => ({
+      put: () => {
+        router.defaultAgent = default_agent;
+      },
+    }),
+  };
+}
+
+export function reloadableApis(apis: Apis): Reloadable {
+  return {
+    names: ['apis'],
+    prepare: (config) => {
+      const configured = configuredApis(config.apis ?? {});
+      return { put: () => apis.configure(configured) };
+    },
+  };
+}
+
+export function reloadableTools(tools: FixedTools, entries: Config['tools'], backends: ToolBackends): Reloadable {
+  const filesOf = (list: Config['tools'] = []) => new ModuleFiles(list.filter((entry) => typeof entry === 'string'));
+  let files = filesOf(entries);
+  return {
+    names: ['tools'],
+    isStale: () => files.anyStale,
+    prepare: async (config) => {
+      const nextFiles = filesOf(config.tools);
+      const next = new FixedTools(await openTools(config.tools ?? [], backends));
+      return {
+        put: () => {
+          tools.become(next);
+          files = nextFiles;
+        },
+      };
+    },
+  };
+}
+
+export function reloadableServers(servers: McpServers): Reloadable {
+  return {
+    names: ['mcp_servers'],
+    prepare: ({ mcp_servers = {} }) => {
+      servers.check(mcp_servers);
+      return { put: () => servers.change(mcp_servers) };
+    },
+  };
+}
