@@ -357,6 +357,8 @@ describe('what cannot be read', () => {
     ['an id that is a list', '{"request_id":["c"],"method":"chat.send"}', 'invalid_message', null],
     ['a NUL in an id', '{"request_id":"d\\u0000e","method":"chat.send"}', 'invalid_message', 'd\0e'],
     ['a NUL in a session', '{"request_id":"f","session_id":"\\u0000","method":"chat.send"}', 'invalid_message', 'f'],
+    ['an empty id', '{"request_id":"","method":"chat.send","params":{}}', 'invalid_message', ''],
+    ['an agent by number', '{"request_id":"h","agent_ref":{"id":7},"method":"chat.send"}', 'invalid_message', 'h'],
     ['an id no path could hold', JSON.stringify({ request_id: 'g'.repeat(513) }), 'invalid_message', 'g'.repeat(513)],
   ])('%s is refused with what is wrong by HTTP, and the WebSocket lives on', async (_, body, code, id) => {
     const socket = await caller.socket();

@@ -14,6 +14,7 @@ const system = await System.start({
     agents: {
       echo: { driver: 'module', module: agentModule('echo') },
       slow: { driver: 'module', module: agentModule('load'), max_parallel: 64 },
+      single: { driver: 'module', module: agentModule('load'), max_parallel: 1 },
     },
   },
 });
@@ -90,6 +91,53 @@ describe('stopping', () => {
       if (answer.status === 404) continue;
       const final = JSON.parse((await allFrames(answer)).at(-1) ?? '{}');
       expect(final).toMatchObject({ is_final: true, body: { code: 'E2A.INTERRUPTED' } });
+    }
+  });
+
+  test('tells everybody who reads along how their answers ended, by every door', async () => {
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
+    const asked = (request_id: string) => ({
+      request_id,
+      method: 'chat.send',
+      agent_ref: { id: 'slow' },
+      is_stream: true,
+      params: { content: 'word '.repeat(5_000).trim(), pause_ms: 10 },
+    });
+    const socket = await SocketClient.open(system.url, KEY);
+    const readers = [allFrames(await send(asked('read-by-http'))), socket.ask(asked('read-by-socket'))];
+    await delay(200);
+    system.signal('SIGTERM');
+    for (const frames of await Promise.all(readers)) {
+      expect(JSON.parse(frames.at(-1) ?? '{}')).toMatchObject({ is_final: true, body: { code: 'E2A.INTERRUPTED' } });
+    }
+    expect(await socket.closed).toBe(1001);
+    expect(await system.exited).toEqual({ code: 0, signal: null });
+    await system.start();
+  });
+
+  test('leaves what waits for its turn to the next start: nobody hears of an end, and it is answered then', async () => {
+    await system.kill();
+    await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
+    const params = { content: 'word '.repeat(5_000).trim(), pause_ms: 10 };
+    const busy = { method: 'chat.send', agent_ref: { id: 'single' } };
+    const first = send({ ...busy, request_id: 'at-work', is_stream: true, params });
+    await first;
+    const waits = { ...busy, params: { content: 'at last' } };
+    const socket = await SocketClient.open(system.url, KEY);
+    const overHttp = send({ ...waits, request_id: 'waits-by-http' });
+    const overSocket = socket.ask({ ...waits, request_id: 'waits-by-socket' }).catch(String);
+    await delay(200);
+    system.signal('SIGTERM');
+    const refused = await overHttp;
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(await overSocket).toBe('Error: the connection closed before the answer was whole');
+    expect(await system.exited).toEqual({ code: 0, signal: null });
+
+    await system.start();
+    for (const id of ['waits-by-http', 'waits-by-socket']) {
+      const frames = await allFrames(await read(id, 'application/x-ndjson'));
+      expect(frames.map((text) => JSON.parse(text).body)).toEqual([{ result: { echoed: 'at last' } }]);
     }
   });
 });

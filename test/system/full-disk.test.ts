@@ -49,8 +49,8 @@ test.runIf(why === '')(
 
     fill();
     // There may be room left inside the files.
-    let id = '';
-    let refused = await send('fits');
+    let id = 'fits';
+    let refused = await send(id);
     for (let count = 0; refused.status === 200 && count < 5000; count++) {
       id = `more-${count}`;
       await refused.text();

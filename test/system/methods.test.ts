@@ -74,6 +74,25 @@ describe('chat.interrupt', () => {
     expect(read(whole.at(-1)).body).toEqual({ result: { echoed: params.content } });
   });
 
+  test('that names an agent leaves the answer of another in the same session alone', async () => {
+    const session = fresh();
+    const open = (envelope: JsonObject) =>
+      caller.post(
+        { ...envelope, request_id: fresh(), session_id: session, is_stream: true },
+        { accept: 'application/x-ndjson' },
+      );
+    const words = { content: 'a b c d', pause_ms: 50 };
+    const [going, held] = [await open({ ...CHAT, agent_ref: { id: 'slow' }, params: words }), await open(HELD)];
+    const stop = async (agent: string) => {
+      const interrupt = { request_id: fresh(), method: 'chat.interrupt', params: { session_id: session } };
+      return read((await allFrames(await caller.post(interrupt, { path: `/e2a/agents/${agent}` })))[0]).body;
+    };
+    expect(await stop('held')).toMatchObject({ result: { message: 'cancel: 1 running' } });
+    expect(read((await allFrames(held)).at(-1))).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
+    expect(read((await allFrames(going)).at(-1))).toMatchObject({ status: 'succeeded' });
+    expect(await stop('nobody')).toMatchObject({ code: 'E2A.NO_ROUTE' });
+  });
+
   test('succeeds where nothing runs, and refuses an intent it does not know', async () => {
     expect(await interrupt(fresh(), 'cancel')).toMatchObject({ result: { success: true } });
     expect(await interrupt(fresh(), 'explode')).toMatchObject({ code: 'E2A.INVALID_MESSAGE' });

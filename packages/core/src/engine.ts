@@ -183,7 +183,10 @@ export class Engine {
     });
   }
 
-  /** Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers. */
+  /**
+   * Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers, and the
+   * sessions in which nothing is left.
+   */
   async #keepHouse(): Promise<void> {
     let purgeAt = 0;
     while (!this.#stopped.signal.aborted) {
@@ -192,7 +195,9 @@ export class Engine {
         await this.limiter.save(this.#store.counters);
         if (this.#clock.elapsed() >= purgeAt) {
           purgeAt = this.#clock.elapsed() + ONE_HOUR;
-          await this.#store.requests.purge(this.#clock.now().getTime() - this.#keepMs);
+          const before = this.#clock.now().getTime() - this.#keepMs;
+          await this.#store.requests.purge(before);
+          await this.#store.sessions.purge(before);
         }
       } catch (error) {
         if (!this.#stopped.signal.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');

@@ -82,7 +82,7 @@ export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
-export { decodeAgentDefinition } from './registry/callers.ts';
+export { decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
 export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
 export {
   AgentDefinition,

@@ -90,7 +90,10 @@ export const ConfigShape = {
       description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
     },
     request_timeout_ms: { ...positive, description: 'How long an agent may take; 10 minutes unless told.' },
-    keep_answers_hours: { ...positive, description: 'How long finished answers are kept; 24 unless told.' },
+    keep_answers_hours: {
+      ...positive,
+      description: 'How long finished answers and their sessions are kept; 24 unless told.',
+    },
   },
   additionalProperties: false,
 } as const;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { decodeHostPort } from '@dragoman/core';
+import { decodeHostPort, RESERVED_AGENT_IDS } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
@@ -36,11 +36,20 @@ export function parseConfig(text: string): Outcome<Config> {
   if (document.errors.length > 0) return reject(...yamlIssues(document, lines));
   const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
   const issues: Issue[] = [...issuesOf(validateConfig, ConfigShape, value)];
-  if (issues.length === 0) issues.push(...allowIssues(value as Config), ...proxyIssues(value as Config));
+  if (issues.length === 0) issues.push(...SENSE.flatMap((issuesIn) => issuesIn(value as Config)));
   if (issues.length === 0) return accept(value as Config);
   const offsets = offsetsOf(document);
   const offsetOf = ({ pointer }: Issue) => offsets.get(pointer) ?? offsets.get(parentOf(pointer)) ?? 0;
   return reject(...issues.map((issue) => placed(issue, lines.linePos(offsetOf(issue)))));
+}
+
+/** As in the administration of agents. */
+function agentIssues({ agents = {} }: Config): Issue[] {
+  const reserved = Object.keys(agents).filter((id) => RESERVED_AGENT_IDS.has(id.toLowerCase()));
+  return reserved.map((id) => {
+    const message = `agents must not have ${JSON.stringify(id)}: the name is reserved`;
+    return { pointer: `/agents/${id}`, code: 'reserved', message, suggestion: 'choose another name' };
+  });
 }
 
 function allowIssues({ gate }: Config): Issue[] {
@@ -59,6 +68,9 @@ function proxyIssues({ trusted_proxies = [] }: Config): Issue[] {
     ];
   });
 }
+
+/** What a file that has the right shape can still get wrong. */
+const SENSE: readonly ((config: Config) => Issue[])[] = [agentIssues, allowIssues, proxyIssues];
 
 /** Where each key stands in the text, by pointer. */
 function offsetsOf(document: Document): Map<string, number> {

@@ -26,7 +26,7 @@ export function readEnvelope(
   if (isResponse(outcome.value)) {
     return invalid('', `expected an E2A envelope; a response of kind ${show(outcome.value.response_kind)} came`);
   }
-  const issues = refusedIds(outcome.value);
+  const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
   // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
   const source_agent_id = principal.role === 'agent' ? principal.id : outcome.value.source_agent_id;
@@ -71,7 +71,19 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
     const fault = idFault(envelope[name] ?? '');
     if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
   }
+  // No path leads to it, so nobody could come back for its answer; and the next one without an id would be a repeat.
+  if (envelope.request_id === '') {
+    const message = 'request_id must not be empty';
+    issues.push({ pointer: '/request_id', code: 'id', message, suggestion: 'leave it out, and one is made' });
+  }
   return issues;
+}
+
+/** Who names an agent in a way that names none must not be answered by the default one. */
+function refusedTarget({ agent_ref }: E2AEnvelope): Issue[] {
+  const id = agent_ref?.['id'] ?? undefined;
+  if (id === undefined || typeof id === 'string') return [];
+  return [{ pointer: '/agent_ref/id', code: 'type', message: `agent_ref.id must be a string; got ${show(id)}` }];
 }
 
 function invalid(pointer: string, message: string): Failure {

@@ -54,11 +54,11 @@ test('a start that finds its port taken leaves nothing running', async () => {
   taken.close();
 });
 
-test('what has ended is forgotten after keep_answers_hours, requests and executions alike', async () => {
+test('what has ended is forgotten after keep_answers_hours, requests, their sessions and executions alike', async () => {
   const ages = { old: Date.now(), young: Date.now() + 2 * 3_600_000 };
   await withStore(async (store) => {
     for (const [name, at] of Object.entries(ages)) {
-      const request = { owner: 'ada', requestId: name, agentId: 'a', sessionId: null, idempotencyKey: null };
+      const request = { owner: 'ada', requestId: name, agentId: 'a', sessionId: `of-${name}`, idempotencyKey: null };
       const rest = { envelope: '{}', acceptedAt: at, expiresAt: null, priority: 1, state: 'started' } as const;
       await store.requests.acceptAnswered({ ...request, ...rest }, [{ sequence: 0, isFinal: true, text: '{}' }]);
       const end = { status: 'success', result: '{}', events: '[]', endedAt: at };
@@ -78,6 +78,8 @@ test('what has ended is forgotten after keep_answers_hours, requests and executi
     expect((await store.requests.named('young')).length).toBe(1);
     expect((await store.executions.named('young')).length).toBe(1);
     expect(await store.executions.named('old')).toEqual([]);
+    const { rows } = await store.sessions.list('ada', { offset: 0, limit: 10 });
+    expect(rows.map(({ sessionId }) => sessionId)).toEqual(['of-young']);
   });
 });
 

@@ -9,13 +9,27 @@ export const systemClock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
   // A timer must not keep the process alive: what has to finish is waited for by name.
-  wait: (milliseconds, signal) =>
-    delay(milliseconds, undefined, { ref: false, ...(signal !== undefined && { signal }) }),
+  wait: async (milliseconds, signal) => {
+    const options = { ref: false, ...(signal !== undefined && { signal }) };
+    for (let left = milliseconds; ; left -= LONGEST_TIMER_MS) {
+      await delay(Math.min(left, LONGEST_TIMER_MS), undefined, options);
+      if (left <= LONGEST_TIMER_MS) return;
+    }
+  },
   after: (milliseconds, callback) => {
-    const timer = setTimeout(callback, milliseconds).unref();
+    let timer: NodeJS.Timeout;
+    const start = (left: number) => {
+      const isLast = left <= LONGEST_TIMER_MS;
+      timer = setTimeout(isLast ? callback : () => start(left - LONGEST_TIMER_MS), Math.min(left, LONGEST_TIMER_MS));
+      timer.unref();
+    };
+    start(milliseconds);
     return () => clearTimeout(timer);
   },
 };
+
+/** Node takes a longer timer for one of a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemIds: Ids = {
   hex: () => {

@@ -24,6 +24,14 @@ test.each([
   }
 });
 
+test.each(['registry', 'Admin'])('an agent cannot have the reserved name %s', (id) => {
+  const text = `agents:\n  echo: { driver: module, module: ./echo.mjs }\n  ${id}: { driver: module, module: ./echo.mjs }\n`;
+  expect(parseConfig(text)).toMatchObject({
+    ok: false,
+    issues: [{ code: 'reserved', line: 3, column: 3, message: expect.stringContaining(JSON.stringify(id)) }],
+  });
+});
+
 test('a field that is none is told where it stands, with the nearest that is one', () => {
   expect(parseConfig('host: 127.0.0.1\nagents:\n  echo:\n    drivr: module\n')).toMatchObject({
     ok: false,

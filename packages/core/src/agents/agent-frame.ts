@@ -16,8 +16,8 @@ export function readAgentFrame(json: Json): Outcome<E2AResponse> {
   const { response_kind: kind } = decoded.value;
   if (kind === '') return reject(NO_KIND);
   const isFinal = decoded.value.is_final || (!says(json, 'is_final') && FINAL_KINDS.has(kind));
-  const isOpen = decoded.value.status === 'in_progress' && !says(json, 'status');
-  const status = isFinal && isOpen ? statusOf(kind) : decoded.value.status;
+  // E2A §12.2: after the last frame nothing is in progress, whatever it says. Who waits for the end would wait for ever.
+  const status = isFinal && decoded.value.status === 'in_progress' ? statusOf(kind) : decoded.value.status;
   return { ...decoded, value: { ...decoded.value, is_final: isFinal, status } };
 }
 

@@ -20,6 +20,16 @@ test('a frame that ends the answer by its kind is the end', async () => {
   expect(parts[0]).toMatchObject({ part: 'frame', frame: { is_final: true, status: 'succeeded' } });
 });
 
+test.each([
+  ['e2a.chunk', { delta_kind: 'text', delta: 'the end' }, 'succeeded'],
+  ['acp.jsonrpc_error', { code: 1, message: 'no' }, 'failed'],
+])('a last frame, %s, that says it is in progress has ended all the same', async (response_kind, body, status) => {
+  const parts = await partsOf(async function* () {
+    yield { response_kind, is_final: true, status: 'in_progress', body };
+  });
+  expect(parts[0]).toMatchObject({ part: 'frame', frame: { is_final: true, status } });
+});
+
 test('a function that is no async generator is told what to be', async () => {
   const parts = await partsOf((async () => 'hello') as unknown as ModuleAgentFunction);
   expect(parts).toMatchObject([{ part: 'error', message: expect.stringContaining('export default async function*') }]);

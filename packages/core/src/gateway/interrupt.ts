@@ -1,5 +1,6 @@
 import type { E2AEnvelope } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import { targetOf } from '../target.ts';
 import type { GatewayContext, GatewayMethod } from './gateway.ts';
 import { choiceParam, sessionParam } from './params.ts';
 
@@ -25,9 +26,12 @@ export const sessionCancel: GatewayMethod = async function* (envelope, call, con
   return {};
 };
 
-function runningIn(envelope: E2AEnvelope, call: Call, { runs }: GatewayContext) {
+/** A session belongs to one agent: where one is named, those of others under the same session id are left alone. */
+function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: GatewayContext) {
   const session = sessionParam(envelope) ?? null;
+  const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope);
   return runs
     .running(call.principal.id)
-    .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id);
+    .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id)
+    .filter((row) => agentId === undefined || row.agentId === agentId);
 }

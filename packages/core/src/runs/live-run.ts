@@ -10,7 +10,9 @@ export class LiveRun extends CallEnd implements RunningCall {
   readonly name: string;
   done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
-  /** It was begun before it was recorded, and cannot be. */
+  /** For its turn: the agent has not been asked. */
+  isWaiting = false;
+  /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */
   isAbandoned = false;
   /** To be told when it is over. */
   readonly over: (() => void)[] = [];

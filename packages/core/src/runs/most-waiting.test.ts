@@ -33,9 +33,9 @@ function setUp() {
   });
   const handler = answering(agent, { clock, ids });
   const callOf = (principal: Principal) => ({ principal, signal: new AbortController().signal, log });
-  const send = (envelope: E2AEnvelope, principal = ada) => {
+  const send = (envelope: E2AEnvelope, principal = ada, idempotencyKey?: string) => {
     const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt: null };
-    const answer = all(runs.open(envelope, callOf(principal), admission, handler));
+    const answer = all(runs.open(envelope, { ...callOf(principal), idempotencyKey }, admission, handler));
     // What is refused is looked at later.
     answer.catch(() => {});
     return answer;
@@ -85,6 +85,17 @@ test('a repeat of what waits gets its answer all the same', async () => {
   await expect(send(ask('r7', 'other'))).rejects.toMatchObject({ failure: { code: 'conflict' } });
   letGo();
   expect(await again).toEqual(await answers[7]);
+});
+
+test('so does one that is known by its idempotency key alone: it is judged as ever, and never busy', async () => {
+  const { send, slots, letGo } = setUp();
+  const first = send(ask('keyed'), ada, 'pay-once');
+  const others = Array.from({ length: 1_000 }, (_, index) => send(ask(`r${index}`)));
+  await expect.poll(() => slots.waiting).toBe(1_000);
+  await expect(send(ask('another id'), ada, 'pay-once')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+  await expect(send(ask('another id'), ada, 'another key')).rejects.toMatchObject({ failure: { code: 'busy' } });
+  letGo();
+  for (const frames of await Promise.all([first, ...others])) expect(frames.at(-1)).toMatchObject(DONE);
 });
 
 test('what was accepted before a restart waits, however many there are', async () => {

@@ -173,6 +173,37 @@ describe('a repeat', () => {
   });
 });
 
+describe('a request that has expired', () => {
+  const expiring = (agent: ModuleAgentFunction) => {
+    const made = setUp(agent);
+    const open = (requestId: string) => {
+      const expiresAt = new TestClock().now().getTime() + 1_000;
+      const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt };
+      return all(made.runs.open(ask(requestId), made.call(), admission, made.handler));
+    };
+    return { ...made, open };
+  };
+
+  test('is refused before it is recorded, and takes no place', async () => {
+    const { open, clock, store, slots } = expiring(async function* () {
+      return {};
+    });
+    clock.pass(1_000);
+    expect(await open('late').catch(failureOf)).toMatchObject({ code: 'expired' });
+    expect(await store.requests.find({ owner: 'ada', requestId: 'late' })).toBeUndefined();
+    expect(Array.from({ length: 8 }, () => slots.tryTake('agent'))).not.toContain(undefined);
+  });
+
+  test('and was answered in time gets that answer again', async () => {
+    const { open, clock } = expiring(async function* () {
+      return { content: 'in time' };
+    });
+    const first = await open('r1');
+    clock.pass(5_000);
+    expect(await open('r1')).toEqual(first);
+  });
+});
+
 describe('an agent that misbehaves hurts only its own answer', () => {
   const cases: Record<string, { agent: ModuleAgentFunction; code: string }> = {
     'throws before the first frame': {
@@ -260,6 +291,30 @@ describe('after a restart', () => {
     await recover();
     expect(await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1))).toHaveLength(interrupted.length);
   });
+});
+
+test('what waits for its turn when the patience of a stop is over is answered after the next start', async () => {
+  const asked: unknown[] = [];
+  const agent: ModuleAgentFunction = async function* ({ params }) {
+    asked.push(params['content']);
+    if (params['content'] === 'for ever') await new Promise(() => {});
+    return {};
+  };
+  const { runs, store, slots, open } = setUp(agent, { maxParallel: 1 });
+  const running = all(open(ask('running', 'for ever')));
+  const waiting = all(open(ask('waiting'))).catch(failureOf);
+  await expect.poll(() => slots.waiting).toBe(1);
+  await runs.drain(AbortSignal.abort());
+  expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
+  expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
+  expect(await store.requests.unfinished()).toMatchObject([{ requestId: 'waiting', state: 'accepted' }]);
+  expect(asked).toEqual(['for ever']);
+
+  const next = setUp(agent, { store });
+  await next.runs.recover(() => next.call(), next.handler);
+  const frames = await all(next.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
+  inOrder(frames);
+  expect(frames.at(-1)).toMatchObject({ status: 'succeeded' });
 });
 
 test('a secret in the envelope is not in the store', async () => {

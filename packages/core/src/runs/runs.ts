@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, failure, InFlight, withoutSecrets } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  type Failure,
+  failure,
+  InFlight,
+  withoutSecrets,
+} from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
@@ -91,7 +98,8 @@ export class Runs {
     let early: LiveRun | undefined;
     this.#accepting += 1;
     try {
-      if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row);
+      if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+      else if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
       if (slot !== undefined && this.#mayStartEarly(row, call)) {
         early = this.#begin(row, envelope, call, answer, slot, false);
       }
@@ -121,10 +129,13 @@ export class Runs {
     }
   }
 
-  /** Never after it was accepted: one that is there already gets its answer, however many wait. */
-  async #refuseUnlessKnown(row: RequestRow): Promise<void> {
-    if ((await this.#store.requests.find(row)) !== undefined) return;
-    refuse('busy', { retry_after: 1 }, `Too many requests wait for the agent ${row.agentId}.`);
+  /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */
+  async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
+    if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
+  }
+
+  #isExpired({ expiresAt }: RequestRow): boolean {
+    return expiresAt !== null && expiresAt <= this.#clock.now().getTime();
   }
 
   /**
@@ -235,13 +246,13 @@ export class Runs {
     return live.done;
   }
 
-  /** Waits until nothing runs, or ends what still does when the signal aborts. */
+  /** Waits until nothing runs. When the signal aborts it ends what still does; what waits for its turn is left to the next start. */
   async drain(signal: AbortSignal): Promise<void> {
     this.#stopping = 'draining';
     const interrupt = () => {
       this.#stopping = 'interrupting';
       this.#interrupted.abort();
-      for (const live of this.#live.values()) live.end(new Refused(failure('interrupted')));
+      for (const live of this.#live.values()) this.#interrupt(live);
     };
     signal.addEventListener('abort', interrupt, { once: true });
     if (signal.aborted) interrupt();
@@ -276,8 +287,13 @@ export class Runs {
     live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
       this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
     });
-    if (this.#stopping === 'interrupting') live.end(new Refused(failure('interrupted')));
+    if (this.#stopping === 'interrupting') this.#interrupt(live);
     return live;
+  }
+
+  #interrupt(live: LiveRun): void {
+    if (live.isWaiting) this.#abandon(live, new Refused(LEFT));
+    else live.end(new Refused(failure('interrupted')));
   }
 
   async #work(
@@ -292,8 +308,11 @@ export class Runs {
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (slot === undefined) {
+        live.isWaiting = true;
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
-        if (row.expiresAt !== null && row.expiresAt <= this.#clock.now().getTime()) refuse('expired');
+        live.isWaiting = false;
+        if (live.isAbandoned) return;
+        if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
       frames = answer(envelope, call)[Symbol.asyncIterator]();
@@ -335,6 +354,10 @@ export class Runs {
   }
 }
 
+function tooMany(agentId: string): Failure {
+  return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
+}
+
 interface RunsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -344,6 +367,13 @@ interface RunsOptions {
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
 }
+
+/** To who reads what is left to the next start. It is recorded, so this is no end of it. */
+const LEFT = failure(
+  'busy',
+  { retry_after: 5 },
+  'The server is stopping. The request is recorded: come back for its answer.',
+);
 
 /** What the ends of interrupted requests may take before the server takes new ones. */
 const LONGEST_RECOVERY_MS = 2_000;

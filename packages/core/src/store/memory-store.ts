@@ -24,6 +24,7 @@ import type {
   NonceRow,
   Removed,
   RequestKey,
+  RequestName,
   RequestRow,
   RequestStore,
   SessionKey,
@@ -56,6 +57,7 @@ export class MemoryStore implements Store {
       }),
     append: (key, frames) => this.#perform(() => this.#append(key, frames)),
     find: (key) => this.#perform(() => this.#requests.get(nameOf(key.owner, key.requestId))?.row),
+    earlier: (request) => this.#perform(() => this.#earlier(request)?.row),
     named: (requestId) =>
       this.#perform(() => {
         const found = [...this.#requests.values()].reverse().filter(({ row }) => row.requestId === requestId);
@@ -123,6 +125,15 @@ export class MemoryStore implements Store {
           acceptedAt: row.acceptedAt,
         }));
         return { rows, total: turns.length };
+      }),
+    purge: (before) =>
+      this.#perform(() => {
+        const requests = [...this.#requests.values()];
+        const old = [...this.#sessions].filter(
+          ([, session]) => session.updatedAt < before && !requests.some(({ row }) => isIn(row, session)),
+        );
+        for (const [name] of old) this.#sessions.delete(name);
+        return old.length;
       }),
   };
 
@@ -208,7 +219,7 @@ export class MemoryStore implements Store {
     requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
     if (nonce !== undefined && this.nonces.record(nonce) === 'reused') return { reused: true };
     const name = nameOf(row.owner, row.requestId);
-    const earlier = this.#requests.get(name) ?? this.#withIdempotencyKey(row);
+    const earlier = this.#earlier(row);
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
     const recorded: Recorded = { row, arrival, frames: [] };
     this.#requests.set(name, recorded);
@@ -225,8 +236,10 @@ export class MemoryStore implements Store {
     return accepted;
   }
 
-  #withIdempotencyKey({ owner, idempotencyKey }: RequestRow): Recorded | undefined {
-    return idempotencyKey === null ? undefined : this.#byIdempotencyKey.get(nameOf(owner, idempotencyKey));
+  #earlier({ owner, requestId, idempotencyKey }: RequestName): Recorded | undefined {
+    const named = this.#requests.get(nameOf(owner, requestId));
+    if (named !== undefined || idempotencyKey === null) return named;
+    return this.#byIdempotencyKey.get(nameOf(owner, idempotencyKey));
   }
 
   #touchSession({ owner, agentId, sessionId }: SessionKey, at: number): void {

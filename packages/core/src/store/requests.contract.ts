@@ -90,6 +90,19 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
         expect(await store.requests.accept({ ...byId, idempotencyKey: 'k' })).toEqual({ repeat: true, row: byId });
       });
 
+      test('an earlier one is told by its id, else by its idempotency key, without recording anything', async () => {
+        const byId = request({ requestId: 'r1' });
+        const byKey = request({ requestId: 'r2', idempotencyKey: 'k' });
+        await store.requests.accept(byId);
+        await store.requests.accept(byKey);
+        expect(await store.requests.earlier({ owner, requestId: 'r1', idempotencyKey: 'k' })).toEqual(byId);
+        expect(await store.requests.earlier({ owner, requestId: 'r3', idempotencyKey: 'k' })).toEqual(byKey);
+        expect(await store.requests.earlier({ owner, requestId: 'r3', idempotencyKey: null })).toBeUndefined();
+        const theirs = { owner: `not ${owner}`, requestId: 'r1', idempotencyKey: 'k' };
+        expect(await store.requests.earlier(theirs)).toBeUndefined();
+        expect(await store.requests.find(ann('r3'))).toBeUndefined();
+      });
+
       test('requests without an idempotency key are never taken for each other', async () => {
         await store.requests.accept(request({ requestId: 'r1' }));
         expect(await store.requests.accept(request({ requestId: 'r2' }))).toEqual({ repeat: false });

@@ -99,6 +99,47 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       expect((await store.sessions.turns({ ...theirs, owner }, { offset: 0, limit: 10 })).total).toBe(1);
     });
 
+    describe('that were last used long ago', () => {
+      const names = async () => {
+        const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });
+        return rows.map(({ agentId, sessionId }) => `${agentId}/${sessionId}`).sort();
+      };
+
+      // Other tests of this store have left theirs.
+      beforeEach(async () => {
+        await store.requests.purge(Number.MAX_SAFE_INTEGER);
+        await store.sessions.purge(Number.MAX_SAFE_INTEGER);
+      });
+
+      test('are forgotten once no request of theirs is left', async () => {
+        for (const [requestId, agentId] of [
+          ['r1', 'echo'],
+          ['r2', 'other'],
+        ] as const) {
+          const row = request({ requestId, agentId, sessionId: 's1', acceptedAt: 100 });
+          await store.requests.accept(row);
+          if (agentId === 'echo') await store.requests.append(row, [frame(0, { isFinal: true })]);
+        }
+        await store.sessions.create(session({ sessionId: 'empty', updatedAt: 100 }));
+        await store.sessions.create(session({ sessionId: 'young', updatedAt: 300 }));
+        expect(await store.sessions.purge(200)).toBe(1);
+        expect(await names()).toEqual(['echo/s1', 'echo/young', 'other/s1']);
+        await store.requests.purge(200);
+        expect(await store.sessions.purge(200)).toBe(1);
+        expect(await names()).toEqual(['echo/young', 'other/s1']);
+      });
+
+      test('are forgotten by the hundred, also behind those that are still used', async () => {
+        for (let index = 0; index < 250; index += 1) {
+          await store.sessions.create(session({ sessionId: `used${index}`, updatedAt: 900 }));
+        }
+        await store.sessions.create(session({ sessionId: 'old', updatedAt: 100 }));
+        expect(await store.sessions.purge(500)).toBe(1);
+        expect((await store.sessions.list(owner, { offset: 0, limit: 1 })).total).toBe(250);
+        expect(await store.sessions.purge(1_000)).toBe(250);
+      });
+    });
+
     describe('turns of a session', () => {
       const conversation = () => ({ owner, agentId: 'echo', sessionId: 's1' });
 

@@ -129,6 +129,7 @@ export class SqliteStore implements Store {
     start: (key) => this.#ask('start', key),
     append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
     find: (key) => this.#ask('find', key),
+    earlier: ({ owner, requestId, idempotencyKey }) => this.#ask('earlier', { owner, requestId, idempotencyKey }),
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
@@ -144,6 +145,7 @@ export class SqliteStore implements Store {
     },
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
+    purge: (before) => inWindows((from) => this.#ask('purgeSessions', before, from)),
   };
 
   readonly keys: KeyStore = {

@@ -82,6 +82,9 @@ export interface RequestRow extends RequestKey {
   readonly priority: number;
 }
 
+/** The names a request can be known by when it comes again. */
+export type RequestName = RequestKey & Pick<RequestRow, 'idempotencyKey'>;
+
 /** A request with how it arrived, as `arrivalText` wrote it; null for one that was recorded without. */
 export interface ArrivedRow extends RequestRow {
   readonly arrival: string | null;
@@ -116,6 +119,8 @@ export interface RequestStore {
    */
   append(key: RequestKey, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
+  /** The earlier request that `accept` would tell of, without recording anything. */
+  earlier(request: RequestName): Promise<RequestRow | undefined>;
   /** Everybody's requests of this id, newest first: callers choose it, so there may be several. */
   named(requestId: string): Promise<ArrivedRow[]>;
   /**
@@ -171,6 +176,8 @@ export interface SessionStore {
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /** Newest first. */
   turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
+  /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
+  purge(before: number): Promise<number>;
 }
 
 /** An API key. Only its hash is stored. */

@@ -89,8 +89,8 @@ export class HttpEdge implements AsyncDisposable {
   }
 
   /**
-   * Stops in three steps: takes nothing new and lets what runs finish for `drainMs`; then tells handlers to stop; then
-   * breaks off what is still there.
+   * Stops in steps: takes nothing new and lets what runs finish for `drainMs`; then tells handlers to stop, and WebSockets a
+   * moment later; then breaks off what is still there.
    */
   close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(drainMs);
@@ -119,6 +119,8 @@ export class HttpEdge implements AsyncDisposable {
     const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
     await Promise.race([closed, elapsed(drainMs)]);
     for (const { running } of this.#pipelines.values()) running?.abort();
+    // What was interrupted at this moment has its last frame on the way, by either door.
+    await Promise.race([closed, elapsed(limits.abortMs)]);
     this.#sockets.abort();
     await Promise.race([closed, elapsed(limits.abortMs)]);
     for (const socket of this.#pipelines.keys()) socket.destroy();

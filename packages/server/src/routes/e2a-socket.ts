@@ -78,16 +78,21 @@ class E2ASocket {
       return this.#refuse(failure('conflict', {}, 'This id is being answered on this connection already.'), envelope);
     }
     this.#inFlight.add(requestId);
+    let isAccepted = false;
+    const onAccepted = () => {
+      isAccepted = true;
+    };
     try {
       const received = { dialect: 'e2a', text, json: read.json };
-      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received };
+      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received, onAccepted };
       await this.#send(this.#frames(envelope, call), envelope);
     } catch (error) {
       const known = failureOf(error);
       // A peer that hangs up is no failure of ours: anybody could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
-      await this.#refuse(known ?? failure('internal'), envelope);
+      // What is recorded has its end in the journal, or will have: one made up here would be a second.
+      if (!isAccepted) await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
       this.#inFlight.delete(requestId);
     }

@@ -96,7 +96,7 @@ function send(
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
   const call = new DoorCall(request, { principal, log: context.log, idempotencyKey, json: read.json });
-  return answer(context.engine.open(envelope, call), { framing, envelope, context });
+  return answer(context.engine.open(envelope, call), { framing, envelope, call, context });
 }
 
 /** A call whose signal is made when somebody asks for it: nearly always nobody does, as the work is not the reader's. */
@@ -107,6 +107,8 @@ class DoorCall implements Call {
   readonly idempotencyKey?: string;
   readonly #request: InboundRequest;
   readonly #json: Json;
+  #isAccepted = false;
+  #told: (() => void) | undefined;
 
   constructor(request: InboundRequest, { principal, log, idempotencyKey, json }: DoorCallOptions) {
     this.#request = request;
@@ -118,6 +120,17 @@ class DoorCall implements Call {
 
   get signal(): AbortSignal {
     return this.#request.signal;
+  }
+
+  readonly onAccepted = (): void => {
+    this.#isAccepted = true;
+    this.#told?.();
+  };
+
+  /** Calls back as soon as the request is recorded; nothing refuses it from then on. */
+  whenAccepted(callback: () => void): void {
+    if (this.#isAccepted) callback();
+    else this.#told = callback;
   }
 
   get received(): Received {
@@ -135,13 +148,15 @@ interface DoorCallOptions {
 /** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
 async function answer(
   reading: Reading,
-  { framing, envelope, context }: { framing: Framing; envelope: E2AEnvelope; context: E2AContext },
+  { framing, envelope, call, context }: Opened & { readonly framing: Framing },
 ): Promise<Answer | Failure> {
   const requestId = encodeURIComponent(envelope.request_id ?? '');
   try {
     if (framing !== 'application/json') {
+      const first = reading.next();
+      await begun(first, call, context.clock);
       // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-      const stream = texts(await reading.next(), reading, { framing, finalOnly: !envelope.is_stream });
+      const stream = following(() => first, reading, { framing, finalOnly: !envelope.is_stream });
       return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
     const final = await reading.final();
@@ -152,6 +167,23 @@ async function answer(
     if (known !== undefined) return known;
     throw error;
   }
+}
+
+interface Opened {
+  readonly envelope: E2AEnvelope;
+  readonly call: DoorCall;
+  readonly context: E2AContext;
+}
+
+/**
+ * Resolves when the first frames are there; and without them when they let wait for themselves and the request is recorded:
+ * a stream that begins is kept by proxies, which give up on an answer that does not.
+ */
+function begun(first: Promise<unknown>, call: DoorCall, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(LONGEST_SILENCE_MS, () => call.whenAccepted(resolve));
+    first.then(() => resolve(), reject).finally(cancel);
+  });
 }
 
 async function resume(
@@ -167,7 +199,7 @@ async function resume(
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
     const reading = engine.runs.read(key, after);
-    const stream = resumed(reading, { framing, finalOnly: !isForStream(row) });
+    const stream = following(() => reading.next(), reading, { framing, finalOnly: !isForStream(row) });
     return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
   const rows = await framesAfter(key, after, { store, finalOnly: !isForStream(row) });
@@ -226,9 +258,13 @@ async function* texts(
   }
 }
 
-/** Its stream is open before the next frame is there. */
-async function* resumed(reading: Reading, options: { framing: Streamed; finalOnly: boolean }): AsyncGenerator<string> {
-  yield* texts(await reading.next(), reading, options);
+/** Its stream is open before the first frames are there. */
+async function* following(
+  first: () => Promise<readonly FrameRow[]>,
+  reading: Reading,
+  options: { framing: Streamed; finalOnly: boolean },
+): AsyncGenerator<string> {
+  yield* texts(await first(), reading, options);
 }
 
 /** A request that is not for a stream gets its final frame alone, now and later. */
@@ -239,4 +275,6 @@ function isForStream({ envelope }: RequestRow): boolean {
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 type Framing = (typeof FRAMINGS)[number];
 type Streamed = Exclude<Framing, 'application/json'>;
+/** Shorter than proxies wait, and than the beats of a stream. */
+const LONGEST_SILENCE_MS = 10_000;
 const JSON_TYPE = { 'Content-Type': 'application/json' };

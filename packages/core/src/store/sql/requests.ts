@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { NonceRow } from '../nonces.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
-import type { ArrivedRow, FrameRow, RequestKey, RequestRow } from '../store.ts';
+import type { ArrivedRow, FrameRow, RequestKey, RequestName, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
 import { prepareNonceUse } from './nonces.ts';
@@ -11,6 +11,7 @@ import type { FramesValues, RequestValues } from './values.ts';
 
 export function requestReads(database: Database) {
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
+  const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
   const byName = database.prepare(`
     ${ownersIn('requests')} ${SELECT_ARRIVED} JOIN owners ON owners.name = r.owner WHERE r.request_id = ?
     ORDER BY r.accepted_at DESC, r.id DESC`);
@@ -27,6 +28,11 @@ export function requestReads(database: Database) {
     find(key: RequestKey): RequestRow | undefined {
       const row = byKey.get(key.owner, key.requestId) as StoredRequest | undefined;
       return row === undefined ? undefined : checkedRequest(row);
+    },
+
+    earlier({ owner, requestId, idempotencyKey }: RequestName): RequestRow | undefined {
+      const row = byKey.get(owner, requestId) ?? byIdempotencyKey.get(owner, idempotencyKey);
+      return row === undefined ? undefined : checkedRequest(row as StoredRequest);
     },
 
     named(requestId: string): ArrivedRow[] {

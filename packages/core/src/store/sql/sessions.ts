@@ -72,6 +72,14 @@ export function sessionRemovals(database: Database) {
       SELECT id FROM requests WHERE ${IN_SESSION}
         AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id) LIMIT ?)`);
   const letGo = database.prepare(`UPDATE requests SET session_id = NULL WHERE ${IN_SESSION}`);
+  const window = database.prepare(
+    'SELECT id, created_at AS "createdAt" FROM sessions WHERE id > ? ORDER BY id LIMIT ?',
+  );
+  const purge = database.prepare(`
+    DELETE FROM sessions
+    WHERE id > ? AND id <= ? AND updated_at < ? AND NOT EXISTS (
+      SELECT 1 FROM requests r
+      WHERE r.owner = sessions.owner AND r.agent_id = sessions.agent_id AND r.session_id = sessions.session_id)`);
 
   return {
     /** Some of those that have ended, so that others get their turn in between; 0 when none is left. */
@@ -84,6 +92,14 @@ export function sessionRemovals(database: Database) {
       if (remove.run(...session).changes === 0) return false;
       letGo.run(...session);
       return true;
+    },
+
+    /** The next ones in the order they were made, as in the purge of requests: what was made lately was used lately. */
+    purgeSessions(before: number, from: number): { purged: number; next: number | null } {
+      const rows = window.all(from, WINDOW) as { id: number; createdAt: number }[];
+      const last = rows.at(-1);
+      if (last === undefined || !rows.some(({ createdAt }) => createdAt < before)) return { purged: 0, next: null };
+      return { purged: Number(purge.run(from, last.id, before).changes), next: last.id };
     },
   };
 }

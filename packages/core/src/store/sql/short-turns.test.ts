@@ -34,6 +34,17 @@ describe('removes some at a time, and none when none is left', () => {
     expect(database.prepare('SELECT id, session_id FROM requests').all()).toEqual([{ id: 7, session_id: null }]);
   });
 
+  test('sessions in which nothing is left', () => {
+    fill("INSERT INTO sessions SELECT n, 'ann', 'echo', 's' || n, NULL, n, n FROM numbers");
+    let from = 0;
+    const next = () => {
+      const window = removals.purgeSessions(500, from);
+      from = window.next ?? from;
+      return window.purged;
+    };
+    expect(parts(next)).toEqual([200, 200, 99, 0]);
+  });
+
   test('old messages of threads', () => {
     fill(`
       INSERT INTO thread_messages SELECT 'ann', 't' || n % 7, n, 'echo', 'm' || n, 0, '{}', n, 0 FROM numbers`);

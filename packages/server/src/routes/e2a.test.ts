@@ -1,0 +1,72 @@
+import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { TestClock } from '../../../core/test-support/test-clock.ts';
+import { TestIds } from '../../../core/test-support/test-ids.ts';
+import type { Answer, InboundRequest } from '../route.ts';
+import { e2aRoutes } from './e2a.ts';
+
+// A proxy gives up on an answer that does not begin, and keeps a stream that is silent as long as it beats.
+
+/** An agent that says nothing until it is let go, asked for a stream. */
+function asked({ store = new MemoryStore() } = {}) {
+  const [clock, ids, log] = [new TestClock(), new TestIds(), new SilentLog()];
+  const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  engine.addAgent(
+    moduleAgent('agent', async function* () {
+      await held;
+      return { content: 'at last' };
+    }),
+  );
+  const [route] = e2aRoutes({ engine, store, clock, ids, log, limits: {} });
+  const request: InboundRequest = {
+    method: 'POST',
+    path: '/e2a',
+    params: {},
+    query: new URLSearchParams(),
+    headers: { accept: 'application/x-ndjson' },
+    body: Buffer.from('{"request_id":"r1","method":"chat.send","is_stream":true,"params":{}}'),
+    principal: { id: 'ada', role: 'admin', permissions: ALL },
+    address: '127.0.0.1',
+    signal: new AbortController().signal,
+  };
+  let answer: unknown;
+  const answering = Promise.resolve(route?.handle(request)).then((given) => {
+    answer = given;
+    return given;
+  });
+  return { clock, letGo, answering, answer: () => answer as Answer | undefined };
+}
+
+test('a stream begins after ten seconds, also when its agent has said nothing yet', async () => {
+  const { clock, letGo, answering, answer } = asked();
+  await clock.advance(9_999);
+  expect(answer()).toBeUndefined();
+  await clock.advance(1);
+  expect(answer()).toMatchObject({ status: 200 });
+  letGo();
+  const { stream } = (await answering) as { stream: AsyncIterable<string> };
+  let text = '';
+  for await (const piece of stream) text += piece;
+  expect(JSON.parse(text)).toMatchObject({ sequence: 0, is_final: true, body: { result: { content: 'at last' } } });
+});
+
+test('not before the request is recorded: until then it can still be refused', async () => {
+  const store = new MemoryStore();
+  let refuse = (_: Error) => {};
+  store.requests.accept = () =>
+    new Promise((_, reject) => {
+      refuse = reject;
+    });
+  const { clock, answering, answer } = asked({ store });
+  await clock.advance(20_000);
+  expect(answer()).toBeUndefined();
+  refuse(Object.assign(new Error('the disk is full'), { code: 'store_unavailable' }));
+  expect(await answering).toMatchObject({ code: 'store_unavailable' });
+});
+
+const ALL = { operations: ['*'], apis: ['*'], credentials: ['*'], agents: ['*'], tools: ['*'] };

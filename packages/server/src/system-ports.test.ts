@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from './system-ports.ts';
+
+// Node's timers hold 24.8 days; a longer one would be over at once. The time is not the real one, the clock is.
+
+const DAY = 24 * 3_600_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => vi.useRealTimers());
+
+test.each([0.5, 20, 60, 100])('what is due after %d days happens then, and not before', (days) => {
+  const happened: string[] = [];
+  systemClock.after(days * DAY, () => happened.push('it'));
+  vi.advanceTimersByTime(days * DAY - 1);
+  expect(happened).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(happened).toEqual(['it']);
+});
+
+test('what was called off after a month does not happen', () => {
+  const happened: string[] = [];
+  const callOff = systemClock.after(60 * DAY, () => happened.push('it'));
+  vi.advanceTimersByTime(30 * DAY);
+  callOff();
+  vi.advanceTimersByTime(60 * DAY);
+  expect(happened).toEqual([]);
+});
+
+test('a wait of years lasts until it is ended', async () => {
+  vi.useRealTimers();
+  const ended = new AbortController();
+  const waited = systemClock.wait(1_000 * DAY, ended.signal).then(
+    () => 'over',
+    () => 'ended',
+  );
+  expect(await Promise.race([waited, systemClock.wait(50).then(() => 'still waiting')])).toBe('still waiting');
+  ended.abort();
+  expect(await waited).toBe('ended');
+});
