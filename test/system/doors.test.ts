@@ -25,6 +25,70 @@ const CONTENT = 'one two three four five';
 const CHAT = { method: 'chat.send', params: { content: CONTENT } };
 const HELD = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };
 
+describe('an answer whose readers leave', () => {
+  const UNREAD = { ...HELD, is_stream: true, channel_context: { cancel_on_disconnect: true } };
+  const stream = (envelope: Envelope) => caller.post(envelope, { accept: 'application/x-ndjson' });
+  /** How it ended, once it has. */
+  const endOf = async (requestId: string) => read((await caller.resume(requestId)).at(-1)).body['code'];
+
+  test('goes on for whoever comes back', async () => {
+    const request_id = fresh();
+    const first = await stream({ ...HELD, request_id, is_stream: true });
+    await first.frames().next();
+    first.destroy();
+    const second = await caller.get(`${request_id}/responses`, 'application/x-ndjson');
+    const frames = second.frames();
+    expect(read((await frames.next()).value).body['delta']).toBe('begun');
+    await caller.cancel(request_id);
+    expect(read((await frames.next()).value).body['code']).toBe('E2A.CANCELLED');
+  });
+
+  test.each<[string, (envelope: Envelope) => Promise<() => void>]>([
+    [
+      'a stream',
+      async (envelope) => {
+        const answer = await stream(envelope);
+        await answer.frames().next();
+        return () => answer.destroy();
+      },
+    ],
+    [
+      'a WebSocket',
+      async (envelope) => {
+        const socket = await caller.socket();
+        socket.send(envelope);
+        await socket.frames(envelope.request_id).next();
+        return () => socket.close();
+      },
+    ],
+  ])('ends with %s that asked for that', async (_, open) => {
+    const request_id = fresh();
+    const leave = await open({ ...UNREAD, request_id });
+    leave();
+    await expect.poll(async () => (await caller.resumeNow(request_id)).length).toBe(2);
+    expect(await endOf(request_id)).toBe('E2A.CANCELLED');
+  });
+
+  test('ends with the last of them, not with the first', async () => {
+    const request_id = fresh();
+    const first = await stream({ ...UNREAD, request_id });
+    await first.frames().next();
+    const second = await caller.get(`${request_id}/responses`, 'application/x-ndjson');
+    await second.frames().next();
+    const socket = await caller.socket();
+    socket.send({ ...UNREAD, request_id });
+    await socket.frames(request_id).next();
+    first.destroy();
+    second.destroy();
+    const metrics = async () => (await call(system.url, { path: '/metrics' })).text();
+    await expect.poll(metrics).toContain('dragoman_open_streams 0');
+    expect(await caller.resumeNow(request_id)).toHaveLength(1);
+    socket.close();
+    await expect.poll(async () => (await caller.resumeNow(request_id)).length).toBe(2);
+    expect(await endOf(request_id)).toBe('E2A.CANCELLED');
+  });
+});
+
 describe('the same request by every door', () => {
   /** How a request goes in and its frames come out. */
   const DOORS: Readonly<Record<string, (envelope: Envelope) => Promise<string[]>>> = {

@@ -15,6 +15,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
       agentId: forAgent ? router.resolve(envelope) : SERVER,
       sessionId: forAgent ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
+      endsUnread: hints['cancel_on_disconnect'] === true,
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,
     };
     return runs.open(envelope, call, admission, next);

@@ -1,6 +1,7 @@
 import type { RunningCall } from '../call.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { CallEnd } from './call-end.ts';
+import type { Readers } from './readers.ts';
 import type { Run } from './run.ts';
 
 /** A request while it is being answered, with the handles its call has. */
@@ -10,6 +11,8 @@ export class LiveRun extends CallEnd implements RunningCall {
   readonly name: string;
   done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
+  /** Where the caller wants it to end with the last of them. */
+  readers: Readers | undefined;
   /** For its turn: the agent has not been asked. */
   isWaiting = false;
   /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */

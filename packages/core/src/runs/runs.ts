@@ -16,6 +16,7 @@ import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts'
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
+import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
 import { RunCounts } from './run-counts.ts';
@@ -29,6 +30,8 @@ export interface Admission {
   readonly sessionId: string | null;
   readonly priority: number;
   readonly expiresAt: number | null;
+  /** It is to end when nobody reads it any more. */
+  readonly endsUnread?: boolean;
 }
 
 /** Every request that is being answered in this process, and the way to those that were. */
@@ -67,9 +70,12 @@ export class Runs {
     return new Reading({ open: () => this.#open(envelope, call, admission, answer), after: call.after ?? -1 });
   }
 
-  /** The frames of a request after a sequence, to the final one; follows it while it is being answered. */
-  read(key: RequestKey, after: number): Reading {
-    return new Reading({ open: async () => this.#sourceOf(key), after });
+  /**
+   * The frames of a request after a sequence, to the final one; follows it while it is being answered. The signal tells when
+   * the reader leaves.
+   */
+  read(key: RequestKey, after: number, signal?: AbortSignal): Reading {
+    return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
   }
 
   async #open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Promise<FrameSource> {
@@ -111,13 +117,15 @@ export class Runs {
         this.counts.accepted++;
         call.onAccepted?.(row);
         early?.run.recorded();
-        return (early ?? this.#begin(row, envelope, call, answer, slot)).run;
+        const live = early ?? this.#begin(row, envelope, call, answer, slot);
+        if (admission.endsUnread === true) this.#endUnread(live, call.signal);
+        return live.run;
       }
       this.#abandon(early, new Error('the request was there already'));
       slot?.release();
       if (!asksTheSame(accepted.row.envelope, recorded)) refuse('conflict', { request_id: accepted.row.requestId });
       call.onAccepted?.(accepted.row);
-      return this.#sourceOf(accepted.row);
+      return this.#sourceOf(accepted.row, call);
     } catch (error) {
       this.#abandon(early, error);
       slot?.release();
@@ -168,9 +176,17 @@ export class Runs {
     if (this.#live.get(live.name) === live) this.#live.remove(live.name);
   }
 
+  /** The first of its readers is who asked. */
+  #endUnread(live: LiveRun, signal: AbortSignal): void {
+    live.readers = new Readers(() => this.cancel(live.row, 'The request was to end with its last reader, who left.'));
+    live.readers.add(signal);
+  }
+
   /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
-  #sourceOf(key: RequestKey): FrameSource {
+  #sourceOf(key: RequestKey, reader: { readonly signal?: AbortSignal | undefined } = {}): FrameSource {
     const live = this.#live.get(nameOf(key));
+    // Asked for only where it counts: a signal is made when somebody asks for it.
+    if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
     const page = { limit: 500, maxBytes: 256 * 1024 };
     return { after: (sequence) => this.#store.requests.frames(key, { after: sequence, ...page }) };

@@ -28,6 +28,24 @@ class Source implements AsyncIterable<string> {
   }
 }
 
+/** A source that gives one record when it is told to, and knows whether it was let go. */
+function waiting() {
+  const source = { isReleased: false, give: (_record: string) => {}, stream: {} as AsyncIterable<string> };
+  const record = new Promise<string>((resolve) => {
+    source.give = resolve;
+  });
+  source.stream = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: false, value: await record }),
+      return: async () => {
+        source.isReleased = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return source;
+}
+
 function streaming(stream: AsyncIterable<string>): Answer {
   return { status: 200, headers: { 'Content-Type': 'text/event-stream' }, stream };
 }
@@ -49,6 +67,30 @@ describe('a streamed answer', () => {
     });
     const text = await (await fetch(url)).text();
     expect(text.split(';').slice(0, -1).map(Number)).toEqual([...Array(1000).keys()].filter((n) => n !== 500));
+  });
+
+  test('of a peer that has closed its half goes on where the peer waits, and ends where it is gone', async () => {
+    const sources: ReturnType<typeof waiting>[] = [];
+    const { port, host } = await startEdge({
+      routes: [
+        route({
+          path: '/',
+          handle: () => {
+            const source = waiting();
+            sources.push(source);
+            return streaming(source.stream);
+          },
+        }),
+      ],
+    });
+    const [there, gone] = [await RawPeer.connect(port), await RawPeer.connect(port)];
+    for (const peer of [there, gone]) await peer.say(head({ host })).hears('Content-Type: text/event-stream');
+    there.socket.end();
+    gone.socket.destroy();
+    await expect.poll(() => sources[1]?.isReleased).toBe(true);
+    expect(sources[0]?.isReleased).toBe(false);
+    sources[0]?.give('data: 1\n\n');
+    await there.hears('data: 1\n\n');
   });
 
   test('shows its headers before its first record', async () => {

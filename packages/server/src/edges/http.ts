@@ -205,17 +205,21 @@ export class HttpEdge implements AsyncDisposable {
 
   /**
    * A peer has closed its half. Either it waits for the answer, or it is gone: TCP tells only when something is written
-   * to it. So it is sent `102 Processing` now and then, which costs a waiting peer nothing.
+   * to it. So it is sent `102 Processing` now and then, or in a stream an empty line, which costs a waiting peer nothing.
    */
-  async #probe({ response, signal }: Exchange): Promise<void> {
+  async #probe(exchange: Exchange): Promise<void> {
+    const { response, signal } = exchange;
     const { clock, limits } = this.#context;
     const over = new AbortController();
     response.once('close', () => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
     while (!stop.aborted) {
       await clock.wait(limits.probeMs, stop).catch(ignore);
-      if (stop.aborted || response.headersSent || response.req.httpVersion !== '1.1') return;
-      response.writeProcessing();
+      if (stop.aborted || response.req.httpVersion !== '1.1') return;
+      if (!response.headersSent) response.writeProcessing();
+      // A stream is written in whole records, so this is between two; there neither framing makes anything of it.
+      else if (exchange.isStreaming) response.write('\n');
+      else return;
     }
   }
 

@@ -130,7 +130,7 @@ class E2ASocket {
     if ((await store.requests.find(key)) === undefined)
       yield* refusing(failure('not_found', {}, 'There is no such request.'));
     let hasMore = false;
-    for await (const frame of engine.runs.read(key, after)) {
+    for await (const frame of engine.runs.read(key, after, this.#connection.signal)) {
       hasMore = true;
       yield frame;
     }

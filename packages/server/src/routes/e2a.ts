@@ -198,7 +198,7 @@ async function resume(
   const row = await store.requests.find(key);
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
-    const reading = engine.runs.read(key, after);
+    const reading = engine.runs.read(key, after, request.signal);
     const stream = following(() => reading.next(), reading, { framing, finalOnly: !isForStream(row) });
     return framed(stream, framing, { store, engine, clock, ...context }, {});
   }

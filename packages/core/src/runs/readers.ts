@@ -1,0 +1,20 @@
+/** Who reads an answer that is to end with the last of them. */
+export class Readers {
+  readonly #onLastLeft: () => void;
+  #present = 0;
+
+  constructor(onLastLeft: () => void) {
+    this.#onLastLeft = onLastLeft;
+  }
+
+  /** Counts a reader until its signal aborts. */
+  add(signal: AbortSignal): void {
+    this.#present += 1;
+    const leave = () => {
+      this.#present -= 1;
+      if (this.#present === 0) this.#onLastLeft();
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  }
+}
