@@ -1,63 +1,37 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import type { Config } from '../../packages/server/src/config-schema.ts';
 import { websocketPeer } from '../../packages/server/src/edges/wire-peer.contract.ts';
-import { buildServer } from './build-server.ts';
 import { allFrames, call } from './call.ts';
 import { CountingApi } from './counting-api.ts';
+import { Served } from './served.ts';
 import { agentModule, moduleAgent } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 import { WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
 // SIGHUP to the real command: what it takes over while it runs, and what it leaves as it was.
 
-const folder = mkdtempSync(join(tmpdir(), 'dragoman-reload-'));
-const file = (name: string) => join(folder, name);
-const built = await buildServer({ crashPoints: false, command: true });
 const api = await CountingApi.start();
-const ADMIN = 'adm_reload';
 const MCP_SERVER = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
-const patient = (name: string) => ({
-  driver: 'stdio' as const,
-  command: process.execPath,
-  args: [agentModule('patient'), name, file('go')],
-});
-const FIRST: Config = {
+const first = (folder: string): Config => ({
   port: 0,
   default_agent: 'echo',
-  agents: { echo: moduleAgent('echo'), old: moduleAgent('echo'), desk: patient('first') },
-};
-
-let log = '';
-const child = serve(FIRST);
-const events = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  agents: { echo: moduleAgent('echo'), old: moduleAgent('echo'), desk: patient('first', folder) },
+});
+const served = await Served.start(first);
 afterAll(async () => {
-  child.kill('SIGKILL');
-  await once(child, 'close');
+  await served[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
-  built[Symbol.dispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
-const { url } = await told<{ url: string }>('listening');
-const made = await call(url, {
-  method: 'POST',
-  path: '/admin/v1/agents',
-  key: ADMIN,
-  json: {
-    agent_id: 'ada-agent',
-    permissions: { agents: ['*'], tools: ['*'], operations: ['*'], apis: ['*'] },
-  },
-});
-const { api_key: key } = (await made.json()) as { api_key: string };
+const { url, folder } = served;
+const FIRST = first(folder);
+const key = await served.caller('ada-agent');
 
 test('agents, tools, MCP servers, APIs, the way out and limits follow the file; what runs is not disturbed', async () => {
   const running = await call(url, { method: 'POST', path: '/e2a/agents/desk', key, accept: NDJSON, json: asked('r1') });
@@ -65,12 +39,12 @@ test('agents, tools, MCP servers, APIs, the way out and limits follow the file; 
   const [name, pid] = JSON.parse((await lines.next()).value).body.delta.split(' ');
   expect(name).toBe('first');
 
-  writeFileSync(file('tools.mjs'), tool('hello'));
+  writeFileSync(served.file('tools.mjs'), tool('hello'));
   const second: Config = {
     ...FIRST,
     default_agent: 'desk',
-    agents: { echo: moduleAgent('echo'), desk: patient('second'), added: moduleAgent('words') },
-    tools: [file('tools.mjs')],
+    agents: { echo: moduleAgent('echo'), desk: patient('second', folder), added: moduleAgent('words') },
+    tools: [served.file('tools.mjs')],
     mcp_servers: { every: { command: process.execPath, args: [MCP_SERVER, 'stdio'] } },
     apis: { shop: { base_url: api.url, description: 'a shop' } },
     gate: { allow: [api.host] },
@@ -83,7 +57,7 @@ test('agents, tools, MCP servers, APIs, the way out and limits follow the file; 
   expect(waiting).toEqual([]);
 
   // The first program ends its answer, and then itself.
-  writeFileSync(file('go'), '');
+  writeFileSync(served.file('go'), '');
   expect(JSON.parse((await lines.next()).value).body.result).toEqual({ name: 'first' });
   await expect.poll(() => isAlive(Number(pid))).toBe(false);
 
@@ -102,10 +76,10 @@ test('agents, tools, MCP servers, APIs, the way out and limits follow the file; 
 });
 
 test('a file of agents or tools that was changed is read again, though the configuration is the same', async () => {
-  writeFileSync(file('tools.mjs'), tool('goodbye'));
-  utimesSync(file('tools.mjs'), 1000, 1000);
-  child.kill('SIGHUP');
-  expect(await told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
+  writeFileSync(served.file('tools.mjs'), tool('goodbye'));
+  utimesSync(served.file('tools.mjs'), 1000, 1000);
+  served.signal('SIGHUP');
+  expect(await served.told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
   expect(await toolNames()).toContain('goodbye');
   expect(await toolNames()).not.toContain('hello');
 });
@@ -122,48 +96,30 @@ test.each<[string, string, RegExp]>([
   ['with a wrong value', JSON.stringify({ ...FIRST, port: 'seven' }), /port must be/],
   [
     'with an agent that cannot be opened',
-    JSON.stringify({ ...FIRST, agents: { added: { driver: 'module', module: file('none.mjs') } }, tools: [] }),
+    JSON.stringify({ ...FIRST, agents: { added: { driver: 'module', module: served.file('none.mjs') } }, tools: [] }),
     /there is no file/,
   ],
 ])('of a file %s nothing is taken over, and the reason is told', async (_, text, reason) => {
-  const from = log.length;
-  writeFileSync(file('dragoman.yaml'), text);
-  child.kill('SIGHUP');
-  await expect.poll(() => log.slice(from)).toMatch(reason);
-  expect(log.slice(from)).toContain('the server goes on as it was');
+  const from = served.log.length;
+  served.write(text);
+  served.signal('SIGHUP');
+  await expect.poll(() => served.log.slice(from)).toMatch(reason);
+  expect(served.log.slice(from)).toContain('the server goes on as it was');
   expect((await ask('old', `again-${from}`)).status).toBe(200);
   expect((await ask('added', `added-${from}`)).status).toBe(404);
 });
 
-function serve(config: Config) {
-  writeFileSync(file('dragoman.yaml'), JSON.stringify(config));
-  const command = join(dirname(built.entry), 'dragoman.js');
-  const args = ['serve', '--json', '--config', file('dragoman.yaml'), '--data', file('data')];
-  const started = spawn(process.execPath, [command, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_ADMIN_KEY: ADMIN },
-  });
-  started.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  return started;
+/** A program that is called by a name, and ends its answers when a file is there. */
+function patient(name: string, at: string) {
+  const args = [agentModule('patient'), name, join(at, 'go')];
+  return { driver: 'stdio' as const, command: process.execPath, args };
 }
 
 /** Rewrites the file, and waits until the server has said what it made of it. */
 function reloaded(config: Config): Promise<{ changed: string[]; waiting: string[] }> {
-  writeFileSync(file('dragoman.yaml'), JSON.stringify(config));
-  child.kill('SIGHUP');
-  return told('reloaded');
-}
-
-/** The next event of this name. */
-async function told<Event>(name: string): Promise<Event> {
-  for (;;) {
-    const { value, done } = await events.next();
-    if (done === true) throw new Error(`it ended before it told ${name}: ${log}`);
-    const event = JSON.parse(value);
-    if (event.event === name) return event;
-  }
+  served.write(JSON.stringify(config));
+  served.signal('SIGHUP');
+  return served.told('reloaded');
 }
 
 function asked(requestId: string) {

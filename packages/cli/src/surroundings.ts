@@ -11,9 +11,14 @@ export interface Surroundings {
   readonly onSignal: (listener: () => void) => () => void;
   /** Tells of every SIGHUP, which otherwise ends the process, until the returned function is called. */
   readonly onHangUp: (listener: () => void) => () => void;
+  /** Tells of errors that nobody caught, which otherwise end the process, until the returned function is called. */
+  readonly onStrayError: (listener: StrayErrorListener) => () => void;
   /** Ends the process at once, with whatever is open. */
   readonly exit: (code: number) => void;
 }
+
+/** A rejection is of a promise that nobody waits for, an exception of a callback that nobody called but Node. */
+export type StrayErrorListener = (error: unknown, kind: 'rejection' | 'exception') => void;
 
 export function processSurroundings(): Surroundings {
   return {
@@ -30,6 +35,12 @@ export function processSurroundings(): Surroundings {
     onHangUp: (listener) => {
       process.on('SIGHUP', listener);
       return () => process.off('SIGHUP', listener);
+    },
+    onStrayError: (listener) => {
+      const onRejection = (error: unknown) => listener(error, 'rejection');
+      const onException = (error: unknown) => listener(error, 'exception');
+      process.on('unhandledRejection', onRejection).on('uncaughtException', onException);
+      return () => process.off('unhandledRejection', onRejection).off('uncaughtException', onException);
     },
     exit: (code) => process.exit(code),
   };

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../src/surroundings.ts';
+import type { StrayErrorListener, Surroundings } from '../src/surroundings.ts';
 
 export interface FakeOptions {
   readonly environment?: Readonly<Record<string, string>>;
@@ -17,6 +17,7 @@ export class FakeSurroundings implements Surroundings {
   readonly #now: Date;
   readonly #listeners = new Set<() => void>();
   readonly #hangUpListeners = new Set<() => void>();
+  readonly #strayErrorListeners = new Set<StrayErrorListener>();
   /** What stands on stdout and on stderr. */
   out = '';
   notes = '';
@@ -51,6 +52,11 @@ export class FakeSurroundings implements Surroundings {
     return () => this.#hangUpListeners.delete(listener);
   };
 
+  readonly onStrayError = (listener: StrayErrorListener): (() => void) => {
+    this.#strayErrorListeners.add(listener);
+    return () => this.#strayErrorListeners.delete(listener);
+  };
+
   readonly exit = (code: number): void => {
     this.exits.push(code);
   };
@@ -65,7 +71,12 @@ export class FakeSurroundings implements Surroundings {
     for (const listener of this.#hangUpListeners) listener();
   }
 
+  /** As if nobody had caught an error. */
+  stray(...error: Parameters<StrayErrorListener>): void {
+    for (const listener of this.#strayErrorListeners) listener(...error);
+  }
+
   get isListening(): boolean {
-    return this.#listeners.size + this.#hangUpListeners.size > 0;
+    return this.#listeners.size + this.#hangUpListeners.size + this.#strayErrorListeners.size > 0;
   }
 }

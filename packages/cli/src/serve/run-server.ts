@@ -3,6 +3,7 @@ import type { Context, ExitCode } from '../context.ts';
 import { fail, troubled } from '../trouble.ts';
 import type { Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
+import { outliveStrayErrors } from './stray-errors.ts';
 import { terminalLog } from './terminal-log.ts';
 
 export interface ServerRun {
@@ -47,6 +48,7 @@ export async function runServer({
   const forgetHangUp = isService ? context.onHangUp(reread) : () => {};
   const disk = brokenDisk();
   const log = json ? jsonLog('info') : terminalLog(terminal);
+  const forgetStray = outliveStrayErrors(context, log);
   const { config, data: folder, adminKey, vaultKey } = settings;
   const options = {
     config,
@@ -82,6 +84,7 @@ export async function runServer({
     await Promise.race([server.stop(), disk.broken]);
     return 0;
   } finally {
+    forgetStray();
     forgetHangUp();
     signal.forget();
   }

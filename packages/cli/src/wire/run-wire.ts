@@ -6,6 +6,7 @@ import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds }
 import type { Context, ExitCode } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
+import { outliveStrayErrors } from '../serve/stray-errors.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
 import { ownStdin } from './own-stdin.ts';
@@ -24,6 +25,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   const folder = temporary ?? resolve(context.folder, options.data ?? '');
   const { config, adminKey, vaultKey } = settings;
   const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
+  const forgetStray = outliveStrayErrors(context, log);
   let server: Server | undefined;
   let input: Readable | undefined;
   let forget = () => {};
@@ -52,6 +54,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   } finally {
     forget();
     await server?.stop({ drainMs: 1000 });
+    forgetStray();
     input?.destroy();
     giveBack();
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });

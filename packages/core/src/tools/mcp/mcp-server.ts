@@ -53,6 +53,8 @@ export class McpServer implements AsyncDisposable {
   readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #calls: ToolCall[] = [];
+  /** The last reading of its tools. */
+  #reading: Promise<void> = Promise.resolve();
   /** Called when no tool is being called any more. */
   #onIdle = () => {};
   readonly #subscriptions = new Subscriptions();
@@ -246,7 +248,13 @@ export class McpServer implements AsyncDisposable {
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
       await client.connect(direct as Transport, { timeout: CONNECT_MS });
       this.#direct = direct;
-      await this.#readTools(client);
+      let reading = this.#readTools(client);
+      await reading;
+      // Some say at once that their tools have changed: what was found before is old then, and was not taken.
+      for (let again = 0; this.#reading !== reading && again < MOST_READINGS; again++) {
+        reading = this.#reading;
+        await reading.catch(() => {});
+      }
       if (isGone) throw new Error('it ended as soon as it was there');
       since = clock.elapsed();
       this.#client = client;
@@ -303,7 +311,12 @@ export class McpServer implements AsyncDisposable {
     };
   }
 
-  async #readTools(client: Client): Promise<void> {
+  #readTools(client: Client): Promise<void> {
+    this.#reading = this.#readNow(client);
+    return this.#reading;
+  }
+
+  async #readNow(client: Client): Promise<void> {
     if (client.getServerCapabilities()?.tools === undefined) return;
     this.#definitions = await readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS });
     await this.refresh();
@@ -343,6 +356,8 @@ export class McpServer implements AsyncDisposable {
 }
 
 const CONNECT_MS = 30_000;
+/** Of its tools, before it is there: one that never ends to change is taken as it is. */
+const MOST_READINGS = 10;
 const STEADY_MS = 30_000;
 const PATIENCE_MS = 1_100;
 const FIVE_MINUTES = 300_000;

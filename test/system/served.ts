@@ -1,0 +1,82 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Config } from '../../packages/server/src/config-schema.ts';
+import { type BuiltServer, buildServer } from './build-server.ts';
+import { call } from './call.ts';
+
+/** `dragoman serve --json` in a process of its own, and the file it reads. */
+export class Served implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'dragoman-served-'));
+  /** Everything it has logged. */
+  log = '';
+  url = '';
+  readonly #built: BuiltServer;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #events: AsyncIterator<string>;
+
+  private constructor(built: BuiltServer, configOf: (folder: string) => Config) {
+    this.#built = built;
+    this.write(JSON.stringify(configOf(this.folder)));
+    const command = join(dirname(built.entry), 'dragoman.js');
+    const args = ['serve', '--json', '--config', this.file('dragoman.yaml'), '--data', this.file('data')];
+    this.#child = spawn(process.execPath, [command, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_ADMIN_KEY: ADMIN_KEY },
+    });
+    this.#events = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.log += text;
+    });
+  }
+
+  static async start(configOf: (folder: string) => Config): Promise<Served> {
+    const served = new Served(await buildServer({ crashPoints: false, command: true }), configOf);
+    served.url = (await served.told<{ url: string }>('listening')).url;
+    return served;
+  }
+
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Rewrites its configuration; it does not hear of that. */
+  write(text: string): void {
+    writeFileSync(this.file('dragoman.yaml'), text);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The next event of this name that it tells on standard output. */
+  async told<Event>(name: string): Promise<Event> {
+    for (;;) {
+      const { value, done } = await this.#events.next();
+      if (done === true) throw new Error(`it ended before it told ${name}: ${this.log}`);
+      const event = JSON.parse(value);
+      if (event.event === name) return event;
+    }
+  }
+
+  /** Makes a caller that may do everything, and gives back its key. */
+  async caller(agentId: string): Promise<string> {
+    const permissions = { agents: ['*'], tools: ['*'], operations: ['*'], apis: ['*'] };
+    const json = { agent_id: agentId, permissions };
+    const answer = await call(this.url, { method: 'POST', path: '/admin/v1/agents', key: ADMIN_KEY, json });
+    return ((await answer.json()) as { api_key: string }).api_key;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.signal('SIGKILL');
+    if (this.#child.exitCode === null) await once(this.#child, 'close');
+    this.#built[Symbol.dispose]();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+const ADMIN_KEY = 'adm_served';
