@@ -54,13 +54,19 @@ async function asked(engine: Engine, requestId: string): Promise<string> {
   return said.join('');
 }
 
-test('an agent that is replaced finishes what it is answering, and is ended then', async () => {
+/** An engine whose agent is replaced while it answers. */
+async function replaced() {
   const engine = newEngine();
   const [first, second] = [new Held('the first'), new Held('the second')];
   engine.addAgent(first.agent);
   const answer = asked(engine, 'r1');
   await first.begun;
   engine.addAgent(second.agent);
+  return { engine, first, second, answer };
+}
+
+test('an agent that is replaced finishes what it is answering, and is ended then', async () => {
+  const { engine, first, second, answer } = await replaced();
   second.answer();
   expect(await asked(engine, 'r2')).toBe('the second');
   expect(first.isEnded).toBe(false);
@@ -85,12 +91,7 @@ test('an agent that is taken out of reach finishes what it is answering, and is 
 });
 
 test('an engine that stops has ended the agents that were replaced', async () => {
-  const engine = newEngine();
-  const [first, second] = [new Held('the first'), new Held('the second')];
-  engine.addAgent(first.agent);
-  const answer = asked(engine, 'r1');
-  await first.begun;
-  engine.addAgent(second.agent);
+  const { engine, first, second, answer } = await replaced();
   const stopped = engine.stop({ drainMs: 60_000 });
   first.answer();
   expect(await answer).toBe('the first');

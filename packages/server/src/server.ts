@@ -51,6 +51,7 @@ import { healthRoute } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { wireRoutes, wireSocketRoute } from './routes/wire.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { Started } from './started.ts';
 import { VERSION } from './version.ts';
 import { openWayOut } from './way-out.ts';
@@ -160,66 +161,19 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     for (const definition of engine.callers.list()) {
       if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
     }
+    const service: ServiceOptions = { config, folder, engine, store, gate, clock, ids, log };
     const extensions = () => [messages.cardExtension];
-    const mailbox = openMailbox({
-      config,
-      folder,
-      engine,
-      agents,
-      store,
-      gate,
-      signatures,
-      clock,
-      ids,
-      log,
-      extensions,
-    });
+    const mailbox = openMailbox({ ...service, agents, signatures, extensions });
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
     const finding = await openKnowledge({ config, store, clock, log, gate, credentials: vault, operations: own });
     endings.add(() => finding.knowledge[Symbol.asyncDispose]());
-    const workflows = openWorkflowService({
-      config,
-      folder,
-      engine,
-      store,
-      gate,
-      vault,
-      apis: finding.apis,
-      clock,
-      ids,
-      log,
-      operations,
-    });
+    const workflows = openWorkflowService({ ...service, vault, apis: finding.apis, operations });
     endings.add((drainMs) => workflows.stop(drainMs));
-    const wire = await openWire({
-      config,
-      engine,
-      agents,
-      store,
-      folder,
-      clock,
-      ids,
-      log,
-      gate,
-      workflows: workflows.workflows,
-      keyCheck,
-    });
+    const wire = await openWire({ ...service, agents, workflows: workflows.workflows, keyCheck });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({
-      config,
-      folder,
-      engine,
-      agents,
-      store,
-      gate,
-      signatures,
-      strangers,
-      clock,
-      ids,
-      log,
-    });
+    const messages = await openMessages({ ...service, agents, signatures, strangers });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits };
