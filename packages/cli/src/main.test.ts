@@ -16,6 +16,7 @@ const COMMANDS = [
   'keys',
   'vault',
   'apis',
+  'knowledge',
   'check',
   'convert',
   'listen',

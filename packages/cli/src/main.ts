@@ -8,6 +8,7 @@ import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
+import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -71,6 +72,7 @@ const COMMANDS = [
   keysCommand,
   vaultCommand,
   apisCommand,
+  knowledgeCommand,
   checkCommand,
   convertCommand,
   listenCommand,

@@ -4,6 +4,7 @@ import type { AgentDefinition as ServersDefinition } from '../../core/src/regist
 import { impatient, realServer } from '../test-support/real-server.ts';
 import type { AgentDefinition } from './admin.ts';
 import type { ApiInput } from './api-admin.ts';
+import type { KnowledgeBaseInput } from './knowledge-admin.ts';
 
 // The client may not use the server's types, so that they are the same is checked here, by the compiler.
 const sameShape = (ours: Required<AgentDefinition>): Required<ServersDefinition> => ours;
@@ -77,6 +78,23 @@ test('an API is made, read, listed and removed', async () => {
   expect(await apis.list()).toEqual([kept]);
   expect(await apis.remove('crm')).toEqual({ id: 'crm', removed: true });
   await expect(apis.get('crm')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
+test('a knowledge base is made, read, listed, shortened and removed', async () => {
+  const { knowledge } = (await realServer()).admin.admin;
+  const documents = [
+    { id: 'returns', title: 'Returns', text: 'Goods are taken back for thirty days.' },
+    { id: 'shipping', text: 'By ship.', metadata: { page: 4 } },
+  ];
+  const base: KnowledgeBaseInput = { agents: ['*'], documents };
+  const summary = { id: 'rules', description: null, agents: ['*'], documents: 2 };
+  expect(await knowledge.put('rules', base)).toEqual(summary);
+  expect(await knowledge.list()).toEqual([summary]);
+  expect(await knowledge.get('rules')).toMatchObject({ id: 'rules', ...base });
+  expect(await knowledge.removeDocument('rules', 'shipping')).toEqual({ id: 'shipping', removed: true });
+  expect(await knowledge.list()).toEqual([{ ...summary, documents: 1 }]);
+  expect(await knowledge.remove('rules')).toEqual({ id: 'rules', removed: true });
+  await expect(knowledge.get('rules')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
 test('what is recorded of one request, or of an agent, is forgotten; what is under way stays', async () => {

@@ -1,5 +1,6 @@
 import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
+import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -121,6 +122,7 @@ export class Admin {
   readonly keys: KeyAdmin;
   readonly credentials: CredentialAdmin;
   readonly apis: ApiAdmin;
+  readonly knowledge: KnowledgeAdmin;
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
 
@@ -129,6 +131,7 @@ export class Admin {
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
     this.apis = new ApiAdmin(http);
+    this.knowledge = new KnowledgeAdmin(http);
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
   }
