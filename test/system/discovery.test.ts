@@ -1,15 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
-import { System } from './system.ts';
+import { agentModule, System } from './system.ts';
+import { workflowOf } from './workflow-caller.ts';
 
 // Durable before acknowledged, and tenancy: what one may not use looks like what is not there.
 
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-discovery-'));
+const REPORT = join(folder, 'report.jsonl');
+writeFileSync(
+  REPORT,
+  workflowOf({ now: { GetCurrentDateTime: { timezone: '{{timezone}}', outputPath: '/workflow/now' } } }),
+);
+const MCP_SERVER = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
+);
 const system = await System.start({
-  config: { apis: { sky: { base_url: 'https://sky.example', endpoints: [forecast()] } } },
+  config: {
+    apis: { sky: { base_url: 'https://sky.example', endpoints: [forecast()] } },
+    tools: [
+      agentModule('tools'),
+      { name: 'weekly_report', description: 'Writes the report of the week.', workflow: REPORT },
+    ],
+    mcp_servers: { every: { command: process.execPath, args: [MCP_SERVER, 'stdio'] } },
+  },
 });
-afterAll(() => system[Symbol.asyncDispose]());
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const ada = await system.caller('ada', { permissions: { operations: ['FilterData'], apis: ['shop', 'sky'] } });
 const eve = await system.caller('eve', { permissions: {} });
@@ -126,6 +150,29 @@ describe('what is wrong', () => {
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'ValidationError' } });
   });
+});
+
+test('tools and stored workflows are found by those who may call them, and by nobody else', async () => {
+  const tools = ['say', 'weekly_report', 'every__echo'];
+  const { api_key: key } = await system.caller('tia', { permissions: { tools } });
+  const found = async (query: string, type: string) => ((await search(key, { query, type })) as JsonObject)['results'];
+  expect(await found('say something back', 'tool')).toContainEqual(
+    expect.objectContaining({
+      type: 'tool',
+      id: 'say',
+      tool: 'say',
+      input_schema: expect.objectContaining({ required: ['content'] }),
+    }),
+  );
+  expect(await found('report of the week', 'workflow')).toEqual([
+    expect.objectContaining({ type: 'workflow', id: 'weekly_report', tool: 'weekly_report' }),
+  ]);
+  // Those of an MCP server come when it is there.
+  await expect
+    .poll(() => found('echo a message', 'tool'))
+    .toContainEqual(expect.objectContaining({ id: 'every__echo' }));
+  expect(JSON.stringify(await found('for others', 'tool'))).not.toContain('secret');
+  expect(await search(eve.api_key, { query: 'say report echo' })).toMatchObject({ results: [] });
 });
 
 function put(path: string, json: JsonObject) {

@@ -63,6 +63,7 @@ export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
 export { operationSource } from './knowledge/sources/operations.ts';
+export { toolSource, workflowSource } from './knowledge/sources/tools.ts';
 export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';

@@ -15,6 +15,9 @@ import {
   operationSource,
   type Store,
   ThreadEmbedder,
+  type ToolRegistry,
+  toolSource,
+  workflowSource,
 } from '@dragoman/core';
 import { OPERATION_NAMES, type OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Config } from './config-schema.ts';
@@ -33,6 +36,8 @@ export interface KnowledgeServiceOptions {
   readonly credentials: CredentialCatalogue;
   /** Operations there are beside the built-in ones. */
   readonly operations: OwnOperations;
+  /** The tools, once there are any. */
+  readonly tools: () => ToolRegistry | undefined;
 }
 
 /** How agents learn what there is for them: APIs, capabilities, knowledge. */
@@ -49,7 +54,14 @@ export async function openKnowledge(options: KnowledgeServiceOptions): Promise<K
   const bases = new KnowledgeBases({ store: store.knowledge, clock });
   await Promise.all([apis.load(config.apis), bases.load()]);
   const knowledge = new Knowledge({
-    sources: [operationSource(operations), apiSource(apis), endpointSource(apis), documentSource(bases)],
+    sources: [
+      operationSource(operations),
+      apiSource(apis),
+      endpointSource(apis),
+      toolSource(options.tools),
+      workflowSource(options.tools),
+      documentSource(bases),
+    ],
     bases,
     clock,
     log,

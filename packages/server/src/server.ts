@@ -167,7 +167,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add((drainMs) => mailbox.stop({ drainMs }));
     const operations = await loadOperations(config.workflows?.operations ?? []);
     const own = operations.catalog.own;
-    const finding = await openKnowledge({ config, store, clock, log, gate, credentials: vault, operations: own });
+    const tools = () => engine.tools;
+    const finding = await openKnowledge({
+      config,
+      store,
+      clock,
+      log,
+      gate,
+      credentials: vault,
+      operations: own,
+      tools,
+    });
     endings.add(() => finding.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({ ...service, vault, apis: finding.apis, operations });
     endings.add((drainMs) => workflows.stop(drainMs));

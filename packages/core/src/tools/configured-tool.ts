@@ -39,6 +39,7 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
   const check = new ArgumentCheck(schema);
   return {
     definition: toolDefinition({ ...entry, input: schema }),
+    answeredBy: kind.of,
     issuesOf: (args) => check.issuesOf(args),
     run,
   };
@@ -46,7 +47,7 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
 
 interface Kind {
   /** The member of an entry that asks for it. */
-  readonly of: 'http' | 'agent' | 'workflow';
+  readonly of: NonNullable<Tool['answeredBy']>;
   open(entry: ConfiguredTool, backends: ToolBackends): Backend;
 }
 

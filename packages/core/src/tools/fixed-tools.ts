@@ -2,6 +2,7 @@ import type { Tool, ToolSource } from './tool.ts';
 
 /** Tools of a list that somebody wrote down. */
 export class FixedTools implements ToolSource {
+  version = 1;
   #tools: ReadonlyMap<string, Tool>;
 
   constructor(tools: Iterable<Tool> = []) {
@@ -11,6 +12,7 @@ export class FixedTools implements ToolSource {
   /** Takes over the list of another, in place of its own. */
   become(other: FixedTools): void {
     this.#tools = other.#tools;
+    this.version += 1;
   }
 
   tools(): Iterable<Tool> {

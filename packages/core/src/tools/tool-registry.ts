@@ -62,6 +62,18 @@ export class ToolRegistry {
     this.#sources.push(source);
   }
 
+  /** Every tool, whoever may use it. */
+  every(): readonly Tool[] {
+    const byName = new Map<string, Tool>();
+    for (const tool of this.#all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
+    return [...byName.values()];
+  }
+
+  /** Grows whenever there are other tools than before. */
+  get version(): number {
+    return this.#sources.reduce((sum, { version = 1 }) => sum + version, 0);
+  }
+
   /** The tools a caller may use, by name. */
   async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
     await this.#ready();

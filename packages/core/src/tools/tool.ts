@@ -7,6 +7,8 @@ import type { Principal } from '../principal.ts';
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {
   readonly definition: ToolDefinition;
+  /** What stands behind it, where it is no code of its own. */
+  readonly answeredBy?: 'http' | 'agent' | 'workflow';
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
@@ -27,6 +29,8 @@ export interface ToolOutcome {
 export interface ToolSource {
   /** Resolves when it has been asked once what it has; absent where that is known from the start. */
   readonly ready?: Promise<void>;
+  /** Grows whenever it has other tools than before; absent where it never has. */
+  readonly version?: number;
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
   /** Why one that could be here is not to be had, in words, and what to do about it. */

@@ -32,6 +32,8 @@ export interface McpServerOptions {
   readonly gate: Gate | undefined;
   /** The version we say we are. */
   readonly version: string;
+  /** Called when it has other tools than before. */
+  readonly onChange: () => void;
 }
 
 /** How long a request for a subscription may take, and how long what it asks for lasts. */
@@ -167,6 +169,7 @@ export class McpServer implements AsyncDisposable {
       } else {
         // At once: the others are still being looked at, and it must not be called meanwhile.
         this.#tools.delete(definition.name);
+        this.#options.onChange();
         this.#options.log.warn(
           { mcp_server: this.name, tool: definition.name },
           'a tool has changed and is held until it is accepted',
@@ -174,6 +177,7 @@ export class McpServer implements AsyncDisposable {
       }
     }
     this.#tools = tools;
+    this.#options.onChange();
   }
 
   /** Ends when the tools that are being called have answered. */

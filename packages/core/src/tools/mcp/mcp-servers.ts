@@ -22,6 +22,7 @@ export interface McpServersOptions {
 /** The MCP servers of the operator's list, and their tools. Nothing is ever added to the list by an agent. */
 export class McpServers implements ToolSource, AsyncDisposable {
   ready: Promise<void> = Promise.resolve();
+  version = 1;
   readonly #servers = new Map<string, McpServer>();
   readonly #options: Omit<McpServersOptions, 'configs' | 'pins'>;
   readonly #pins: ToolPins;
@@ -58,9 +59,13 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
     for (const [name, config] of Object.entries(configs)) {
       if (this.#servers.has(name)) continue;
-      this.#servers.set(name, new McpServer({ ...this.#options, name, config, pins: this.#pins }));
+      const onChange = () => {
+        this.version += 1;
+      };
+      this.#servers.set(name, new McpServer({ ...this.#options, name, config, pins: this.#pins, onChange }));
     }
     this.#configs = configs;
+    this.version += 1;
     const tried = Promise.all([...this.#servers.values()].map((server) => server.ready)).then(() => {});
     // One that takes its time must not keep the others from being listed.
     this.ready = this.#servers.size === 0 ? tried : Promise.race([tried, this.#options.clock.wait(PATIENCE_MS)]);
