@@ -1,6 +1,6 @@
 // The mailbox against bare Node doing the same: messages accepted, durably, against a `node:http` JSON echo; callbacks
-// delivered, durably and signed, against a loop over keep-alive connections; and what dead hosts cost the living. The best round
-// of each counts; beside it stands what they had of each other in the same round, the median of all rounds.
+// delivered, durably and signed, against a loop over keep-alive connections; and what dead hosts cost the living. Each is taken
+// in rounds, in each right beside what it is compared with, and the median of the rounds' ratios counts.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { certificateFor } from './mailbox/certificate.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
 import { load } from './support/load.ts';
-import { medianRatio, table } from './support/measure.ts';
+import { inTurns, median, medianRatio, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
@@ -31,34 +31,26 @@ export async function run(): Promise<readonly string[]> {
 async function accepting(folder: string, start: Start): Promise<string[]> {
   const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
   const bare = await start<{ port: number }>('bare.mjs');
-  const server = await start<{ port: number; key: string }>('server.mjs', [join(folder, 'server'), agent]);
+  const serve = (name: string) => start<{ port: number; key: string }>('server.mjs', [join(folder, name), agent]);
+  // Each with a server of its own: what one leaves for later, the other would pay for.
   const contenders = {
     bare: { port: bare.told.port, key: undefined, metadata: {} },
-    'answered at once': { ...server.told, metadata: {} },
-    'in a thread': { ...server.told, metadata: { threadId: 't' } },
+    'answered at once': { ...(await serve('plain')).told, metadata: {} },
+    'in a thread': { ...(await serve('threads')).told, metadata: { threadId: 't' } },
   };
-  const best = new Map<string, { perSecond: number; p50: number; p99: number }>();
-  const rounds: Record<string, number>[] = [];
-  for (let round = 0; round < 6; round += 1) {
-    const rates: Record<string, number> = {};
-    for (const [name, one] of Object.entries(contenders)) {
-      const result = await load({ port: one.port, connections: 64, milliseconds: 1500, next: () => post(one) });
-      if (result.perSecond > (best.get(name)?.perSecond ?? 0)) best.set(name, result);
-      rates[name] = result.perSecond;
-    }
-    rounds.push(rates);
-  }
-  const ofBare = (name: string) => (best.get(name)?.perSecond ?? 0) / (best.get('bare')?.perSecond ?? 1);
+  const rounds = await inTurns(contenders, 12, (one) =>
+    load({ port: one.port, connections: 64, milliseconds: 1000, next: () => post(one) }),
+  );
+  const ofBare = (name: keyof typeof contenders) => medianRatio(rounds, name, 'bare', ({ perSecond }) => perSecond);
   console.log(
     table([
-      ['messages, 64 connections', 'a second', 'of bare', 'in a round', 'p50', 'p99'],
-      ...[...best].map(([name, { perSecond, p50, p99 }]) => [
+      ['messages, 64 connections', 'a second', 'of bare', 'p50', 'p99'],
+      ...(Object.keys(contenders) as (keyof typeof contenders)[]).map((name) => [
         name,
-        perSecond.toFixed(0),
+        median(rounds.map((round) => round[name].perSecond)).toFixed(0),
         ofBare(name).toFixed(2),
-        medianRatio(rounds, name, 'bare', Number).toFixed(2),
-        `${p50.toFixed(2)} ms`,
-        `${p99.toFixed(2)} ms`,
+        `${median(rounds.map((round) => round[name].p50)).toFixed(2)} ms`,
+        `${median(rounds.map((round) => round[name].p99)).toFixed(2)} ms`,
       ]),
     ]),
   );
@@ -85,24 +77,20 @@ async function delivering(folder: string, start: Start, children: ChildProcess[]
     return (await nextMessage<{ milliseconds: number }>(child)).milliseconds;
   };
   const few = places.answering.slice(0, 8);
-  const rates = { bare: 0, outbox: 0 };
-  const rounds: (typeof rates)[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    const found = { bare: 0, outbox: 0 };
-    for (const kind of ['bare', 'outbox'] as const) {
-      found[kind] = (COUNT / (await time(kind, { answering: few, count: COUNT }))) * 1000;
-      rates[kind] = Math.max(rates[kind], found[kind]);
-    }
-    rounds.push(found);
-  }
+  const kinds = { bare: 'bare', outbox: 'outbox' } as const;
+  const rounds = await inTurns(
+    kinds,
+    5,
+    async (kind) => (COUNT / (await time(kind, { answering: few, count: COUNT }))) * 1000,
+  );
+  const ofBare = (kind: keyof typeof kinds) => medianRatio(rounds, kind, 'bare', Number);
   console.log(
     `\n${table([
-      [`${COUNT} callbacks to 8 hosts, https`, 'a second', 'of bare', 'in a round'],
-      ...(['bare', 'outbox'] as const).map((kind) => [
+      [`${COUNT} callbacks to 8 hosts, https`, 'a second', 'of bare'],
+      ...Object.values(kinds).map((kind) => [
         kind,
-        rates[kind].toFixed(0),
-        (rates[kind] / rates.bare).toFixed(2),
-        medianRatio(rounds, kind, 'bare', Number).toFixed(2),
+        median(rounds.map((round) => round[kind])).toFixed(0),
+        ofBare(kind).toFixed(2),
       ]),
     ])}`,
   );
@@ -114,7 +102,7 @@ async function delivering(folder: string, start: Start, children: ChildProcess[]
   );
   const late =
     beside / alone > 1.5 ? [`living hosts beside dead ones: ${(beside / alone).toFixed(2)} ×, at most 1.5 wanted`] : [];
-  return [...short('callbacks delivered a second, of a bare keep-alive loop', rates.outbox / rates.bare, 0.5), ...late];
+  return [...short('callbacks delivered a second, of a bare keep-alive loop', ofBare('outbox'), 0.5), ...late];
 }
 
 type Start = <Told>(

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
-import { table } from './support/measure.ts';
+import { inTurns, median, medianRatio, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
@@ -37,86 +37,77 @@ export async function run(): Promise<readonly string[]> {
 /** Makes this many calls at once, for so long. */
 type Contender = (parallel: number, milliseconds: number) => Promise<Slice>;
 
-interface Rate {
-  readonly one: number;
-  readonly many: number;
-  /** Of every process that takes part: what other programs on the machine do changes it little. */
-  readonly cpuOne: number;
-  readonly cpuMany: number;
-}
+type Rounds = Record<string, Record<How, Slice>>[];
 
-type Rates = Readonly<Record<string, Rate>>;
+type How = (typeof HOWS)[number]['name'];
 
-function judge(rates: Rates): string[] {
-  const rate = (name: string) => rates[name] ?? NOTHING;
+function judge(rounds: Rounds): string[] {
+  const titles = HOWS.map(({ title }) => title);
+  const each = (cell: (how: How) => string) => HOWS.map(({ name }) => cell(name));
   console.log(
     table([
-      ['calls/s', '1 at a time', `${PARALLEL} at once`, 'CPU µs a call', `${PARALLEL} at once`],
-      ...Object.entries(rates).map(([name, { one, many, cpuOne, cpuMany }]) =>
-        [name, one, many, cpuOne, cpuMany].map((cell) => (typeof cell === 'number' ? cell.toFixed(0) : cell)),
-      ),
+      ['', ...titles.map((title) => `calls/s, ${title}`), ...titles.map((title) => `CPU µs a call, ${title}`)],
+      ...NAMES.map((name) => [
+        name,
+        ...each((how) => median(rounds.map((round) => rateOf(round[name]?.[how]))).toFixed(0)),
+        ...each((how) => cpuPerCall(rounds.map((round) => round[name]?.[how])).toFixed(0)),
+      ]),
     ]),
   );
   const shortfalls: string[] = [];
-  const lines: string[][] = [['ratio', '1 at a time', `${PARALLEL} at once`, 'wanted']];
-  const want = (what: string, a: string, b: string, bound: number, kind: 'at least' | 'at most') => {
-    const values = (['one', 'many'] as const).map((how) => rate(a)[how] / rate(b)[how]);
-    lines.push([what, ...values.map((value) => `${value.toFixed(2)} ×`), `${kind} ${bound} ×`]);
-    for (const value of values) {
-      const met = kind === 'at least' ? value >= bound : value <= bound;
-      if (!met) shortfalls.push(`${what}: ${value.toFixed(2)} ×, ${kind} ${bound} wanted`);
+  const lines: string[][] = [['ratio', ...titles, 'wanted']];
+  const compare = (what: string, a: string, b: string, bound?: Bound) => {
+    const values = HOWS.map(({ name }) => medianRatio(rounds, a, b, (slices) => rateOf(slices[name])));
+    lines.push([
+      what,
+      ...values.map((value) => `${value.toFixed(2)} ×`),
+      bound === undefined ? 'to compare' : worded(bound),
+    ]);
+    if (bound === undefined) return;
+    for (const [index, value] of values.entries()) {
+      const isMet = 'atLeast' in bound ? value >= bound.atLeast : value <= bound.atMost;
+      if (!isMet) shortfalls.push(`${what}, ${titles[index]}: ${value.toFixed(2)} ×, ${worded(bound)} wanted`);
     }
   };
-  const compare = (what: string, a: string, b: string) => {
-    const values = (['one', 'many'] as const).map((how) => rate(a)[how] / rate(b)[how]);
-    lines.push([`  ${what}`, ...values.map((value) => `${value.toFixed(2)} ×`), 'to compare']);
-  };
-  want('calls per second, of the MCP SDK', 'wire, our client', 'MCP SDK', 3, 'at least');
-  compare('a bare echo, that calls nothing', 'bare NDJSON echo', 'MCP SDK');
-  want('time of a call, of a bare echo', 'bare NDJSON echo', 'wire, bare client', 1.6, 'at most');
-  want('time through the wire, of the MCP SDK alone', 'MCP SDK', 'MCP server through the wire', 1.6, 'at most');
-  compare('a bare client and a relay of bytes', 'MCP SDK', 'MCP server, bare relay');
+  compare('calls per second, of the MCP SDK', 'wire, our client', 'MCP SDK', { atLeast: 3 });
+  compare('  a bare echo, that calls nothing', 'bare NDJSON echo', 'MCP SDK');
+  compare('time of a call, of a bare echo', 'bare NDJSON echo', 'wire, bare client', { atMost: 1.6 });
+  compare('time through the wire, of the MCP SDK alone', 'MCP SDK', 'MCP server through the wire', { atMost: 1.6 });
+  compare('  a bare client and a relay of bytes', 'MCP SDK', 'MCP server, bare relay');
   console.log(`\n${table(lines)}`);
   return shortfalls;
 }
 
-/**
- * Calls per second, in turns: each round gives every contender a short slice, and the best slice counts. Many and short: what
- * else runs on the machine leaves each of them some.
- */
-async function measure(contenders: Readonly<Record<string, Contender>>): Promise<Rates> {
+type Bound = { readonly atLeast: number } | { readonly atMost: number };
+
+function worded(bound: Bound): string {
+  return 'atLeast' in bound ? `at least ${bound.atLeast} ×` : `at most ${bound.atMost} ×`;
+}
+
+/** In turns, many and short: what else runs on the machine then slows all of a round, or one round. */
+async function measure(contenders: Readonly<Record<string, Contender>>): Promise<Rounds> {
   // Long enough for the optimising compilers at both ends to have had their say.
-  for (const slice of Object.values(contenders)) {
-    await slice(PARALLEL, WARM_UP_MS);
-    await slice(1, WARM_UP_MS);
-  }
-  const slices = new Map(Object.keys(contenders).map((name) => [name, { one: [] as Slice[], many: [] as Slice[] }]));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, slice] of Object.entries(contenders)) {
-      slices.get(name)?.one.push(await slice(1, SLICE_MS));
-      slices.get(name)?.many.push(await slice(PARALLEL, SLICE_MS));
-    }
-  }
-  return Object.fromEntries(
-    [...slices].map(([name, { one, many }]) => [
-      name,
-      { one: bestRate(one), many: bestRate(many), cpuOne: cpuPerCall(one), cpuMany: cpuPerCall(many) },
-    ]),
-  );
+  for (const slice of Object.values(contenders)) for (const { parallel } of HOWS) await slice(parallel, WARM_UP_MS);
+  return inTurns(contenders, ROUNDS, async (slice) => {
+    const slices: [string, Slice][] = [];
+    for (const { name, parallel } of HOWS) slices.push([name, await slice(parallel, SLICE_MS)]);
+    return Object.fromEntries(slices) as Record<How, Slice>;
+  });
 }
 
 interface Slice {
   readonly calls: number;
   readonly milliseconds: number;
+  /** Of every process that takes part: what other programs on the machine do changes it little. */
   readonly cpuMicroseconds: number;
 }
 
-function bestRate(slices: readonly Slice[]): number {
-  return Math.max(...slices.map(({ calls, milliseconds }) => (1000 * calls) / milliseconds));
+function rateOf({ calls, milliseconds }: Slice = NOTHING): number {
+  return (1000 * calls) / milliseconds;
 }
 
-function cpuPerCall(slices: readonly Slice[]): number {
-  const sum = (of: (slice: Slice) => number) => slices.reduce((total, one) => total + of(one), 0);
+function cpuPerCall(slices: readonly (Slice | undefined)[]): number {
+  const sum = (of: (slice: Slice) => number) => slices.reduce((total, one = NOTHING) => total + of(one), 0);
   return sum(({ cpuMicroseconds }) => cpuMicroseconds) / sum(({ calls }) => calls);
 }
 
@@ -133,8 +124,12 @@ const NAMES = [
   'MCP server through the wire',
   'MCP server, bare relay',
 ];
-const NOTHING: Rate = { one: Number.NaN, many: Number.NaN, cpuOne: Number.NaN, cpuMany: Number.NaN };
-const PARALLEL = 16;
+const NOTHING: Slice = { calls: Number.NaN, milliseconds: 1, cpuMicroseconds: Number.NaN };
+/** How many calls at once. */
+const HOWS = [
+  { name: 'one', title: '1 at a time', parallel: 1 },
+  { name: 'many', title: '16 at once', parallel: 16 },
+] as const;
 const WARM_UP_MS = 3_000;
 const ROUNDS = 24;
 const SLICE_MS = 150;

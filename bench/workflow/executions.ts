@@ -32,6 +32,7 @@ export async function benchExecutions(): Promise<readonly string[]> {
 
 async function measureAll({ origin, server, engine }: Parts): Promise<string[]> {
   const shortfalls: string[] = [];
+  const nextThree = threeSteps(origin);
   const contenders: Record<Contender, () => Promise<number>> = {
     'plain JavaScript': () => asked(engine, 'plain'),
     'engine, durable': () => asked(engine, 'engine'),
@@ -41,7 +42,7 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
           port: server.port,
           connections: AT_ONCE,
           milliseconds: SLICE_MS,
-          next: () => post(server, threeSteps(origin)),
+          next: () => post(server, nextThree()),
         })
       ).perSecond,
   };

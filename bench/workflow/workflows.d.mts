@@ -1,2 +1,2 @@
-export function threeSteps(origin: string): string;
-export function smallSteps(operations: number): string;
+export function threeSteps(origin: string): () => string;
+export function smallSteps(operations: number): () => string;
