@@ -58,6 +58,11 @@ export interface NewKey extends Key {
   readonly api_key: string;
 }
 
+/** What the callbacks of an agent are signed with, for `CallbackReceiver`; shown this once. */
+export interface NewSecret {
+  readonly webhook_secret: string;
+}
+
 export type KeyRequest =
   | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
   | { readonly role: 'admin'; readonly description?: string };
@@ -148,8 +153,8 @@ class AgentAdmin {
     return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array' } });
   }
 
-  /** Makes or replaces an agent. A new one comes back with `api_key`, shown this once. */
-  put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey>> {
+  /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown this once. */
+  put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',
       path: AGENTS,

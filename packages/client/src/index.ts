@@ -11,6 +11,7 @@ export type {
   KeyRequest,
   Limits,
   NewKey,
+  NewSecret,
   Permissions,
   ToolList,
 } from './admin.ts';
