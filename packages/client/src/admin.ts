@@ -1,6 +1,7 @@
 import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
+import { OutboxAdmin } from './outbox-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -130,6 +131,7 @@ export class Admin {
   readonly knowledge: KnowledgeAdmin;
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
+  readonly outbox: OutboxAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
@@ -139,6 +141,7 @@ export class Admin {
     this.knowledge = new KnowledgeAdmin(http);
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
+    this.outbox = new OutboxAdmin(http);
   }
 }
 
