@@ -55,6 +55,26 @@ test('an agent forgets an execution of its own that has ended, and after kill -9
   expect((await ann.get(`executions/${id}`)).status).toBe(200);
 });
 
+test('an operator forgets a message of the mailbox, and no thread has it any more', async () => {
+  const carl = new WorkflowCaller(system, (await system.caller('carl-agent', PERMISSIONS)).api_key);
+  const word = `${CANARY}-letter`;
+  const post = (messageId: string, message: string) =>
+    carl.call({
+      method: 'POST',
+      path: '/a2a',
+      json: { from: 'Ann', to: 'echo', message, metadata: { messageId, threadId: 'th' } },
+    });
+  await post('letter-1', word);
+  await post('letter-2', 'and on');
+  const thread = async () => (await carl.call({ path: '/a2a/threads/th' })).text();
+  expect(await thread()).toContain(word);
+  expect((await admin('DELETE', 'requests/letter-1?agent_id=carl-agent')).status).toBe(200);
+  expect(await thread()).not.toContain(word);
+  expect(await thread()).toContain('letter-2');
+  expect((await admin('DELETE', 'requests/letter-1?agent_id=carl-agent')).status).toBe(404);
+  expect(filesWith(word)).toEqual([]);
+});
+
 test('an operator forgets one request or execution, and is asked whose where several have the id', async () => {
   const id = fresh();
   for (const caller of [ann, bob]) await caller.execute(everything(id));
@@ -89,15 +109,15 @@ test("everything of an agent goes, from every file; what is under way is counted
   await admin('DELETE', 'agents/ann-agent/data');
   expect(system.log).toContain('what was recorded of an agent was forgotten');
   expect(await admin('DELETE', 'agents/nobody-here/data')).toMatchObject({ status: 404 });
-  expect(filesWithCanary()).toEqual([]);
+  expect(filesWith(CANARY)).toEqual([]);
 });
 
-/** Every file of the data folder that has the canary in it, while the server runs. */
-function filesWithCanary(): string[] {
+/** Every file of the data folder that has the word in it, while the server runs. */
+function filesWith(word: string): string[] {
   const files = readdirSync(system.data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => existsSync(path) && readFileSync(path).includes(CANARY));
+    .filter((path) => existsSync(path) && readFileSync(path).includes(word));
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -19,6 +19,7 @@ export interface AgentOptions {
   readonly skill?: readonly string[];
   readonly maxParallel?: number;
   readonly idempotent?: boolean;
+  readonly erc8004?: string;
   /** `false`: it is to have none, though it had one. */
   readonly publicKey?: string | false;
   readonly file?: string;
@@ -36,6 +37,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
+    .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
     .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
     .option('--no-public-key', 'take away the public key it had')
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
@@ -47,7 +49,7 @@ export async function agentDefinition(
   options: AgentOptions,
   context: Context,
 ): Promise<AgentDefinition> {
-  const { file, mayCall = [], name, description, skill, maxParallel, idempotent, publicKey } = options;
+  const { file, mayCall = [], name, description, skill, maxParallel, idempotent, erc8004, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
   if (agentId === undefined) {
     fail({
@@ -66,6 +68,7 @@ export async function agentDefinition(
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
     ...(idempotent === true && { idempotent }),
+    ...(erc8004 !== undefined && { agentId: erc8004 }),
     ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),
   };
 }

@@ -17,6 +17,7 @@ test('an agent is made, replaced, read, listed and removed', async () => {
   const definition: AgentDefinition = { agent_id: 'ada', permissions: { agents: ['echo'] } };
   const made = await agents.put(definition);
   expect(made).toMatchObject({ ...definition, api_key: expect.any(String), role: 'agent' });
+  expect(made.webhook_secret).toMatch(/^whsec_/);
   const replaced = await agents.put({ ...definition, permissions: { agents: [] } });
   expect(replaced.api_key).toBeUndefined();
   expect(await agents.get('ada')).toEqual({ agent_id: 'ada', permissions: { agents: [] } });

@@ -1,6 +1,7 @@
 import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
+import { OutboxAdmin } from './outbox-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -56,6 +57,11 @@ export interface Key {
 /** `api_key` is shown this once. */
 export interface NewKey extends Key {
   readonly api_key: string;
+}
+
+/** What the callbacks of an agent are signed with, for `CallbackReceiver`; shown this once. */
+export interface NewSecret {
+  readonly webhook_secret: string;
 }
 
 export type KeyRequest =
@@ -125,6 +131,7 @@ export class Admin {
   readonly knowledge: KnowledgeAdmin;
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
+  readonly outbox: OutboxAdmin;
 
   constructor(http: Http) {
     this.agents = new AgentAdmin(http);
@@ -134,6 +141,7 @@ export class Admin {
     this.knowledge = new KnowledgeAdmin(http);
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
+    this.outbox = new OutboxAdmin(http);
   }
 }
 
@@ -148,8 +156,8 @@ class AgentAdmin {
     return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array' } });
   }
 
-  /** Makes or replaces an agent. A new one comes back with `api_key`, shown this once. */
-  put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey>> {
+  /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown this once. */
+  put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',
       path: AGENTS,

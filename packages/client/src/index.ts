@@ -11,6 +11,7 @@ export type {
   KeyRequest,
   Limits,
   NewKey,
+  NewSecret,
   Permissions,
   ToolList,
 } from './admin.ts';
@@ -44,6 +45,7 @@ export type { SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
 export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
+export type { Delivery, DeliveryQuery } from './outbox-admin.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';

@@ -5,11 +5,13 @@ import { type Config, type Server, startServer, systemClock, systemIds } from '.
 
 export interface StartOptions {
   readonly store?: 'memory' | 'sqlite';
+  /** What else its configuration has. */
+  readonly config?: Partial<Config>;
 }
 
 /** A real server with the agents below, in this folder, on any port. */
-export async function start(folder: string, { store = 'memory' }: StartOptions = {}): Promise<Server> {
-  const config: Config = { port: 0, store, agents: await agentsIn(folder), default_agent: 'echo' };
+export async function start(folder: string, { store = 'memory', config: more }: StartOptions = {}): Promise<Server> {
+  const config: Config = { ...more, port: 0, store, agents: await agentsIn(folder), default_agent: 'echo' };
   return startServer({ config, folder, clock: systemClock, ids: systemIds, log: QUIET, adminKey: ADMIN_KEY });
 }
 

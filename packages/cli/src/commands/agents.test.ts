@@ -163,6 +163,39 @@ describe('agents call', () => {
   });
 });
 
+describe('agents add of a new agent', () => {
+  test('gives its key alone on stdout, and shows what its callbacks are signed with, which nobody can ask for later', async () => {
+    const { code, out, notes } = await run([
+      'agents',
+      'add',
+      'called-back',
+      '--url',
+      server.url,
+      '--admin-key',
+      ADMIN_KEY,
+    ]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^dgm_\S+\n$/)]);
+    expect(notes).toMatch(/callbacks are signed with, shown this once: whsec_[A-Za-z0-9+/]+=*\n/);
+  });
+
+  test('takes the id it has in a registry, by which the mailbox knows it', async () => {
+    const id = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
+    const args = [
+      'agents',
+      'add',
+      'registered',
+      '--erc8004',
+      id,
+      '--json',
+      '--url',
+      server.url,
+      '--admin-key',
+      ADMIN_KEY,
+    ];
+    expect(JSON.parse((await run(args)).out)).toMatchObject({ agent_id: 'registered', agentId: id });
+  });
+});
+
 describe('agents add of an agent that exists', () => {
   const add = (...args: readonly string[]) =>
     run(['agents', 'add', 'signing-agent', ...args, '--url', server.url, '--admin-key', ADMIN_KEY]);

@@ -93,6 +93,9 @@ function addCommand(context: Context): Command {
       // The key alone on stdout, for $(…).
       terminal.note(`added ${agent.agent_id}; its key, shown this once:\n`);
       terminal.out(`${agent.api_key}\n`);
+      if (agent.webhook_secret !== undefined) {
+        terminal.note(`what its callbacks are signed with, shown this once: ${agent.webhook_secret}\n`);
+      }
     }
     return 0;
   });

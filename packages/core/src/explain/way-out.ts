@@ -11,7 +11,7 @@ import {
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
 import { collectAnswer } from '../a2a-messages/collect-answer.ts';
-import { type Asked, answerOf } from '../mailbox/answer.ts';
+import { type Asked, answerOf, finalOf } from '../mailbox/answer.ts';
 import { unsaidIn } from './changes.ts';
 
 /** Every frame as it went out: over E2A as it is, with its projections; by another door as that one tells it. */
@@ -58,7 +58,8 @@ type Teller = (frame: E2AResponse, asked: Asked, frames: readonly E2AResponse[])
 
 /** Doors that do not send frames as they are. Signatures are made when a message leaves, and are not shown. */
 const TELLERS: Readonly<Record<string, Teller>> = {
-  'a2a-mailbox': (frame, asked) => (frame.is_final ? mailboxDialect.encode(answerOf(asked, frame)) : null),
+  'a2a-mailbox': async (frame, asked, frames) =>
+    frame.is_final ? mailboxDialect.encode(answerOf(asked, await finalOf(each(frames)))) : null,
   'a2a-messages': async (frame, { envelope }, frames) => {
     if (!frame.is_final) return null;
     const whole = await collectAnswer(each(frames), { takesStreams: true });

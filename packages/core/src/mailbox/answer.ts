@@ -15,8 +15,8 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { Reading } from '../runs/reading.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
+import { textOf, withStreamed } from '../streamed-text.ts';
 import type { MailboxIdentity } from './directory.ts';
 
 /** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
@@ -65,11 +65,17 @@ export function envelopeOf(
   };
 }
 
-/** The final frame of an answer. */
-export async function finalOf(reading: Reading): Promise<E2AResponse> {
-  const final = await reading.finalFrame();
-  if (final === undefined) throw new Error('an answer ended without its final frame');
-  return final;
+/** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
+export async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse> {
+  let text = '';
+  let isTooLong = false;
+  for await (const frame of frames) {
+    if (frame.is_final) return isTooLong ? tooLong(frame) : text === '' ? frame : withStreamed(frame, text);
+    const part = textOf(frame);
+    isTooLong ||= text.length + part.length > MAX_STREAMED;
+    text = isTooLong ? '' : text + part;
+  }
+  throw new Error('an answer ended without its final frame');
 }
 
 /** The final frame as the mailbox's response. */
@@ -136,6 +142,20 @@ function answererOf({ envelope }: Asked): MailboxIdentity {
   return { name: textOr(name, 'agent'), agentId: textOr(agentId, null) };
 }
 
+/** Only a result the agent gave itself is left of such an answer; cut off, it would pass for a whole one. */
+function tooLong(final: E2AResponse): E2AResponse {
+  const told = withStreamed(final, null);
+  if (told === final) return final;
+  const body = {
+    code: 'E2A.AGENT_ERROR',
+    message: `The agent said more than the ${MAX_STREAMED} characters a mailbox tells.`,
+  };
+  return { ...final, response_kind: 'e2a.error', status: 'failed', body };
+}
+
 function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise {
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
+
+/** Of what was streamed, in characters: it is held in memory until its end. */
+const MAX_STREAMED = 10_000_000;

@@ -1,7 +1,10 @@
 /**
- * A callback URL as it is called, whichever way it was written: `HTTPS://Agent.example/a/../in` is `https://agent.example/in`.
+ * A callback URL as it is called, whichever way it was written: `HTTPS://Agent.example./a/../in` is `https://agent.example/in`.
  * A receiver that is gone must not be called again by another spelling.
  */
 export function addressOf(callbackUrl: string): string {
-  return new URL(callbackUrl).href;
+  const url = new URL(callbackUrl);
+  // The dot at the end of a name says that it is whole, which every name here is.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
+  return url.href;
 }

@@ -1,6 +1,7 @@
 import { SlidingWindows } from '../limits/sliding-window.ts';
 import type { Clock } from '../ports.ts';
 import { refuse } from '../refused.ts';
+import { addressOf } from './callback-address.ts';
 
 export interface CallbackLimitSettings {
   /** Callbacks of one sender that may wait. */
@@ -31,7 +32,7 @@ export class CallbackLimits {
     if (++this.#counted % PRUNE_EVERY === 0) this.#hosts.prune(2 * MINUTE);
     const window = { name: 'callbacks_per_minute', limit, seconds: MINUTE };
     // Whatever the port: a host has tens of thousands.
-    const { allowed, states } = this.#hosts.take(new URL(url).hostname, [window]);
+    const { allowed, states } = this.#hosts.take(new URL(addressOf(url)).hostname, [window]);
     if (allowed) return;
     refuse(
       'rate_limited',

@@ -1,5 +1,5 @@
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -82,6 +82,48 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   expect(await send('a reply', { messageId: 'm-reply', replyTo: 'm-first' })).toEqual(answer);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
+});
+
+describe('an agent that says everything in parts', () => {
+  test.each([
+    ['at once', {}],
+    ['in a thread', { threadId: 'th_1' }],
+  ])('is heard whole: %s', async (_, metadata) => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
+      yield 'one ';
+      yield { delta_kind: 'reasoning', delta: 'not for the sender' };
+      yield 'two';
+    });
+    const answer = await mailbox.receive(message('count', { messageId: 'm-1', ...metadata }), { principal: ANN });
+    expect(answer.message).toEqual({ contentType: 'text/plain', content: 'one two' });
+    expect(await mailbox.find('m-1', ANN.id)).toEqual(answer);
+    await mailbox.stop();
+    await engine.stop({ drainMs: 0 });
+  });
+
+  test('and has a result of its own beside them is heard by that', async () => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
+      yield 'thinking';
+      return { content: 'two' };
+    });
+    const { message: told } = await mailbox.receive(message('count'), { principal: ANN });
+    expect(told).toEqual({ contentType: 'text/plain', content: 'two' });
+    await mailbox.stop();
+    await engine.stop({ drainMs: 0 });
+  });
+
+  test('and finds no end is told as an error, not cut off', async () => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
+      for (let number = 0; number < 11; number += 1) yield 'x'.repeat(1_000_000);
+    });
+    const { message: told, metadata } = await mailbox.receive(message('count'), { principal: ANN });
+    expect([metadata.status, told.content]).toEqual([
+      'error',
+      { error: expect.stringContaining('10000000 characters'), code: 'E2A.AGENT_ERROR' },
+    ]);
+    await mailbox.stop();
+    await engine.stop({ drainMs: 0 });
+  });
 });
 
 function mailboxOn(store: Store, agent: ModuleAgentFunction = echo) {

@@ -44,12 +44,6 @@ export class Reading implements AsyncIterable<E2AResponse> {
     }
   }
 
-  /** The same as it was before it became text. */
-  async finalFrame(): Promise<E2AResponse | undefined> {
-    const row = await this.final();
-    return row === undefined ? undefined : this.#frameOf(row);
-  }
-
   async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
       for (const row of rows) yield this.#frameOf(row);

@@ -30,6 +30,47 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       expect(await store.requests.accept({ ...row, envelope: '{"other":1}' })).toEqual({ repeat: false });
     });
 
+    describe('a request of a thread with a callback', () => {
+      const thread = async () =>
+        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 9 })).rows.map((row) => row.messageId);
+      const answered = async (requestId: string, messageId: string) => {
+        const key = { owner, requestId };
+        const letter = { ...key, agentId: 'a', threadId: 't', acceptedAt: 1 };
+        const asked = { messageId: requestId, isAnswer: false, text: '{}', at: 1 };
+        await store.threads.open(letter, asked, 10);
+        await store.requests.accept(request({ requestId, sessionId: 't' }));
+        await store.requests.append(key, [frame(0, { isFinal: true })]);
+        const message = { messageId, isAnswer: true, text: JSON.stringify({ replyTo: requestId }), at: 2 };
+        const delivery = { ...DELIVERY, owner, requestId, id: `${owner}-${requestId}` };
+        return { key, settle: () => store.threads.settle(key, { message, delivery, keep: 10 }), id: delivery.id };
+      };
+
+      test('is under way until its answer has reached all who are owed it, and then goes from everywhere', async () => {
+        await (await answered('other', 'other-answer')).settle();
+        const { key, settle, id } = await answered('m1', 'm1-answer');
+        expect(await store.forgetting.request(key)).toBe('under_way');
+        await settle();
+        expect(await store.forgetting.request(key)).toBe('under_way');
+        await store.outbox.delivered(id, 3);
+        expect(await store.forgetting.request({ ...key, owner: 'somebody' })).toBe('absent');
+        expect(await store.forgetting.request(key)).toBe('removed');
+        expect([await store.requests.find(key), await store.outbox.find(id)]).toEqual([undefined, undefined]);
+        expect(await thread()).toEqual(['other', 'other-answer']);
+        expect(await store.outbox.find(`${owner}-other`)).toBeDefined();
+        expect(await store.forgetting.request(key)).toBe('absent');
+      });
+
+      test('goes from the thread also when the request itself was forgotten before', async () => {
+        const { key, settle, id } = await answered('m1', 'm1-answer');
+        await settle();
+        await store.outbox.delivered(id, 3);
+        await store.requests.purge(1e15);
+        expect(await store.requests.find(key)).toBeUndefined();
+        expect(await store.forgetting.request(key)).toBe('removed');
+        expect(await thread()).toEqual([]);
+      });
+    });
+
     test('an execution goes with its effects once it has ended', async () => {
       const row = execution({ idempotencyKey: 'k' });
       await store.executions.accept(row);

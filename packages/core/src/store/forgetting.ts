@@ -20,7 +20,10 @@ export interface Forgotten {
 
 /** Takes out what was recorded, for good: where the store can, its bytes are overwritten. */
 export interface ForgettingStore {
-  /** A request with its frames. */
+  /**
+   * A request with its frames, what its thread has of it, and its callbacks: also where those are all that is left of it. While
+   * its answer is owed to somebody it is under way.
+   */
   request(key: RequestKey): Promise<Removed>;
   /** An execution with its effects, events and result. */
   execution(key: ExecutionKey): Promise<Removed>;

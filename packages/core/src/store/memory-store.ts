@@ -195,6 +195,7 @@ export class MemoryStore implements Store {
   readonly forgetting = memoryForgetting({
     perform: (operation) => this.#perform(operation),
     removeRequest: (key) => this.#remove(key),
+    besideRequests: [this.threads, this.outbox],
     removeExecution: (key) => this.#executions.remove(key),
     families: [
       (owner) => this.#forgetCaller(owner),

@@ -28,7 +28,7 @@ export function adminDataRoutes(context: DataContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Forget a request with its answer, or an execution with its events and result. ?agent_id= where several agents use the id.',
+        'Forget a request with its answer, thread messages and callbacks, or an execution with its events and result. ?agent_id= where several agents use the id.',
       handle: (request) => forgetRequest(request, context),
     },
   ];
@@ -55,7 +55,8 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   const wanted = request.query.get('agent_id') ?? undefined;
   const rows = [...(await store.requests.named(id)), ...(await store.executions.named(id))];
   const owners = [...new Set(rows.map(({ owner }) => owner))].filter((owner) => (wanted ?? owner) === owner);
-  const [owner] = owners;
+  // A thread may have a message longer than the request of it is kept.
+  const [owner = wanted] = owners;
   if (owner === undefined) return NO_REQUEST;
   if (owners.length > 1) {
     const suggestions = owners.slice(0, 6).map((name) => `add ?agent_id=${encodeURIComponent(name)}`);

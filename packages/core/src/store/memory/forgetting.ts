@@ -7,10 +7,19 @@ export interface Forgets<Count extends keyof Forgotten> {
   forget(owner: string): Pick<Forgotten, Count>;
 }
 
+/** A part of the store that has something of a request beside the request itself; for who performs something already. */
+export interface ForgetsRequest {
+  /** Whether something of it is still to be done. */
+  owes(key: RequestKey): boolean;
+  /** Whether there was anything. */
+  forgetRequest(key: RequestKey): boolean;
+}
+
 /** What the families do to forget. */
 export interface MemoryForgettingOptions {
   readonly perform: Perform;
   readonly removeRequest: (key: RequestKey) => Removed;
+  readonly besideRequests: readonly ForgetsRequest[];
   readonly removeExecution: (key: ExecutionKey) => Removed;
   /** Each forgets what is an owner's, and tells how much. */
   readonly families: readonly ((owner: string) => Partial<Forgotten>)[];
@@ -18,9 +27,16 @@ export interface MemoryForgettingOptions {
 
 /** Forgetting in memory: what nobody refers to is gone. */
 export function memoryForgetting(options: MemoryForgettingOptions): ForgettingStore {
-  const { perform, removeRequest, removeExecution, families } = options;
+  const { perform, removeRequest, besideRequests, removeExecution, families } = options;
   return {
-    request: (key) => perform(() => removeRequest(key)),
+    request: (key) =>
+      perform(() => {
+        if (besideRequests.some((part) => part.owes(key))) return 'under_way';
+        const removed = removeRequest(key);
+        if (removed === 'under_way') return removed;
+        const hadMore = besideRequests.map((part) => part.forgetRequest(key)).includes(true);
+        return hadMore ? 'removed' : removed;
+      }),
     execution: (key) => perform(() => removeExecution(key)),
     caller: (owner) =>
       perform(() => {

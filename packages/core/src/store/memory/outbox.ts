@@ -1,14 +1,16 @@
 import { DISABLED, MAX_FAILURES } from '../outbox.ts';
 import { requireStorable } from '../storable.ts';
-import type { DeliveryFailure, DeliveryRow, NewDelivery, OutboxStore } from '../store.ts';
-import type { Forgets } from './forgetting.ts';
+import type { DeliveryFailure, DeliveryRow, NewDelivery, OutboxStore, RequestKey } from '../store.ts';
+import type { Forgets, ForgetsRequest } from './forgetting.ts';
 import { nameOf } from './name-of.ts';
 import type { Perform } from './perform.ts';
 
 /** The outbox in memory; `put` is `add` for who performs something already. */
 export function memoryOutbox(
   perform: Perform,
-): OutboxStore & Forgets<'callbacks' | 'underWay'> & { readonly put: (delivery: NewDelivery) => void } {
+): OutboxStore &
+  Forgets<'callbacks' | 'underWay'> &
+  ForgetsRequest & { readonly put: (delivery: NewDelivery) => void } {
   const rows = new Map<string, DeliveryRow>();
   const disabled = new Set<string>();
   const salts = new Map<string, string>();
@@ -27,6 +29,8 @@ export function memoryOutbox(
       endedAt: isDisabled ? createdAt : null,
     });
   };
+  const answering = ({ owner, requestId }: RequestKey): DeliveryRow[] =>
+    [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId);
   const due = (id: string): DeliveryRow | undefined => {
     const row = rows.get(id);
     if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
@@ -57,6 +61,8 @@ export function memoryOutbox(
       for (const name of [...disabled]) if (JSON.parse(name)[0] === owner) disabled.delete(name);
       return { callbacks: ended.length, underWay: own.length - ended.length };
     },
+    owes: (key) => answering(key).some(({ state }) => state === 'due'),
+    forgetRequest: (key) => answering(key).filter(({ id }) => rows.delete(id)).length > 0,
     add: (delivery) => perform(() => put(delivery)),
     find: (id) => perform(() => rows.get(id)),
     dueBody: (id) =>
@@ -64,8 +70,7 @@ export function memoryOutbox(
         const row = rows.get(id);
         return row?.state === 'due' ? row.body : undefined;
       }),
-    answering: ({ owner, requestId }) =>
-      perform(() => [...rows.values()].filter((row) => row.owner === owner && row.requestId === requestId)),
+    answering: (key) => perform(() => answering(key)),
     due: () =>
       perform(() =>
         [...rows.values()]

@@ -9,7 +9,7 @@ import type {
   ThreadStore,
   ThreadView,
 } from '../store.ts';
-import type { Forgets } from './forgetting.ts';
+import type { Forgets, ForgetsRequest } from './forgetting.ts';
 import { nameOf } from './name-of.ts';
 import type { Perform } from './perform.ts';
 
@@ -28,7 +28,7 @@ export function memoryThreads({
   requests,
   isAccepted,
   addDelivery,
-}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> {
+}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest {
   const letters = new Map<string, Letter>();
   const threads = new Map<string, Thread>();
 
@@ -67,6 +67,17 @@ export function memoryThreads({
       const own = [...threads].filter(([, thread]) => thread.owner === owner);
       for (const [name] of own) threads.delete(name);
       return { threadMessages: own.reduce((sum, [, { rows }]) => sum + rows.length, 0) };
+    },
+    owes: ({ owner, requestId }) => letters.has(nameOf(owner, requestId)),
+    forgetRequest: ({ owner, requestId }) => {
+      let had = false;
+      for (const thread of threads.values()) {
+        if (thread.owner !== owner) continue;
+        const kept = thread.rows.filter((row) => idAsked(row) !== requestId);
+        had ||= kept.length < thread.rows.length;
+        thread.rows = kept;
+      }
+      return had;
     },
     open: (letter, message, keep) =>
       perform(() => {
@@ -116,6 +127,11 @@ export function memoryThreads({
         return purged;
       }),
   };
+}
+
+/** Of the message itself, or of that which it answers. */
+function idAsked({ messageId, isAnswer, text }: ThreadMessage): string | undefined {
+  return isAnswer ? (JSON.parse(text) as { replyTo?: string }).replyTo : messageId;
 }
 
 interface Thread {

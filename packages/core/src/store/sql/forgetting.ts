@@ -11,12 +11,22 @@ export interface ForgottenWindow {
 
 export function forgettingRemovals(database: Database) {
   const findRequest = database.prepare(`
-    SELECT r.id, o.request AS open FROM requests r LEFT JOIN open_requests o ON o.request = r.id
+    SELECT r.id, r.session_id AS "sessionId", o.request AS open FROM requests r LEFT JOIN open_requests o ON o.request = r.id
     WHERE r.owner = ? AND r.request_id = ?`);
   const findExecution = database.prepare(`
     SELECT x.id, o.execution AS open FROM executions x LEFT JOIN open_executions o ON o.execution = x.id
     WHERE x.owner = ? AND x.execution_id = ?`);
   const removeRequest = database.prepare('DELETE FROM requests WHERE id = ?');
+  const owed = database.prepare(`
+    SELECT 1 FROM letters WHERE owner = ?1 AND request_id = ?2
+    UNION ALL SELECT 1 FROM deliveries WHERE owner = ?1 AND request_id = ?2 AND state = 'due' LIMIT 1`);
+  const threadsWith = database.prepare(
+    'SELECT DISTINCT thread_id AS "threadId" FROM thread_messages WHERE owner = ? AND message_id = ?',
+  );
+  const removeFromThread = database.prepare(`
+    DELETE FROM thread_messages WHERE owner = ?1 AND thread_id = ?2
+      AND CASE is_answer WHEN 0 THEN message_id = ?3 ELSE json_valid(text) AND json_extract(text, '$.replyTo') = ?3 END`);
+  const removeCallbacks = database.prepare('DELETE FROM deliveries WHERE owner = ? AND request_id = ?');
   const removeExecution = database.prepare('DELETE FROM executions WHERE id = ?');
   const endedRequests = database.prepare(`
     DELETE FROM requests WHERE id IN (
@@ -59,8 +69,21 @@ export function forgettingRemovals(database: Database) {
   const all = (table: string, owner: string): number => Number(of[table]?.run(owner).changes);
 
   return {
-    forgetRequest: ({ owner, requestId }: RequestKey): Removed =>
-      removed(findRequest.get(owner, requestId), (id) => removeRequest.run(id)),
+    forgetRequest({ owner, requestId }: RequestKey): Removed {
+      if (owed.get(owner, requestId) !== undefined) return 'under_way';
+      const found = findRequest.get(owner, requestId) as { sessionId: string | null } | undefined;
+      const outcome = removed(found, (id) => removeRequest.run(id));
+      if (outcome === 'under_way') return outcome;
+      // A thread keeps its messages longer than requests are kept, and may have forgotten the question before the answer.
+      const threads = new Set((threadsWith.all(owner, requestId) as { threadId: string }[]).map((row) => row.threadId));
+      if (found?.sessionId != null) threads.add(found.sessionId);
+      const hadMore = overwriting(() => {
+        let changes = Number(removeCallbacks.run(owner, requestId).changes);
+        for (const threadId of threads) changes += Number(removeFromThread.run(owner, threadId, requestId).changes);
+        return changes > 0;
+      });
+      return hadMore ? 'removed' : outcome;
+    },
 
     forgetExecution: ({ owner, executionId }: ExecutionKey): Removed =>
       removed(findExecution.get(owner, executionId), (id) => removeExecution.run(id)),

@@ -1,0 +1,56 @@
+import type { Http } from './http.ts';
+
+/** A callback, and what became of it. */
+export interface Delivery {
+  readonly id: string;
+  /** On whose behalf it is sent. */
+  readonly agent_id: string;
+  /** The message it answers. */
+  readonly request_id: string;
+  /** Its own, the same at every try. */
+  readonly message_id: string;
+  readonly url: string;
+  /** `dead` is one that was given up. */
+  readonly state: 'due' | 'delivered' | 'dead';
+  /** 0 goes first, 2 last. */
+  readonly priority: number;
+  readonly attempts: number;
+  readonly created_at: string;
+  /** When it is tried next; null when it is not. */
+  readonly next_at: string | null;
+  readonly expires_at: string | null;
+  readonly ended_at: string | null;
+  /** Why each try failed, oldest first. */
+  readonly failures: readonly { readonly at: string; readonly reason: string; readonly status?: number }[];
+}
+
+export interface DeliveryQuery {
+  readonly state?: Delivery['state'];
+  readonly offset?: number;
+  /** 50 unless told, 200 at most. */
+  readonly limit?: number;
+}
+
+/** What became of callbacks, and another try for those that were given up. */
+export class OutboxAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** Newest first. */
+  list(query: DeliveryQuery = {}): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }> {
+    const asked = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
+    return this.#http.json({ path: `${OUTBOX}?${asked}`, gives: { deliveries: 'array', total: 'number' } });
+  }
+
+  /** Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled with that. */
+  retry(id: string): Promise<Delivery> {
+    const path = `${OUTBOX}/${encodeURIComponent(id)}/retry`;
+    return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string' } });
+  }
+}
+
+const OUTBOX = 'admin/v1/outbox';

@@ -1,0 +1,19 @@
+import { type E2AResponse, isObject, type Json } from '@dragoman/protocols';
+
+/** The text that a frame adds to an answer; empty for every other kind of frame. */
+export function textOf({ response_kind: frameKind, body }: E2AResponse): string {
+  if (frameKind !== 'e2a.chunk') return '';
+  const { delta, delta_kind: kind } = body;
+  return kind === 'text' && typeof delta === 'string' ? delta : '';
+}
+
+/**
+ * The final frame for who takes an answer whole: what was streamed before one without a result of its own is that result.
+ * An agent that says everything in parts has nothing left to say at the end.
+ */
+export function withStreamed(final: E2AResponse, streamed: Json): E2AResponse {
+  const { result = null } = final.body;
+  const isNone = result === null || (isObject(result) && Object.keys(result).length === 0);
+  if (final.response_kind !== 'e2a.complete' || !isNone) return final;
+  return { ...final, body: { ...final.body, result: streamed } };
+}
