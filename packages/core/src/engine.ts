@@ -93,7 +93,7 @@ export class Engine {
     this.#answer = layered(this.router.handler, [
       deadline({ clock, milliseconds: timeoutMs }),
       gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),
-      conversation({ sessions: store.sessions, threads: store.threads, agentOf }),
+      conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       withTools(() => this.tools),
     ]);
     this.handle = layered(this.#answer, [

@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import type { JsonObject } from '@dragoman/protocols';
 import { refuse } from '../refused.ts';
+import { lookBack } from '../runs/look-back.ts';
 import type { Turn } from '../store/store.ts';
-import type { GatewayMethod } from './gateway.ts';
+import type { GatewayContext, GatewayMethod } from './gateway.ts';
 import { integerParam, sessionParam } from './params.ts';
 
 /** A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. */
@@ -10,7 +11,8 @@ export const historyGet: GatewayMethod = async function* (envelope, call, contex
   const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
   const key = { owner: call.principal.id, agentId: context.agentOf(envelope), sessionId };
   const { rows, total } = await context.sessions.turns(key, { offset: (page - 1) * PAGE, limit: PAGE });
-  const messages = rows.map(messageOf);
+  const messages: JsonObject[] = [];
+  for (const row of rows) messages.push(await messageOf(row, key.owner, context));
   const place = { session_id: sessionId, page_idx: page, total_pages: Math.max(1, Math.ceil(total / PAGE)), total };
   if (!envelope.is_stream) return { ...place, messages };
   for (const message of messages) yield event('history.message', message);
@@ -21,16 +23,16 @@ function event(eventType: string, fields: JsonObject): JsonObject {
   return { delta_kind: 'custom', event_type: eventType, delta: { event_type: eventType, ...fields } };
 }
 
-function messageOf(turn: Turn): JsonObject {
+async function messageOf(turn: Turn, owner: string, { runs }: GatewayContext): Promise<JsonObject> {
   const asked = JSON.parse(turn.envelope) as JsonObject;
-  const final = turn.final === null ? null : (JSON.parse(turn.final) as { status: Json; body: JsonObject });
+  const final = await lookBack(turn, { owner, runs });
   return {
     request_id: turn.requestId,
     timestamp: new Date(turn.acceptedAt).toISOString(),
     method: asked['method'] ?? null,
     params: asked['params'] ?? {},
-    status: final === null ? 'in_progress' : final.status,
-    answer: final === null ? null : (final.body['result'] ?? final.body),
+    status: final === undefined ? 'in_progress' : final.status,
+    answer: final === undefined ? null : (final.body['result'] ?? final.body),
   };
 }
 

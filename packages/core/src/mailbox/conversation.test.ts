@@ -17,8 +17,12 @@ beforeEach(() => {
   engine = new Engine({ store: new MemoryStore(), clock, ids: new TestIds(), log, defaultAgent: 'reporter' });
   engine.addAgent(
     moduleAgent('reporter', async function* (envelope, call) {
-      const { limit, fail } = envelope.params as { limit?: number; fail?: boolean };
+      const { limit, fail, words } = envelope.params as { limit?: number; fail?: boolean; words?: string[] };
       if (fail === true) throw new Error('no ink');
+      if (words !== undefined) {
+        for (const word of words) yield word;
+        return undefined;
+      }
       return { content: 'noted', history: await call.history?.(limit === undefined ? {} : { limit }) };
     }),
   );
@@ -73,5 +77,24 @@ describe('call.history()', () => {
       ['caller', 'one'],
       ['agent', expect.objectContaining({ message: 'no ink' })],
     ]);
+  });
+
+  test('has what was streamed, where the end says nothing itself; of a very long answer the beginning', async () => {
+    const long = 'x'.repeat(40_000);
+    await say('one', { words: ['well ', 'hello'] });
+    await say('two', { words: [long, long, long] });
+    const told = [
+      ['caller', 'one'],
+      ['agent', 'well hello'],
+      ['caller', 'two'],
+      ['agent', `${'x'.repeat(65_536)}…`],
+    ];
+    expect(await say('three')).toEqual(told);
+    const envelope = newEnvelope({ request_id: 'h', method: 'history.get', params: { session_id: 's' } });
+    const call = { principal: principal('ann'), signal: new AbortController().signal, log };
+    let final: E2AResponse | undefined;
+    for await (const frame of engine.handle(envelope, call)) final = frame;
+    const { messages = [] } = (final?.body['result'] ?? {}) as { messages?: { answer: Json }[] };
+    expect(messages.map(({ answer }) => answer).slice(1)).toEqual([told[3]?.[1], 'well hello']);
   });
 });

@@ -2,12 +2,15 @@ import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoma
 import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
 import type { Layer } from '../handler.ts';
 import { deferred } from '../runs/deferred.ts';
+import { lookBack } from '../runs/look-back.ts';
+import type { Runs } from '../runs/runs.ts';
 import type { SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
 import { isAnonymous } from './anonymous.ts';
 
 export interface ConversationContext {
   readonly sessions: SessionStore;
   readonly threads: ThreadStore;
+  readonly runs: Pick<Runs, 'read'>;
   readonly agentOf: (envelope: E2AEnvelope) => string;
 }
 
@@ -56,12 +59,15 @@ async function inThread(key: SessionKey, limit: number, { threads }: Conversatio
   });
 }
 
-async function inSession(key: SessionKey, limit: number, { sessions }: ConversationContext): Promise<SaidBefore[]> {
-  const { rows } = await sessions.turns(key, { offset: 0, limit });
-  return rows.reverse().flatMap(saidIn);
+async function inSession(key: SessionKey, limit: number, context: ConversationContext): Promise<SaidBefore[]> {
+  const { rows } = await context.sessions.turns(key, { offset: 0, limit });
+  const said: SaidBefore[] = [];
+  for (const row of rows.reverse()) said.push(...(await saidIn(row, key.owner, context)));
+  return said;
 }
 
-function saidIn({ requestId, envelope, final, acceptedAt }: Turn): SaidBefore[] {
+async function saidIn(turn: Turn, owner: string, { runs }: ConversationContext): Promise<SaidBefore[]> {
+  const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
   const asked: SaidBefore = {
     role: 'caller',
@@ -69,11 +75,12 @@ function saidIn({ requestId, envelope, final, acceptedAt }: Turn): SaidBefore[] 
     timestamp: new Date(acceptedAt).toISOString(),
     content: params['content'] ?? params['query'] ?? params,
   };
-  if (final === null) return [asked];
-  const { body, timestamp } = JSON.parse(final) as { body: JsonObject; timestamp: string };
+  const final = await lookBack(turn, { owner, runs });
+  if (final === undefined) return [asked];
+  const { body, timestamp } = final;
   const result = body['result'] ?? body;
   const content = isObject(result) ? (result['content'] ?? result) : result;
-  return [asked, { role: 'agent', request_id: requestId, timestamp, content }];
+  return [asked, { role: 'agent', request_id: requestId, timestamp: timestamp ?? asked.timestamp, content }];
 }
 
 function withoutCallback(envelope: E2AEnvelope): E2AEnvelope {

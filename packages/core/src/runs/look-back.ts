@@ -1,0 +1,33 @@
+import type { E2AResponse } from '@dragoman/protocols';
+import { cutTo } from '../cut-to.ts';
+import type { Turn } from '../store/store.ts';
+import { textOf, withStreamed } from '../streamed-text.ts';
+import { frameFrom } from './frame-text.ts';
+import type { Runs } from './runs.ts';
+
+/**
+ * How a turn was answered, for who looks back at it: its final frame, with what was streamed before where that frame says
+ * nothing itself. `undefined` as long as there is no end. Only the beginning of a very long answer: the whole is read by its
+ * request.
+ */
+export async function lookBack(
+  { requestId, final }: Turn,
+  { owner, runs }: { readonly owner: string; readonly runs: Pick<Runs, 'read'> },
+): Promise<E2AResponse | undefined> {
+  if (final === null) return undefined;
+  const frame = frameFrom(final);
+  const isSilent = withStreamed(frame, null) !== frame;
+  if (!isSilent || frame.sequence === 0) return frame;
+  let text = '';
+  for await (const one of runs.read({ owner, requestId }, -1)) {
+    text += textOf(one);
+    if (text.length > LONGEST) {
+      text = `${cutTo(text, LONGEST)}…`;
+      break;
+    }
+  }
+  return text === '' ? frame : withStreamed(frame, text);
+}
+
+/** Characters of one answer. A model that is told of the conversation takes little more, and a page has fifty of them. */
+const LONGEST = 64 * 1024;
