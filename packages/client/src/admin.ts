@@ -125,8 +125,10 @@ export class Admin {
   readonly knowledge: KnowledgeAdmin;
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
+  readonly #http: Http;
 
   constructor(http: Http) {
+    this.#http = http;
     this.agents = new AgentAdmin(http);
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
@@ -134,6 +136,12 @@ export class Admin {
     this.knowledge = new KnowledgeAdmin(http);
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
+  }
+
+  /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
+  async invalidate(): Promise<number> {
+    const request = { method: 'DELETE', path: 'admin/v1/cache', gives: { cleared: 'number' } } as const;
+    return (await this.#http.json<{ cleared: number }>(request)).cleared;
   }
 }
 
