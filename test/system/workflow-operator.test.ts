@@ -11,7 +11,13 @@ const many = 1_000_000;
 const system = await System.start({
   config: {
     gate: { allow: [api.host] },
-    workflows: { cache_seconds: 0, max_operations: 7, timeout_ms: 9000, operations: [OWN] },
+    workflows: {
+      cache_seconds: 0,
+      max_operations: 7,
+      max_workflow_bytes: 300_000,
+      timeout_ms: 9000,
+      operations: [OWN],
+    },
     limits: {
       requests_per_minute: many,
       requests_per_hour: many,
@@ -165,4 +171,15 @@ describe('validate and execute', () => {
     );
     expect(valid).toBeGreaterThan(3);
   });
+});
+
+test('a workflow may be as large as the operator says', async () => {
+  const sized = (length: number) => ({
+    workflow: `${workflowOf({ wait: { Wait: { duration: 0 } } })}${'\n'.repeat(length)}`,
+  });
+  // Each line break takes two bytes of JSON.
+  expect((await ann.post('validate', sized(145_000))).status).toBe(200);
+  const answer = await ann.post('validate', sized(150_000));
+  expect(answer.status).toBe(413);
+  expect(await answer.text()).toContain('300000');
 });

@@ -132,8 +132,10 @@ export class Admin {
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
+  readonly #http: Http;
 
   constructor(http: Http) {
+    this.#http = http;
     this.agents = new AgentAdmin(http);
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
@@ -142,6 +144,12 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+  }
+
+  /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
+  async invalidate(): Promise<number> {
+    const request = { method: 'DELETE', path: 'admin/v1/cache', gives: { cleared: 'number' } } as const;
+    return (await this.#http.json<{ cleared: number }>(request)).cleared;
   }
 }
 

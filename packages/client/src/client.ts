@@ -6,6 +6,7 @@ import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.
 import { Http } from './http.ts';
 import { HttpTransport } from './http-transport.ts';
 import { insist } from './insist.ts';
+import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
 import { Place } from './place.ts';
 import type { Reconnect } from './resumed.ts';
@@ -58,6 +59,7 @@ export class Client {
   readonly admin: Admin;
   readonly mailbox: Mailbox;
   readonly workflows: Workflows;
+  readonly knowledge: Knowledge;
   readonly #http: Http;
   readonly #overHttp: HttpTransport;
   readonly #retry: Required<RetryOptions>;
@@ -72,6 +74,7 @@ export class Client {
     this.admin = new Admin(this.#http);
     this.mailbox = new Mailbox(this.#http, this.#retry);
     this.workflows = new Workflows(this.#http, this.#retry);
+    this.knowledge = new Knowledge(this.#http, this.#retry);
   }
 
   /** Sends text or an envelope, at once, and gives the answer to read. */

@@ -43,6 +43,7 @@ export {
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export type { SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
+export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
 export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Delivery, DeliveryQuery } from './outbox-admin.ts';

@@ -84,3 +84,23 @@ test('what cannot begin is thrown, with the issues and what to do', async () => 
   });
   await expect(client.workflows.find('nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
+
+test('where a caller stands with its limits is told, and what is kept for it can be forgotten, also for everybody', async () => {
+  const { client, admin } = await realServer();
+  const { limits, usage, remaining } = await client.workflows.limits();
+  expect(Object.keys(limits)).toEqual(Object.keys(remaining));
+  expect(Object.keys(usage)).toHaveLength(5);
+  expect(await client.workflows.invalidate()).toBe(0);
+  expect(await admin.admin.invalidate()).toBe(0);
+});
+
+test('what may be used is found by what it is for, and the knowledge bases are listed', async () => {
+  const { client, admin } = await realServer();
+  const documents = [{ id: 'returns', text: 'Goods are taken back for thirty days.' }];
+  await admin.admin.knowledge.put('rules', { agents: ['*'], documents });
+  expect(await client.knowledge.bases()).toEqual([{ id: 'rules', description: null, documents: 1 }]);
+  const found = await client.knowledge.search('goods taken back', { kb_id: 'rules', top_k: 1 });
+  expect(found).toMatchObject({ query: 'goods taken back', count: 1, results: [{ type: 'document' }] });
+  const { partial_schema } = await client.knowledge.search('sort rows', { type: 'operation', partial_schema: true });
+  expect(partial_schema).toMatchObject({ type: 'object' });
+});

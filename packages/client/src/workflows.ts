@@ -1,5 +1,11 @@
 import type { JsonObject } from '@dragoman/protocols';
-import type { Capabilities, ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import type {
+  Capabilities,
+  ExecutionResult,
+  RateLimitStatus,
+  RunOptions,
+  ValidationReport,
+} from '@dragoman/protocols/a2e-workflow';
 import { DragomanError } from './dragoman-error.ts';
 import { type ExecutionEvent, executionEvents } from './execution-events.ts';
 import type { Http, JsonRequest } from './http.ts';
@@ -30,12 +36,17 @@ export interface ExecutionPage {
     readonly status: ExecutionResult['status'];
     readonly started_at: string;
     readonly completed_at: string | null;
+    /** Of one that has ended. */
+    readonly duration_ms?: number;
   }[];
+  readonly count: number;
   readonly next_cursor: string | null;
 }
 
 /** What a workflow would do. */
 export interface WorkflowPlan {
+  /** Names what was compiled: the same workflow comes to the same one. */
+  readonly plan_hash: string;
   readonly execution_id: string | null;
   readonly steps: readonly {
     readonly operationId: string;
@@ -44,6 +55,8 @@ export interface WorkflowPlan {
     readonly runs: string;
     readonly reads: readonly string[];
     readonly writes: readonly string[];
+    /** By id. */
+    readonly credentials: readonly string[];
     readonly calls?: { readonly method: string; readonly origin: string; readonly path: string };
   }[];
   readonly estimate: {
@@ -52,6 +65,7 @@ export interface WorkflowPlan {
     readonly at_least: boolean;
     readonly wait_ms: number;
   };
+  readonly warnings: ValidationReport['warnings'];
 }
 
 /** A2E workflows: what there is to use, whether a workflow could run, what it would do, and running it. */
@@ -147,6 +161,18 @@ export class Workflows {
     });
   }
 
+  /** How much of each rate limit is used, and left. Asking costs nothing of them. */
+  limits(options: Waiting = {}): Promise<RateLimitStatus> {
+    const gives = { limits: 'object', usage: 'object', remaining: 'object' } as const;
+    return this.#insist({ path: 'api/v1/rate-limit/status', signal: options.signal, gives });
+  }
+
+  /** Has the answers of APIs that are kept for this key forgotten. Gives how many there were. */
+  async invalidate(options: Waiting = {}): Promise<number> {
+    const request = { method: 'DELETE', path: 'api/v1/cache', signal: options.signal, gives: CLEARED } as const;
+    return (await this.#insist<{ cleared: number }>(request)).cleared;
+  }
+
   #post<T>(
     { path, gives }: Asking<T>,
     workflow: WorkflowInput,
@@ -174,6 +200,7 @@ function executionPath(executionId: string): string {
 
 type Asking<T> = Pick<JsonRequest<T>, 'path' | 'gives'>;
 
+const CLEARED = { cleared: 'number' } as const;
 const VALIDATE: Asking<ValidationReport> = {
   path: 'api/v1/workflows/validate',
   gives: { valid: 'boolean', errors: 'array', warnings: 'array' },

@@ -21,7 +21,7 @@ const answer: ApiAnswer = { status: 200, contentType: 'application/json', bytes:
 
 test('an answer stands for five minutes and not longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, { asked: cache.now() });
+  cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
   clock.pass(299_999);
   expect(cache.find('ann', get())).toMatchObject({ bytes: answer.bytes, cached: true });
   clock.pass(1);
@@ -31,7 +31,7 @@ test('an answer stands for five minutes and not longer', () => {
 test('one agent never gets what another was answered, nor with another version of a credential', () => {
   const { cache } = made();
   const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
-  cache.keep('ann', keyed, answer, { asked: cache.now() });
+  cache.keep('ann', keyed, answer, { asked: cache.asking('ann', keyed) });
   expect(cache.find('bob', keyed)).toBeUndefined();
   expect(cache.find('ann', get())).toBeUndefined();
   expect(cache.find('ann', get({ headers: { 'x-api-key': new CredentialUse('key') } }))).toBeDefined();
@@ -50,43 +50,43 @@ describe('nothing is kept', () => {
     ['for who asks for it fresh', get({ headers: { 'Cache-Control': 'no-cache' } }), answer, undefined],
   ] as const)('%s', (_, request, given, cacheControl) => {
     const { cache } = made();
-    cache.keep('ann', request, given, { cacheControl, asked: cache.now() });
+    cache.keep('ann', request, given, { cacheControl, asked: cache.asking('ann', request) });
     expect(cache.find('ann', request)).toBeUndefined();
     expect(cache.clear()).toBe(0);
   });
 
   test('with a time of 0', () => {
     const { cache } = made({ ttlMs: 0 });
-    cache.keep('ann', get(), answer, { asked: cache.now() });
+    cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
     expect(cache.find('ann', get())).toBeUndefined();
   });
 });
 
 test('max-age makes the time shorter and never longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, { cacheControl: 'max-age=10', asked: cache.now() });
-  cache.keep('ann', get({ url: 'https://api.example.com/long' }), answer, {
-    cacheControl: 'max-age=99999',
-    asked: cache.now(),
-  });
+  cache.keep('ann', get(), answer, { cacheControl: 'max-age=10', asked: cache.asking('ann', get()) });
+  const long = get({ url: 'https://api.example.com/long' });
+  cache.keep('ann', long, answer, { cacheControl: 'max-age=99999', asked: cache.asking('ann', long) });
   clock.pass(10_000);
   expect(cache.find('ann', get())).toBeUndefined();
   clock.pass(290_000);
-  expect(cache.find('ann', get({ url: 'https://api.example.com/long' }))).toBeUndefined();
+  expect(cache.find('ann', long)).toBeUndefined();
 });
 
 test('what left before a write and is answered after it is not kept; elsewhere, and for others, it is', () => {
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
-  const asked = cache.now();
+  const calls = ['ann', 'bob'].flatMap((owner) =>
+    [get(), elsewhere].map((one) => ({ owner, one, asked: cache.asking(owner, one) })),
+  );
   cache.forgetOrigin('ann', 'https://api.example.com/orders');
-  for (const owner of ['ann', 'bob']) for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked });
+  for (const { owner, one, asked } of calls) cache.keep(owner, one, answer, { asked });
   expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
     false,
     true,
     true,
   ]);
-  cache.keep('ann', get(), answer, { asked: cache.now() });
+  cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
   expect(cache.find('ann', get())).toBeDefined();
 });
 
@@ -94,7 +94,7 @@ test('a write forgets the origin, for its agent alone; clearing forgets all of o
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
   for (const owner of ['ann', 'bob'])
-    for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked: cache.now() });
+    for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked: cache.asking(owner, one) });
   cache.forgetOrigin('ann', 'https://api.example.com/orders');
   expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
     false,
@@ -103,4 +103,27 @@ test('a write forgets the origin, for its agent alone; clearing forgets all of o
   ]);
   expect(cache.clear('ann')).toBe(1);
   expect(cache.clear()).toBe(2);
+});
+
+test('what left before all was to be forgotten and is answered after it is not kept; for others it is', () => {
+  const { cache } = made();
+  const both = () => ['ann', 'bob'].map((owner) => ({ owner, asked: cache.asking(owner, get()) }));
+  const found = () => [cache.find('ann', get()), cache.find('bob', get())].map(Boolean);
+  const before = both();
+  cache.clear('ann');
+  for (const { owner, asked } of before) cache.keep(owner, get(), answer, { asked });
+  expect(found()).toEqual([false, true]);
+  const again = both();
+  cache.clear();
+  for (const { owner, asked } of again) cache.keep(owner, get(), answer, { asked });
+  expect(found()).toEqual([false, false]);
+});
+
+test('what a credential was answered does not stand for the one that replaced it meanwhile', () => {
+  const { cache } = made();
+  const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
+  const asked = cache.asking('ann', keyed);
+  versions.set('key', '3');
+  cache.keep('ann', keyed, answer, { asked });
+  expect(cache.find('ann', keyed)).toBeUndefined();
 });

@@ -16,6 +16,9 @@ export class AnswerCache {
   readonly #entries: LRUCache<string, Entry>;
   /** When something was last written, by who wrote and where. */
   readonly #written = new LRUCache<string, number>({ max: MOST_WRITTEN });
+  /** When somebody last had all of his forgotten, and when everybody's was. */
+  readonly #cleared = new LRUCache<string, number>({ max: MOST_WRITTEN });
+  #allCleared = 0;
   #now = 0;
 
   constructor({ clock, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
@@ -40,24 +43,25 @@ export class AnswerCache {
   }
 
   /** The moment, for `keep`: a call that leaves now may be answered with what is true now, and not later. */
-  now(): number {
-    return this.#now;
+  asking(owner: string, request: ApiRequest): Asking {
+    return { at: this.#now, key: this.#ttlMs === 0 || !isSafe(request) ? undefined : this.#keyOf(owner, request) };
   }
 
   /**
-   * Keeps the answer to a call that left at a moment, unless somebody says not to or something was written there since. Gives
-   * it back named, so that what is computed from it can be kept too.
+   * Keeps the answer to a call that left at a moment, unless somebody says not to, or something was written there or all was
+   * to be forgotten since. Gives it back named, so that what is computed from it can be kept too.
    */
   keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, asked }: KeepOptions): ApiAnswer {
     const { status } = answer;
     const ttlMs = Math.min(this.#ttlMs, maxAgeMs(cacheControl));
-    if (ttlMs === 0 || !isSafe(request) || status < 200 || status > 299) return answer;
+    if (ttlMs === 0 || asked.key === undefined || status < 200 || status > 299) return answer;
     const origin = new URL(request.url).origin;
-    if ((this.#written.get(`${owner} ${origin}`) ?? 0) > asked) return answer;
+    const changed = [this.#written.get(`${owner} ${origin}`), this.#cleared.get(owner), this.#allCleared];
+    if (changed.some((at = 0) => at > asked.at)) return answer;
     const lineage = hash('sha256', answer.bytes, 'base64url');
     const kept = { ...answer, lineage };
     const expiresAt = this.#clock.elapsed() + ttlMs;
-    this.#entries.set(this.#keyOf(owner, request), { owner, origin, expiresAt, answer: kept });
+    this.#entries.set(asked.key, { owner, origin, expiresAt, answer: kept });
     return kept;
   }
 
@@ -71,6 +75,9 @@ export class AnswerCache {
 
   /** How many were forgotten. */
   clear(owner?: string): number {
+    this.#now += 1;
+    if (owner === undefined) this.#allCleared = this.#now;
+    else this.#cleared.set(owner, this.#now);
     return this.#forget((entry) => owner === undefined || entry.owner === owner);
   }
 
@@ -105,11 +112,18 @@ interface AnswerCacheOptions {
   readonly maxBytes?: number;
 }
 
+/** A call that leaves. */
+interface Asking {
+  readonly at: number;
+  /** Made when it leaves: a credential that is replaced meanwhile is not the one it was answered for. */
+  readonly key: string | undefined;
+}
+
 interface KeepOptions {
   /** What the peer said of keeping it. */
   readonly cacheControl?: string | undefined;
-  /** When the call left. */
-  readonly asked: number;
+  /** As it left. */
+  readonly asked: Asking;
 }
 
 interface Entry {

@@ -112,7 +112,7 @@ export class ApiCalls {
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
     try {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
-      const asked = cache.now();
+      const asked = cache.asking(principal.id, request);
       const labels = this.labelsOf(request);
       const keyed =
         idempotencyKey === undefined || hasIdempotencyKey(headers)

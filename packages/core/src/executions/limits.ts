@@ -8,6 +8,11 @@ export const WorkflowsShape = {
   type: 'object',
   description: 'What executions of A2E workflows may take.',
   properties: {
+    max_workflow_bytes: {
+      type: 'integer',
+      minimum: 1024,
+      description: 'The body of a request with a workflow in it; 256 KiB unless told.',
+    },
     max_operations: { ...positive, description: 'Operations of one workflow; 20 unless told.' },
     max_steps: { ...positive, description: 'Operations run in one execution, each time counted; 1,000 unless told.' },
     max_api_calls: { ...positive, description: 'API calls of one execution; 30 unless told.' },
@@ -37,6 +42,7 @@ export type WorkflowLimits = Required<WorkflowsConfig>;
 
 /** A2E, Security Constraints and Caching, where the spec has a number. */
 export const DEFAULT_WORKFLOW_LIMITS: WorkflowLimits = {
+  max_workflow_bytes: 262_144,
   max_operations: 20,
   max_steps: 1000,
   max_api_calls: 30,

@@ -136,6 +136,7 @@ const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'operation_not_allowed',
   'api_not_allowed',
   'credential_unavailable',
+  'credential_host',
   'data_flow',
 ]);
 

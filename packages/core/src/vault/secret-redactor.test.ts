@@ -121,6 +121,33 @@ test('nothing is held back but what may be the beginning of a secret', async () 
   expect(seen.join('')).toBe('{"text":"one"}\ntwo sk-4 or not');
 });
 
+test.each(['%', '\\', '\\u00', '%7', 'k-4/', 's'])(
+  'many secrets cost a body of %j no more than one does',
+  async (unit) => {
+    const readsWith = async (secrets: readonly string[]): Promise<number> => {
+      const { bytes, reads } = counted(Buffer.from(unit.repeat(1000)));
+      for await (const _ of new SecretRedactor(secrets).body(from([bytes])));
+      return reads();
+    };
+    const many = await readsWith(Array.from({ length: 50 }, (_, index) => `${SECRET}${index}`));
+    expect(many).toBeLessThan(10 * unit.length * 1000);
+    expect(many).toBeLessThanOrEqual(2 * (await readsWith([SECRET])));
+  },
+);
+
+/** Bytes that count how often one of them is read. */
+function counted(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly reads: () => number } {
+  let reads = 0;
+  const proxy = new Proxy(bytes, {
+    get(target, name) {
+      if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { bytes: proxy, reads: () => reads };
+}
+
 async function redacted(chunks: readonly Uint8Array[], secret = SECRET): Promise<string> {
   const clean: Uint8Array[] = [];
   for await (const chunk of new SecretRedactor([secret]).body(from(chunks))) clean.push(chunk);

@@ -1,21 +1,14 @@
 import { REDACTED } from '@dragoman/protocols';
 import type { Redactor } from '../gate/redactor.ts';
 import { type Pattern, patternsOf, type Spelling } from './encodings.ts';
+import { type Begun, FirstSpellings } from './first-spellings.ts';
 
 /** Finds secrets in every form a service may give them back in, and puts a marker in their place. */
 export class SecretRedactor implements Redactor {
-  readonly #patterns: readonly Pattern[];
-  /** The patterns that can begin with this byte. */
-  readonly #byFirst: readonly (readonly Pattern[] | undefined)[];
+  readonly #begun: FirstSpellings;
 
   constructor(secrets: readonly string[]) {
-    this.#patterns = secrets.flatMap(patternsOf);
-    this.#byFirst = Array.from({ length: 256 }, (_, byte) => {
-      const patterns = this.#patterns.filter(([first]) =>
-        first?.some(({ lower, upper }) => lower[0] === byte || upper[0] === byte),
-      );
-      return patterns.length === 0 ? undefined : patterns;
-    });
+    this.#begun = new FirstSpellings(secrets.flatMap(patternsOf));
   }
 
   readonly text = (value: string): string => {
@@ -38,8 +31,8 @@ export class SecretRedactor implements Redactor {
     const clean: Uint8Array[] = [];
     let from = 0;
     for (let at = 0; at < bytes.length; ) {
-      const patterns = this.#byFirst[bytes[at] ?? 0];
-      const found = patterns === undefined ? NONE : longest(patterns, bytes, at);
+      const begun = this.#begun.at(bytes, at);
+      const found = begun.patterns.length === 0 ? { end: -1, open: begun.open } : longest(begun, bytes, at);
       if (found.open && !isEnd) {
         if (at > from) clean.push(bytes.subarray(from, at));
         return { clean, held: bytes.subarray(at) };
@@ -65,10 +58,10 @@ interface Match {
   readonly open: boolean;
 }
 
-function longest(patterns: readonly Pattern[], bytes: Uint8Array, at: number): Match {
+function longest(begun: Begun, bytes: Uint8Array, at: number): Match {
   let end = -1;
-  let open = false;
-  for (const pattern of patterns) {
+  let { open } = begun;
+  for (const pattern of begun.patterns) {
     const match = matchAt(pattern, bytes, at);
     end = Math.max(end, match.end);
     open ||= match.open;
@@ -106,4 +99,3 @@ function fit({ lower, upper }: Spelling, bytes: Uint8Array, place: number): numb
 
 const MARKER = Buffer.from(REDACTED);
 const NOTHING = new Uint8Array(0);
-const NONE: Match = { end: -1, open: false };

@@ -23,7 +23,7 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
     wordFailure: workflowFailure,
     body: {
       contentTypes: ['application/json', 'application/jsonl', 'application/x-ndjson'],
-      maxBytes: 256 * 1024,
+      maxBytes: context.workflows.limits.max_workflow_bytes,
       schema: WorkflowRequest,
     },
   } as const;

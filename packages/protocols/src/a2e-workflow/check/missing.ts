@@ -69,5 +69,7 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   if (path.keys[1] === 'item' || path.keys[1] === 'index') return `${show(path.keys[1])} exists inside a Loop only`;
   const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
   if (some.length > 0) return `what can be read here: ${some.join(', ')}`;
+  // No outputPath leads there.
+  if (path.root === 'store') return `let a StoreData before it keep ${show(formatPath(path).slice(start.length))}`;
   return `let an operation before it write ${canonicalPath(path)}`;
 }

@@ -31,7 +31,11 @@ export const destinations: Rule = ({ operations, context }) => {
         const hosts = hostsOf(id, context);
         if (hosts === undefined || hosts.some((host) => isHost(host, parsed.url))) continue;
         const message = `${nameOf(at)} would send the credential ${show(id)} to ${parsed.url.origin}; it is bound to ${hosts.join(', ') || 'no host'}`;
-        add({ code: 'credential_host', message }, at);
+        // As operators write it: without a port it is 443.
+        const { host, port } = parsed.url;
+        const ask = `have the operator bind it to ${port === 443 ? host : `${host}:${port}`}`;
+        const suggestion = hosts.length === 0 ? ask : `send it to ${hosts.join(' or ')}, or ${ask}`;
+        add({ code: 'credential_host', message, suggestion }, at);
       }
     }
   }
