@@ -198,7 +198,12 @@ export class HostSession<Principal> {
     const type = given === undefined ? undefined : (aliasOf(given) ?? given);
     const capability = type === undefined ? undefined : lookup(type)?.capability;
     // Fields need not be mended for what is not to be had. Before the handshake nothing is granted yet.
-    if (type !== undefined && capability !== undefined && this.#state !== 'handshake' && !this.#granted.has(capability)) {
+    if (
+      type !== undefined &&
+      capability !== undefined &&
+      this.#state !== 'handshake' &&
+      !this.#granted.has(capability)
+    ) {
       const isOther = issues.some(({ code }) => code === 'version_mismatch');
       if (!isOther) return this.#notGranted({ type, id: idOf(json) }, capability, now);
     }
