@@ -219,7 +219,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const started = new Started();
     const edge: HttpEdge = new HttpEdge({
       routes: routes.map((route) => started.holding(route)),
-      sockets: [e2aSocketRoute(context), agentSocketRoute(hub), wireSocketRoute(wire), messages.socket],
+      sockets: [
+        e2aSocketRoute(context),
+        agentSocketRoute(hub),
+        wireSocketRoute({ host: wire.host, maxMessageBytes: config.wire?.max_message_bytes }),
+        messages.socket,
+      ],
       clock,
       ids,
       log,

@@ -143,6 +143,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
       const found = options.keyCheck.check(key, address);
       return isFailure(found) ? undefined : found;
     },
+    renewed: (principal) => engine.callers.renewed(principal),
     groupOf: addressGroup,
     count,
     limits: limitsOf(config),

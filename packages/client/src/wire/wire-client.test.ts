@@ -240,3 +240,24 @@ test('a connection whose handshake fails is let go', async () => {
   await expect(connectWire({ transport, key: KEY })).rejects.toMatchObject({ code: 'internal' });
   expect(closed).toBe(1);
 });
+
+test.each(['chain/req', 'skill/call/req'] as const)('a %s that is given up is cancelled at the host', async (type) => {
+  const sent: WireMessage[] = [];
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => ({
+      send: (text) => {
+        const message = JSON.parse(text) as WireMessage;
+        sent.push(message);
+        const answer = { a2e: '1.0', type: 'handshake/resp', id: 'h', ts: 1, req_id: message.id, ok: true };
+        if (message.type === 'handshake/req') queueMicrotask(() => onMessage(JSON.stringify(answer)));
+      },
+      close: () => {},
+    }),
+  };
+  await using wire = await connectWire({ transport });
+  const enough = new AbortController();
+  const asked = wire.request(type, {}, { signal: enough.signal });
+  enough.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+  expect(sent.slice(1)).toMatchObject([{ type }, { type: 'tool/cancel/req', target_id: sent[1]?.id }]);
+});

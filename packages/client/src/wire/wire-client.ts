@@ -34,7 +34,7 @@ export interface WireClientOptions {
 export interface RequestOptions {
   /** Told how the request is going, in order. */
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
-  /** Gives the request up; a tool call is cancelled at the host too. */
+  /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. */
   readonly timeoutMs?: number | undefined;
@@ -244,12 +244,13 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** The caller waits no more; a tool need not run on for nobody. */
+  /** The caller waits no more; what it asked for need not run on for nobody. */
   #giveUp(id: string, reason: unknown): void {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
     const { link, type, reject } = waiting;
-    if (type === 'tool/call/req') {
+    // A chain and a skill are cancelled by the same message as a tool.
+    if (CANCELLED.has(type)) {
       link.send(messageText({ type: 'tool/cancel/req', fields: { target_id: id } }, stamp()));
     }
     reject(reason);
@@ -373,6 +374,8 @@ function resultOf(message: WireMessage): ToolResult {
   return message['data'] as unknown as ToolResult;
 }
 
+/** What may run on for long when nobody waits for it any more. */
+const CANCELLED: ReadonlySet<WireType> = new Set(['tool/call/req', 'chain/req', 'skill/call/req']);
 const LENIENT = { lenient: true };
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;

@@ -14,6 +14,7 @@ export class Callers {
   readonly #agents = new Map<string, AgentDefinition>();
   /** Made from the list and kept until it changes. */
   readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
+  readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
   /** Grows with every change, for who keeps something made from the list. */
   changes = 0;
 
@@ -59,6 +60,18 @@ export class Callers {
     const principal = agent && { ...agent, keyId: key.keyId };
     this.#principals.set(key, { principal, changes: this.changes });
     return principal;
+  }
+
+  /** A caller that came in earlier, with what it may do now; once its agent is gone, nothing. */
+  renewed(principal: Principal): Principal {
+    if (principal.role === 'admin') return principal;
+    const known = this.#renewed.get(principal);
+    if (known?.changes === this.changes) return known.principal;
+    const { id, role, keyId } = principal;
+    const agent = this.named(id) ?? { id, role, permissions: NO_PERMISSIONS };
+    const now = { ...agent, ...(keyId !== undefined && { keyId }) };
+    this.#renewed.set(principal, { principal: now, changes: this.changes });
+    return now;
   }
 
   /** The agent as a caller, for who has proven by other means than a key to be it. */

@@ -178,6 +178,20 @@ describe('a ready connection', () => {
     ]);
   });
 
+  test('refuses it before it looks at the fields, and says what there is', () => {
+    const session = newSession();
+    session.receive(message('handshake/req', { auth_token: 'key', agent_caps: ['tools'] }), NOW);
+    expect(session.receive(message('env/reset/req', { id: 'x' }), NOW).send).toMatchObject([
+      { req_id: 'x', code: 'capability_missing', capability_name: 'env', detail: { granted: ['tools'] } },
+    ]);
+    expect(session.receive(message('tool/call/req', { id: 'y' }), NOW).send).toMatchObject([
+      { req_id: 'y', code: 'schema_violation' },
+    ]);
+    expect(session.receive({ a2e: '2.0', type: 'env/reset/req', id: 'z' }, NOW).send).toMatchObject([
+      { req_id: 'z', code: 'version_mismatch' },
+    ]);
+  });
+
   test('an unknown type is refused, or delivered where there is a catch-all', () => {
     const unknown = message('weather/forecast/req', { id: 'w', city: 'Bern' });
     expect(ready().receive(unknown, NOW).send).toMatchObject([{ type: 'error', req_id: 'w', code: 'unknown_type' }]);

@@ -196,6 +196,17 @@ export class HostSession<Principal> {
     const given = isObject(json) && typeof json['type'] === 'string' ? json['type'] : undefined;
     if (given === 'error') return NOTHING;
     const type = given === undefined ? undefined : (aliasOf(given) ?? given);
+    const capability = type === undefined ? undefined : lookup(type)?.capability;
+    // Fields need not be mended for what is not to be had. Before the handshake nothing is granted yet.
+    if (
+      type !== undefined &&
+      capability !== undefined &&
+      this.#state !== 'handshake' &&
+      !this.#granted.has(capability)
+    ) {
+      const isOther = issues.some(({ code }) => code === 'version_mismatch');
+      if (!isOther) return this.#notGranted({ type, id: idOf(json) }, capability, now);
+    }
     const [first, ...others] = issues;
     const message = `${first?.message ?? ''}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
     return this.#refuse(
@@ -232,7 +243,7 @@ export class HostSession<Principal> {
     return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text }, now);
   }
 
-  #notGranted(message: WireMessage, capability: string, now: Date): Reaction {
+  #notGranted(message: Pick<WireMessage, 'id' | 'type'>, capability: string, now: Date): Reaction {
     const text = `the handshake did not grant ${capability}, which ${message.type} belongs to`;
     // What is there, so that the agent can fall back.
     const detail = { granted: [...this.#granted] };

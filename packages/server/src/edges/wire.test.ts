@@ -465,3 +465,12 @@ test('a WebSocket peer that does not read is given up, however much a tool tells
   const [code] = await closed;
   expect([1013, 1006]).toContain(code);
 });
+
+test('a WebSocket takes no larger messages than the other ways in', async () => {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`);
+  await once(socket, 'open');
+  socket.send(JSON.stringify(message('handshake/req', { auth_token: key, agent_id: 'x'.repeat(70_000) })));
+  const [code] = await Promise.race([once(socket, 'close'), once(socket, 'message')]);
+  socket.terminate();
+  expect(code).toBe(1009);
+});

@@ -16,10 +16,11 @@ export interface WireContext {
  * The A2E wire over a WebSocket: a message each way is a message. Who is calling is proven by the key the upgrade came with,
  * or by `auth_token` in the handshake, for peers that cannot set headers.
  */
-export function wireSocketRoute({ host }: Pick<WireContext, 'host'>): SocketRoute {
+export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'host' | 'maxMessageBytes'>): SocketRoute {
   return {
     path: '/a2e/ws',
     access: 'open',
+    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',

@@ -166,7 +166,7 @@ describe('a map', () => {
     );
     expect(success).toBe(true);
     expect(outputs['all']).toEqual([null, { said: { item: 2 } }]);
-    expect(told).toEqual(['all start', 'one skip', 'one done', 'all done']);
+    expect(told).toEqual(['all start', 'one skip', 'one start', 'one done', 'all done']);
   });
 
   test('wants a list', async () => {

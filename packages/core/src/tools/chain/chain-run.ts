@@ -163,6 +163,7 @@ class ChainRun {
           this.#tell(mapped.node_id, 'skip', {});
           continue;
         }
+        this.#tell(mapped.node_id, 'start', {});
         try {
           const output = await this.#step(mapped, this.#inputOf(mapped, { item, index }));
           results[index] = output;

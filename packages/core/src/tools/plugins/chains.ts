@@ -73,10 +73,11 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
 /** A step that answers that it did not succeed has failed, like one that throws. */
 function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOptions): RunStep {
   const { tools, skills, toolkits, count } = options;
-  const { principal } = call.session;
   let isFirst = true;
   let ending: Ending | undefined;
   return async ({ kind, name, nodeId, input: args, signal }) => {
+    // Asked at each step: what a caller may do can change while its chain runs.
+    const { principal } = call.session;
     // The request itself was counted when it came.
     if (!isFirst) count(principal);
     isFirst = false;

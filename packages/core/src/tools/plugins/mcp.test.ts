@@ -93,3 +93,33 @@ describe.each([
     await expect(asked).rejects.toThrow('enough');
   });
 });
+
+test('a connection is told of no change at a server that it has put away', async () => {
+  const pushed: JsonObject[] = [];
+  let change = (_: JsonObject) => {};
+  const server = {
+    name: 'shop',
+    allowsResource: () => true,
+    info: () => ({}),
+    subscribe: async (_uri: string, _listener: object, tell: (params: JsonObject) => void) => {
+      change = tell;
+    },
+  };
+  const shop = { ready: Promise.resolve(), servers: () => [server], server: () => server } as unknown as McpServers;
+  const { handle } = mcpPlugin({ servers: shop, toolkits: new SessionToolkits() });
+  const session = {
+    principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS },
+    push: (_type: string, fields: JsonObject) => void pushed.push(fields),
+  };
+  const call = { session, signal: new AbortController().signal, log } as unknown as WireCall;
+  const ask = async (type: string, fields: JsonObject) => handle({ type, id: 'x', ...fields } as never, call);
+  await ask('mcp/resource/subscribe/req', { server_id: 'shop', uri: 'shop://prices' });
+  change({ uri: 'shop://prices' });
+  await ask('mcp/server/unregister/req', { server_id: 'shop' });
+  change({ uri: 'shop://prices' });
+  expect(pushed).toHaveLength(1);
+  const nothing = { cmd: [], cwd: '', env: {}, url: '', headers: {}, tool_allow_list: [], resource_allow_list: [] };
+  await ask('mcp/server/register/req', { config: { server_id: 'shop', name: '', ...nothing } });
+  change({ uri: 'shop://prices' });
+  expect(pushed).toHaveLength(2);
+});

@@ -153,8 +153,11 @@ async function subscribe(
   const { session, signal } = call;
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
-  const tell = (params: JsonObject) =>
+  const tell = (params: JsonObject) => {
+    // The connection may have put the server away since, or its caller may use it no more.
+    if (!visible(call, options).some(({ name }) => name === server.name)) return;
     session.push('mcp/server/push', { server_id: server.name, method: 'notifications/resources/updated', params });
+  };
   await server.subscribe(uri, session, tell, { signal, closed: session.closed });
   return { ok: true };
 }

@@ -22,6 +22,8 @@ export interface ConnectionParts {
   readonly startedAt: Date;
   /** Who a token stands for. */
   readonly identify: (token: string) => Principal | undefined;
+  /** The same caller with what it may do now: a connection outlives changes of that. */
+  readonly renewed: (principal: Principal) => Principal;
   /** Whether this caller may have one more connection, which is then this. */
   readonly seat: (principal: Principal) => boolean;
   /** Counts a request against its caller's limits, or throws. */

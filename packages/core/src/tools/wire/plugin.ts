@@ -49,6 +49,7 @@ export interface WireCall {
 /** A connection after its handshake. */
 export interface WireSession {
   readonly id: string;
+  /** Who is calling, with what it may do at this moment. */
   readonly principal: Principal;
   /** Aborts when the connection is gone. */
   readonly closed: AbortSignal;

@@ -267,9 +267,12 @@ export class WireConnection {
     if (this.#wireSession !== undefined) return this.#wireSession;
     const { principal, sessionId } = this.#session;
     if (principal === undefined) throw new Error('a request was delivered before the handshake');
+    const { renewed } = this.#parts;
     this.#wireSession = {
       id: sessionId,
-      principal,
+      get principal() {
+        return renewed(principal);
+      },
       closed: this.#closed.signal,
       push: (type, fields) => {
         if (!this.isClosed) this.#say(type, fields);

@@ -17,6 +17,8 @@ export interface WireHostOptions {
   readonly log: Log;
   /** Who a key that came from an address belongs to. */
   readonly authenticate: (key: string, address: string) => Principal | undefined;
+  /** A caller that came in earlier, with what it may do now; the same as ever unless told. */
+  readonly renewed?: (principal: Principal) => Principal;
   /** What a peer of an address can hardly leave; the address itself unless told. */
   readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
@@ -85,7 +87,7 @@ export class WireHost implements AsyncDisposable {
       return undefined;
     }
     const { principal, isLocal = false } = entrance;
-    const { clock, ids, log, authenticate, count, audit } = this.#options;
+    const { clock, ids, log, authenticate, renewed = itself, count, audit } = this.#options;
     const connection = new WireConnection({
       plugins: this.#plugins,
       clock,
@@ -95,6 +97,7 @@ export class WireHost implements AsyncDisposable {
       startedAt: this.#startedAt,
       identify: (token) =>
         token === '' && isLocal ? OPERATOR : identified(token, principal, (key) => authenticate(key, address)),
+      renewed,
       seat: (caller) => place.belongsTo(caller),
       // Whoever runs the process sets its limits, and needs none against themselves.
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
@@ -176,6 +179,10 @@ export class WireHost implements AsyncDisposable {
       newError({ code: 'busy', reqId: '', message }, { id: ids.hex(), now: clock.now() }) as JsonObject,
     );
   }
+}
+
+function itself(principal: Principal): Principal {
+  return principal;
 }
 
 function textOf(error: unknown): string {
