@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,44 @@ test("bytes that are not UTF-8 are told as such at an administrator's door too",
   });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ code: 'not_utf8' });
+  await server.stop({ drainMs: 0 });
+});
+
+test('an agent of the configuration is not removed by administration, and answers again when what stood in for it is', async () => {
+  const module = join(folder, 'says.mjs');
+  writeFileSync(module, "export default async function* () { return 'configured'; }");
+  const other = join(folder, 'other.mjs');
+  writeFileSync(other, "export default async function* () { return 'administered'; }");
+  const server = await start({ port: 0, agents: { desk: { driver: 'module', module } } });
+  const ask = async (
+    path: string,
+    method: string,
+    { key = 'adm_test', body }: { key?: string; body?: object } = {},
+  ) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(`${server.url}${path}`, { method, headers, ...sent });
+    return { status: answer.status, json: (await answer.json()) as { api_key: string; body?: unknown } };
+  };
+  const caller = { agent_id: 'caller', permissions: { agents: ['*'] } };
+  const key = (await ask('/admin/v1/agents', 'POST', { body: caller })).json.api_key;
+  const chat = { method: 'chat.send', params: {} };
+  const said = async () => (await ask('/e2a/agents/desk', 'POST', { key, body: chat })).json.body;
+  const refused = { status: 409, json: { code: 'conflict', suggestions: [expect.stringContaining('SIGHUP')] } };
+
+  expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject(refused);
+  expect(await said()).toEqual({ result: 'configured' });
+  const standIn = { agent_id: 'desk', permissions: {}, driver: 'module', module: other };
+  await ask('/admin/v1/agents', 'POST', { body: standIn });
+  expect(await said()).toEqual({ result: 'administered' });
+  expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject({ status: 200 });
+  expect(await said()).toEqual({ result: 'configured' });
+  // The same where it stays as a caller, and answers no longer.
+  await ask('/admin/v1/agents', 'POST', { body: standIn });
+  await ask('/admin/v1/agents', 'POST', { body: { agent_id: 'desk', permissions: {} } });
+  expect(await said()).toEqual({ result: 'configured' });
+  expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject({ status: 200 });
+  expect(await said()).toEqual({ result: 'configured' });
   await server.stop({ drainMs: 0 });
 });
 

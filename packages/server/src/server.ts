@@ -196,6 +196,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...adminAgentRoutes({
         engine,
         openAgent: (definition) => opened(addAgent, definition),
+        configured: {
+          has: (id) => Object.hasOwn(agents.configured, id),
+          putBack: (id) => putBack(id, { agents, addAgent, log }),
+        },
         callbackSecrets: mailbox.keys,
         registrations: messages.registry,
       }),
@@ -274,10 +278,7 @@ function openStore({ config, folder, log, onFatal = () => {} }: ServerOptions): 
   return config.store === 'memory' ? Promise.resolve(new MemoryStore()) : openSqliteStore({ folder, log, onFatal });
 }
 
-async function opened(
-  addAgent: (id: string, definition: DriverDefinition) => Promise<void>,
-  definition: AgentDefinition,
-): Promise<Failure | undefined> {
+async function opened(addAgent: AddAgent, definition: AgentDefinition): Promise<Failure | undefined> {
   try {
     await addAgent(definition.agent_id, definition as DriverDefinition);
     return undefined;
@@ -286,6 +287,20 @@ async function opened(
     return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
   }
 }
+
+/** What was to be removed is; where the one of the configuration cannot be opened any more, the next start will say so. */
+async function putBack(
+  id: string,
+  { agents, addAgent, log }: { agents: AnsweringAgents; addAgent: AddAgent; log: Log },
+): Promise<void> {
+  const definition = agents.configured[id];
+  if (definition === undefined) return;
+  await addAgent(id, definition).catch((error) =>
+    log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
+  );
+}
+
+type AddAgent = (id: string, definition: DriverDefinition) => Promise<void>;
 
 /** The operator's own key wins; else one is made on the first start and shown once. */
 async function provideAdminKey(engine: Engine, { adminKey, onAdminKey }: ServerOptions): Promise<void> {

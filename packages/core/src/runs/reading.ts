@@ -6,6 +6,8 @@ import { frameFrom } from './frame-text.ts';
 export interface FrameSource {
   /** Some of the frames after this one, as soon as there are any; none when the answer is over. */
   after(sequence: number): Promise<readonly FrameRow[]>;
+  /** Resolves when `after` would not wait; absent where it never does. */
+  ready?(sequence: number): Promise<void>;
   /** The final frame, where it is at hand: nobody has to read it back from its text. */
   readonly final?: E2AResponse | undefined;
 }
@@ -23,6 +25,13 @@ export class Reading implements AsyncIterable<E2AResponse> {
   constructor({ open, after }: { open: () => Promise<FrameSource>; after: number }) {
     this.#open = open;
     this.#last = after;
+  }
+
+  /** Resolves when `next` has something to give, or nothing more. Whoever waits here holds no frame in memory. */
+  async ready(): Promise<void> {
+    if (this.#over) return;
+    this.#source ??= await this.#open();
+    await this.#source.ready?.(this.#last);
   }
 
   /** The frames that are there and were not read yet, or the next ones as soon as they are; none when it is over. */

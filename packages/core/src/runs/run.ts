@@ -109,14 +109,19 @@ export class Run implements FrameSource {
 
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const next = sequence + 1;
-    while (next >= this.#durable) {
-      if (this.#broken !== undefined) throw this.#broken;
-      if (this.#ended) return [];
-      await new Promise<void>((resolve) => this.#wake.push(resolve));
-    }
+    if (next >= this.#durable) await this.ready(sequence);
+    if (next >= this.#durable) return [];
     return next >= this.#tailStart
       ? upTo(READ_BYTES, this.#tail, next - this.#tailStart)
       : this.#store.frames(this.key, { after: sequence, limit: READ_FRAMES, maxBytes: READ_BYTES });
+  }
+
+  async ready(sequence: number): Promise<void> {
+    while (sequence + 1 >= this.#durable) {
+      if (this.#broken !== undefined) throw this.#broken;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => this.#wake.push(resolve));
+    }
   }
 
   async #flush(): Promise<void> {

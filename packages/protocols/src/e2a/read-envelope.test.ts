@@ -86,3 +86,9 @@ describe('the input', () => {
     });
   });
 });
+
+test('a method alone is an envelope, as params have a default; a JSON-RPC call is none', () => {
+  const value = { method: 'session.list', params: {} };
+  expect(decodeEnvelope({ method: 'session.list' })).toMatchObject({ ok: true, value, warnings: [] });
+  expect(decodeEnvelope({ jsonrpc: '2.0', id: 1, method: 'session/list' })).toMatchObject({ ok: false });
+});

@@ -26,7 +26,7 @@ import { hasReservedKey } from './reserved-keys.ts';
  * else (old keys, nulls, epoch times) takes the tolerant way, which explains what it did or why it could not.
  */
 export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome<E2AEnvelope> {
-  if (!isObject(json) || !looksLikeEnvelope(json)) return reject(notE2A(json));
+  if (!isObject(json) || !(looksLikeEnvelope(json) || isMethodAlone(json))) return reject(notE2A(json));
   const unknown = unknownKeys(json, KEYS);
   if (unknown !== undefined && isInput(json) && needsNoRepair(json)) {
     return unknown.length === 0
@@ -40,6 +40,11 @@ export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome
 export function looksLikeEnvelope(json: JsonObject): boolean {
   for (const key of MARKS) if (Object.hasOwn(json, key)) return true;
   return Object.hasOwn(json, 'method') && Object.hasOwn(json, 'params') && !Object.hasOwn(json, 'jsonrpc');
+}
+
+/** Not enough to be known by; to who knows it for an envelope it is a whole one, as params have a default. */
+function isMethodAlone(json: JsonObject): boolean {
+  return Object.hasOwn(json, 'method') && !Object.hasOwn(json, 'jsonrpc');
 }
 
 function readTolerantly(json: JsonObject, notes: Notes): Outcome<E2AEnvelope> {

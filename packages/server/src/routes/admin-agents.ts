@@ -15,6 +15,8 @@ export interface AdminContext {
   readonly engine: Engine;
   /** Opens the driver of an agent and puts it in place of the one it replaces. */
   readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
+  /** The agents of the configuration: administration can stand in for one, and not take it away. */
+  readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
   /** What an agent's callbacks are signed with, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
   /** What agents have registered. */
@@ -114,7 +116,7 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
   }
   await engine.callers.put(definition);
   // One that answers no longer must not go on answering until the next start.
-  if (definition.driver === undefined && before?.driver !== undefined) await engine.router.remove(definition.agent_id);
+  if (definition.driver === undefined && before?.driver !== undefined) await standDown(definition.agent_id, context);
   if (before !== undefined) return { status: 200, json: definition as JsonObject };
   const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
   const secret = await callbackSecrets.shownSecretOf(definition.agent_id);
@@ -124,15 +126,26 @@ async function putAgent({ body }: InboundRequest, context: AdminContext): Promis
 
 async function removeAgent(agentId: string, context: AdminContext): Promise<Answer | Failure> {
   const { engine, callbackSecrets, registrations } = context;
+  const before = engine.callers.find(agentId);
+  // It would be there again with the next start, so it was not removed.
+  if (before === undefined && context.configured.has(agentId)) return ofTheConfiguration(agentId);
   const wasCaller = await engine.callers.remove(agentId);
   const registered = await registrations.forget(agentId);
-  const wasTarget = await engine.router.remove(agentId);
+  const isOurs = before?.driver !== undefined || !context.configured.has(agentId);
+  const wasTarget = isOurs && (await standDown(agentId, context));
   if (!wasCaller && !wasTarget && registered === 0) return noAgent();
   for (const key of await engine.keys.list()) {
     if (key.agentId === agentId && key.revokedAt === null) await engine.keys.revoke(key.keyId);
   }
   await callbackSecrets.forget(agentId);
   return { status: 200, json: { agent_id: agentId, removed: true } };
+}
+
+/** Ends the agent that administration had put in place; what the configuration has under its name answers again. */
+async function standDown(agentId: string, { engine, configured }: AdminContext): Promise<boolean> {
+  const wasTarget = await engine.router.remove(agentId);
+  if (configured.has(agentId)) await configured.putBack(agentId);
+  return wasTarget;
 }
 
 async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
@@ -171,6 +184,11 @@ function keyJson({ keyId, agentId, role, description, createdAt, revokedAt }: Ke
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+function ofTheConfiguration(agentId: string): Failure {
+  const suggestions = ['take it out of `agents:` there, and have the server read it again: SIGHUP, or a new start'];
+  return failure('conflict', { suggestions }, `The agent ${JSON.stringify(agentId)} is in the configuration.`);
 }
 
 function noAgent(): Failure {

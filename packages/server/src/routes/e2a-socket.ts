@@ -1,4 +1,4 @@
-import { type Call, failureOf, frameText, type Principal, Refused, type RequestKey } from '@dragoman/core';
+import { type Call, failureOf, frameFrom, frameText, type Principal, type Reading, refuse } from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -14,7 +14,8 @@ import { jsonLimits } from '../door-limits.ts';
 import { isFailure } from '../problem.ts';
 import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
 import type { Connection, SocketRoute } from '../route.ts';
-import type { E2AContext } from './e2a.ts';
+import { type E2AContext, isForStream } from './e2a.ts';
+import { ReadingTurns } from './reading-turns.ts';
 
 /**
  * E2A over a WebSocket: one envelope a message, answered by frames with its `request_id`, many at once. A connection that
@@ -34,6 +35,8 @@ class E2ASocket {
   readonly #connection: Connection;
   readonly #context: E2AContext;
   readonly #inFlight = new Set<string>();
+  readonly #turns = new ReadingTurns();
+  #resumed = 0;
   #hasMissed = false;
 
   constructor(connection: Connection, context: E2AContext) {
@@ -85,7 +88,7 @@ class E2ASocket {
     try {
       const received = { dialect: 'e2a', text, json: read.json };
       const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received, onAccepted };
-      await this.#send(this.#frames(envelope, call), envelope);
+      await this.#send(envelope, call);
     } catch (error) {
       const known = failureOf(error);
       // A peer that hangs up is no failure of ours: anybody could fill the log with it.
@@ -106,7 +109,7 @@ class E2ASocket {
 
   /** What nobody asked for is not kept for a peer that does not read. */
   #push(text: string): void {
-    if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD_PUSHES) {
+    if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD) {
       this.#connection.send(text).catch(() => {});
       return;
     }
@@ -115,50 +118,78 @@ class E2ASocket {
     this.#hasMissed = true;
   }
 
-  #frames(envelope: E2AEnvelope, call: Call): AsyncIterable<E2AResponse> {
-    if (envelope.method !== 'chat.resume') return this.#context.engine.handle(envelope, call);
-    const { request_id: requestId, after = -1 } = envelope.params;
-    if (typeof requestId !== 'string' || !Number.isSafeInteger(after) || Number(after) < -1) {
-      const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
-      return refusing(failure('invalid_message', {}, `chat.resume needs ${needs}.`));
-    }
-    return this.#resumed(envelope, { owner: call.principal.id, requestId }, Number(after));
-  }
-
-  async *#resumed(envelope: E2AEnvelope, key: RequestKey, after: number): AsyncGenerator<E2AResponse> {
-    const { store, engine, ids, clock } = this.#context;
-    if ((await store.requests.find(key)) === undefined)
-      yield* refusing(failure('not_found', {}, 'There is no such request.'));
-    let hasMore = false;
-    for await (const frame of engine.runs.read(key, after, this.#connection.signal)) {
-      hasMore = true;
-      yield frame;
-    }
-    // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
-    if (!hasMore) yield nothingMore(envelope, key.requestId, { id: ids.uuid(), now: clock.now() });
-  }
-
-  async #send(frames: AsyncIterable<E2AResponse>, envelope: E2AEnvelope): Promise<void> {
+  async #send(envelope: E2AEnvelope, call: Call): Promise<void> {
     const keepalive = this.#keepalive(envelope);
     try {
-      for await (const frame of frames) {
-        keepalive.sent();
-        // A request that is not for a stream gets its final frame alone, now and when it is resumed.
-        if (!frame.is_stream && !frame.is_final) continue;
-        const text = frameText(frame);
-        if (text.length > MAX_FRAME) {
-          await this.#connection.send(tooLarge(frame, text.length));
-          return;
-        }
-        await this.#connection.send(text);
-      }
+      if (envelope.method === 'chat.resume') await this.#resume(envelope, call, keepalive);
+      else await this.#give(this.#context.engine.open(envelope, call), envelope.is_stream, keepalive);
     } finally {
       keepalive.stop();
     }
   }
 
+  async #resume(envelope: E2AEnvelope, { principal }: Call, keepalive: Keepalive): Promise<void> {
+    const { store, engine, ids, clock } = this.#context;
+    const { request_id: requestId, after = -1 } = envelope.params;
+    if (typeof requestId !== 'string' || !Number.isSafeInteger(after) || Number(after) < -1) {
+      const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
+      refuse('invalid_message', {}, `chat.resume needs ${needs}.`);
+    }
+    if (this.#resumed >= MOST_RESUMED) {
+      const message = `${MOST_RESUMED} answers are being resumed on this connection, which is as many as it takes.`;
+      refuse('busy', { retry_after: 1 }, message);
+    }
+    this.#resumed += 1;
+    try {
+      const key = { owner: principal.id, requestId };
+      const row = await store.requests.find(key);
+      if (row === undefined) refuse('not_found', {}, 'There is no such request.');
+      const reading = engine.runs.read(key, Number(after), this.#connection.signal);
+      const had = await this.#give(reading, isForStream(row), keepalive);
+      if (had) return;
+      // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
+      await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
+    } finally {
+      this.#resumed -= 1;
+    }
+  }
+
+  /**
+   * Sends what there is to read, to the end; false when there is nothing. A peer that leaves much unread has one answer read
+   * ahead for it, whatever it asked for: the others wait in the journal. One that is not for a stream is its final frame alone.
+   */
+  async #give(reading: Reading, isStream: boolean, keepalive: Keepalive): Promise<boolean> {
+    for (let had = false; ; had = true) {
+      await reading.ready();
+      const endTurn = await this.#turns.take();
+      try {
+        if (this.#connection.signal.aborted) return had;
+        const rows = await reading.next();
+        if (rows.length === 0) return had;
+        keepalive.sent();
+        const wanted = isStream ? rows : rows.filter((row) => row.isFinal);
+        const tooLong = wanted.findIndex(({ text }) => text.length > MAX_FRAME);
+        const whole = tooLong === -1 ? wanted : wanted.slice(0, tooLong);
+        const texts = whole.map(({ text }) => text);
+        const unfit = wanted[tooLong];
+        if (unfit !== undefined) texts.push(tooLarge(frameFrom(unfit.text), unfit.text.length));
+        const sent = Promise.all(texts.map((text) => this.#connection.send(text)));
+        if (this.#connection.bufferedBytes <= this.#room) endTurn();
+        await sent;
+        if (unfit !== undefined) return true;
+      } finally {
+        endTurn();
+      }
+    }
+  }
+
+  /** What may be unread when the next answer is read: with it, the buffer of the connection is not yet full. */
+  get #room(): number {
+    return (this.#context.limits.buffer_bytes ?? MAX_UNREAD) / 2;
+  }
+
   /** A sign of life where an answer is silent: outside of the order, number -1 (proxies and clients give up on silence). */
-  #keepalive(envelope: E2AEnvelope): { sent(): void; stop(): void } {
+  #keepalive(envelope: E2AEnvelope): Keepalive {
     const { clock } = this.#context;
     const over = new AbortController();
     let last = clock.elapsed();
@@ -167,6 +198,8 @@ class E2ASocket {
         await clock.wait(Math.max(1, last + KEEPALIVE_MS - clock.elapsed()), over.signal);
         if (clock.elapsed() - last < KEEPALIVE_MS) continue;
         last = clock.elapsed();
+        // A peer that has something to read does not hear silence.
+        if (this.#connection.bufferedBytes > 0) continue;
         await this.#connection.send(JSON.stringify(encodeResponse(keepaliveFrame(envelope, clock.now()))));
       }
     };
@@ -187,8 +220,9 @@ class E2ASocket {
   }
 }
 
-async function* refusing(reason: Failure): AsyncGenerator<never> {
-  throw new Refused(reason);
+interface Keepalive {
+  sent(): void;
+  stop(): void;
 }
 
 /** Answers a `chat.resume` after the final frame. */
@@ -236,5 +270,7 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 
 const KEEPALIVE_MS = 10_000;
 /** The send buffer of a connection, in characters. */
-const MAX_UNREAD_PUSHES = 1024 * 1024;
+const MAX_UNREAD = 1024 * 1024;
 const MAX_FRAME = 6 * 1024 * 1024;
+/** Of one connection at a time. Resuming is not counted against a caller's rates, and each of them keeps something in memory. */
+const MOST_RESUMED = 1_000;

@@ -268,7 +268,7 @@ async function* following(
 }
 
 /** A request that is not for a stream gets its final frame alone, now and later. */
-function isForStream({ envelope }: RequestRow): boolean {
+export function isForStream({ envelope }: RequestRow): boolean {
   return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
 }
 

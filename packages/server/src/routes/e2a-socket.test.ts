@@ -1,0 +1,123 @@
+import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { TestClock } from '../../../core/test-support/test-clock.ts';
+import { TestIds } from '../../../core/test-support/test-ids.ts';
+import type { Connection } from '../route.ts';
+import { e2aSocketRoute } from './e2a-socket.ts';
+
+/** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
+function connected({ answerLength = 100_000 } = {}) {
+  const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), new MemoryStore()];
+  const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
+  engine.addAgent(
+    moduleAgent('agent', async function* () {
+      yield 'first';
+      return { text: 'x'.repeat(answerLength) };
+    }),
+  );
+  const unread: { text: string; taken: () => void }[] = [];
+  const heard: { request_id: string; sequence: number; is_final: boolean; body?: { code?: string } }[] = [];
+  let isReading = false;
+  let most = 0;
+  let ask: (text: string) => void = () => {};
+  const messages = (async function* () {
+    for (;;) yield await new Promise<string>((resolve) => (ask = resolve));
+  })();
+  const connection: Connection = {
+    path: '/e2a/ws',
+    params: {},
+    query: new URLSearchParams(),
+    headers: {},
+    subprotocol: undefined,
+    principal: { id: 'ada', role: 'agent', permissions: { ...NOTHING, agents: ['*'] } },
+    address: '127.0.0.1',
+    messages,
+    signal: new AbortController().signal,
+    get bufferedBytes() {
+      return unread.reduce((sum, { text }) => sum + text.length, 0);
+    },
+    send: (text) => {
+      const sent = new Promise<void>((taken) => unread.push({ text, taken }));
+      most = Math.max(most, connection.bufferedBytes);
+      if (isReading) take();
+      return sent;
+    },
+    close: () => {},
+  };
+  const take = () => {
+    for (const { text, taken } of unread.splice(0)) {
+      heard.push(JSON.parse(text));
+      taken();
+    }
+  };
+  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {} }).open(connection);
+  return {
+    clock,
+    heard,
+    most: () => most,
+    ask: async (envelope: object) => {
+      await settled();
+      ask(JSON.stringify(envelope));
+      await settled();
+    },
+    read: async () => {
+      isReading = true;
+      take();
+      await settled();
+    },
+    leave: () => {
+      isReading = false;
+    },
+  };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+}
+
+test('a peer that resumes a hundred answers and reads none has no more than a buffer of them in memory', async () => {
+  const { heard, most, ask, read, leave } = connected();
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  leave();
+  for (let n = 0; n < 100; n++) {
+    await ask({ request_id: `again${n}`, method: 'chat.resume', params: { request_id: 'r1', after: 0 } });
+  }
+  expect(most()).toBeLessThanOrEqual(1024 * 1024);
+  // Whoever reads at last misses nothing.
+  heard.length = 0;
+  await read();
+  for (let n = 0; n < 100; n++) await settled();
+  expect(heard.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, () => 1));
+});
+
+test('more answers than a connection may resume at a time are refused, and told to come back', async () => {
+  const { heard, ask, read, leave } = connected();
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  leave();
+  for (let n = 0; n <= 1000; n++) {
+    await ask({ request_id: `again${n}`, method: 'chat.resume', params: { request_id: 'r1', after: -1 } });
+  }
+  await read();
+  for (let n = 0; n < 1000; n++) await settled();
+  const refused = heard.filter(({ body }) => body?.code === 'E2A.BUSY');
+  expect(refused).toMatchObject([{ request_id: 'again1000', is_final: true, body: { details: { retry_after: 1 } } }]);
+  expect(heard.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
+});
+
+test('a silent answer is given a sign of life, unless the peer has something left to read', async () => {
+  const { clock, heard, ask, read, leave } = connected();
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  leave();
+  for (let n = 0; n < 20; n++) {
+    await ask({ request_id: `again${n}`, method: 'chat.resume', params: { request_id: 'r1', after: -1 } });
+  }
+  await clock.advance(30_000);
+  await read();
+  expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
+});
+
+const NOTHING = { operations: [], apis: [], credentials: [], agents: [], tools: [] };
