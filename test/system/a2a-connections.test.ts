@@ -52,6 +52,24 @@ describe('a WebSocket', () => {
     expect(heard).toHaveLength(3);
   });
 
+  test('is held to what its caller may do now', async () => {
+    const changing = await near.caller('changing-agent');
+    const socket = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`, {
+      headers: { authorization: `Bearer ${changing.api_key}` },
+    });
+    await once(socket, 'open');
+    const ask = async () => {
+      socket.send(JSON.stringify({ ...request({ content: 'may I' }), sender_id: 'changing-agent' }));
+      const [data] = await once(socket, 'message');
+      return JSON.parse(data.toString()) as JsonObject;
+    };
+    expect(await ask()).toMatchObject({ message_type: 'response' });
+    const json = { agent_id: 'changing-agent', permissions: { agents: [] } };
+    await call(near.url, { method: 'POST', path: '/admin/v1/agents', key: near.adminKey, json });
+    expect(await ask()).toMatchObject({ message_type: 'error', payload: { error: { code: 'FORBIDDEN' } } });
+    socket.close();
+  });
+
   test('carries messages of ten megabytes, and none larger', async () => {
     const socket = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`, {
       headers: { authorization: `Bearer ${ada.api_key}` },

@@ -410,6 +410,28 @@ describe('rate limits', () => {
   });
 });
 
+describe('permissions', () => {
+  test('that were taken away, or given, count on an open WebSocket from the next request on', async () => {
+    const agent_id = fresh();
+    const may = (agents: string[]) =>
+      call(system.url, {
+        method: 'POST',
+        path: '/admin/v1/agents',
+        key: system.adminKey,
+        json: { agent_id, permissions: { agents } },
+      });
+    const { api_key: key } = await system.caller(agent_id);
+    const socket = await SocketClient.open(system.url, key);
+    const end = async () => read((await socket.ask({ ...CHAT, request_id: fresh() })).at(-1));
+    expect(await end()).toMatchObject({ status: 'succeeded' });
+    await may(['slow']);
+    expect(await end()).toMatchObject({ status: 'failed', body: { code: 'E2A.FORBIDDEN' } });
+    await may(['echo']);
+    expect(await end()).toMatchObject({ status: 'succeeded' });
+    socket.close();
+  });
+});
+
 describe('what cannot be read', () => {
   test.each([
     ['not JSON', '{"request_id":', 'not_json', null],

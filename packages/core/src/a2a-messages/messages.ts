@@ -141,7 +141,9 @@ export class Conversation {
     const decoded = a2aMessagesDialect.decode(json, clock.now());
     if (!decoded.ok) return notTaken(decoded.issues);
     const message = decoded.value;
-    const proven = await proof.of(message, this.#entrance.principal);
+    const { principal: caller } = this.#entrance;
+    // With what it may do now: a connection outlives changes of that.
+    const proven = await proof.of(message, caller && engine.callers.renewed(caller));
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
     if (nonce !== undefined && this.#speaker === undefined) {

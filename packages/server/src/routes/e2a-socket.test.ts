@@ -7,9 +7,10 @@ import type { Connection } from '../route.ts';
 import { e2aSocketRoute } from './e2a-socket.ts';
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
-function connected({ answerLength = 100_000 } = {}) {
+async function connected({ answerLength = 100_000 } = {}) {
   const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), new MemoryStore()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
+  await engine.callers.put({ agent_id: 'ada', permissions: { agents: ['*'] } });
   engine.addAgent(
     moduleAgent('agent', async function* () {
       yield 'first';
@@ -30,7 +31,7 @@ function connected({ answerLength = 100_000 } = {}) {
     query: new URLSearchParams(),
     headers: {},
     subprotocol: undefined,
-    principal: { id: 'ada', role: 'agent', permissions: { ...NOTHING, agents: ['*'] } },
+    principal: engine.callers.named('ada'),
     address: '127.0.0.1',
     messages,
     signal: new AbortController().signal,
@@ -77,7 +78,7 @@ async function settled(): Promise<void> {
 }
 
 test('a peer that resumes a hundred answers and reads none has no more than a buffer of them in memory', async () => {
-  const { heard, most, ask, read, leave } = connected();
+  const { heard, most, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -93,7 +94,7 @@ test('a peer that resumes a hundred answers and reads none has no more than a bu
 });
 
 test('more answers than a connection may resume at a time are refused, and told to come back', async () => {
-  const { heard, ask, read, leave } = connected();
+  const { heard, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -108,7 +109,7 @@ test('more answers than a connection may resume at a time are refused, and told 
 });
 
 test('a silent answer is given a sign of life, unless the peer has something left to read', async () => {
-  const { clock, heard, ask, read, leave } = connected();
+  const { clock, heard, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -120,4 +121,3 @@ test('a silent answer is given a sign of life, unless the peer has something lef
   expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
 });
 
-const NOTHING = { operations: [], apis: [], credentials: [], agents: [], tools: [] };

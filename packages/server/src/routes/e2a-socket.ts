@@ -101,10 +101,11 @@ class E2ASocket {
     }
   }
 
+  /** With what it may do now: a connection outlives changes of that. */
   get #principal(): Principal {
     const { principal } = this.#connection;
     if (principal === undefined) throw new Error('an agent socket was opened without a caller');
-    return principal;
+    return this.#context.engine.callers.renewed(principal);
   }
 
   /** What nobody asked for is not kept for a peer that does not read. */
