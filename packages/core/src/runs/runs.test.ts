@@ -157,7 +157,8 @@ describe('a repeat', () => {
     });
     await all(open(ask('r1')));
     const outcome = await all(open(ask('r1', 'something else'))).catch(failureOf);
-    expect(outcome).toMatchObject({ code: 'conflict' });
+    const suggestions = ['repeat the body of then to get the answer of then, or take another id for this one'];
+    expect(outcome).toMatchObject({ code: 'conflict', details: { request_id: 'r1', suggestions } });
   });
 
   test('by idempotency key is one even under another id', async () => {
@@ -168,7 +169,8 @@ describe('a repeat', () => {
     const envelope = { ...ask('r1'), request_id: 'r2' };
     const again = await all(open(envelope, { idempotencyKey: 'k' })).catch(failureOf);
     // The id is part of the body: the same key with another id is another body.
-    expect(again).toMatchObject({ code: 'conflict' });
+    const message = 'This Idempotency-Key was used before, for "r1", which had another body.';
+    expect(again).toMatchObject({ code: 'conflict', message });
     expect(first.at(-1)?.is_final).toBe(true);
   });
 });

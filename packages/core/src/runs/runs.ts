@@ -20,7 +20,7 @@ import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run } from './run.ts';
 import { RunCounts } from './run-counts.ts';
-import { asksTheSame } from './same-request.ts';
+import { asksTheSame, conflictWith } from './same-request.ts';
 import type { Slot, Slots } from './slots.ts';
 
 /** What a request was accepted with, beyond the envelope. */
@@ -123,7 +123,7 @@ export class Runs {
       }
       this.#abandon(early, new Error('the request was there already'));
       slot?.release();
-      if (!asksTheSame(accepted.row.envelope, recorded)) refuse('conflict', { request_id: accepted.row.requestId });
+      if (!asksTheSame(accepted.row.envelope, recorded)) throw new Refused(conflictWith(accepted.row, row));
       call.onAccepted?.(accepted.row);
       return this.#sourceOf(accepted.row, call);
     } catch (error) {

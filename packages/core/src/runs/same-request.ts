@@ -1,4 +1,5 @@
-import { canonicalJson, type E2AEnvelope, encodeEnvelope } from '@dragoman/protocols';
+import { canonicalJson, type E2AEnvelope, encodeEnvelope, type Failure, failure } from '@dragoman/protocols';
+import type { RequestRow } from '../store/store.ts';
 import { recordedEnvelope } from './envelope-record.ts';
 
 /**
@@ -12,4 +13,13 @@ export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
 
 function compared(envelope: E2AEnvelope): string {
   return canonicalJson({ ...encodeEnvelope(envelope), timestamp: null, provenance: null });
+}
+
+/** Why a request is not taken whose id, or whose key, was another one's. Every door has its own word for an id. */
+export function conflictWith({ requestId }: RequestRow, asked: RequestRow): Failure {
+  const isKey = requestId !== asked.requestId;
+  const another = isKey ? 'another Idempotency-Key' : 'another id';
+  const suggestions = [`repeat the body of then to get the answer of then, or take ${another} for this one`];
+  const message = `This Idempotency-Key was used before, for ${JSON.stringify(requestId)}, which had another body.`;
+  return failure('conflict', { request_id: requestId, suggestions }, isKey ? message : undefined);
 }
