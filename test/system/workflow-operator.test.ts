@@ -16,6 +16,7 @@ const system = await System.start({
       max_operations: 7,
       max_workflow_bytes: 300_000,
       timeout_ms: 9000,
+      max_timeout_ms: 1_200_000,
       operations: [OWN],
     },
     limits: {
@@ -182,4 +183,11 @@ test('a workflow may be as large as the operator says', async () => {
   const answer = await ann.post('validate', sized(150_000));
   expect(answer.status).toBe(413);
   expect(await answer.text()).toContain('300000');
+});
+
+test('an execution may ask for as long as the operator lets it, and for no longer', async () => {
+  const workflow = workflowOf({ now: { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/now' } } });
+  expect(await ann.validate(workflow, { timeout_ms: 1_200_000 })).toMatchObject({ valid: true });
+  const report = await ann.validate(workflow, { timeout_ms: 1_200_001 });
+  expect(report).toMatchObject({ valid: false, errors: [{ message: 'timeout_ms must be at most 1200000 here' }] });
 });
