@@ -24,6 +24,10 @@ const system = await System.start({
     mailbox: {
       name: 'Mr. Tee',
       agentId: TEE,
+      iconUrl: 'https://a2a.example/tee.png',
+      provider: { organization: 'Tee & Sons', url: 'https://a2a.example' },
+      supportedTrust: ['reputation'],
+      active: false,
       requests_per_minute: 100_000,
       max_concurrent: 100,
       answer_within_ms: 800,
@@ -478,12 +482,19 @@ describe('discovery', () => {
     const [, card] = await get('/.well-known/agent-card.json');
     expect(card).toMatchObject({
       name: 'Mr. Tee',
+      iconUrl: 'https://a2a.example/tee.png',
+      provider: { organization: 'Tee & Sons', url: 'https://a2a.example' },
       supportedInterfaces: [{ url: `${system.url}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3.0' }],
       registrations: [{ agentId: 18608, agentRegistry: TEE.slice(0, TEE.lastIndexOf(':')) }],
     });
     expect(await get('/.well-known/agent.json')).toEqual([200, card]);
     const [, registration] = await get('/.well-known/agent-registration.json');
-    expect(registration).toMatchObject({ name: 'Mr. Tee', registrations: card['registrations'], active: true });
+    expect(registration).toMatchObject({
+      name: 'Mr. Tee',
+      registrations: card['registrations'],
+      supportedTrust: ['reputation'],
+      active: false,
+    });
     const [, short] = await get('/agent');
     expect(short).toMatchObject({ name: 'Mr. Tee', agentId: TEE, endpoint: `${system.url}/a2a`, specVersion: '0.3.0' });
     const [extension] = (card['capabilities'] as { extensions: { params: JsonObject }[] }).extensions;

@@ -45,7 +45,7 @@ export type { SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
-export type { Mailbox, MailboxAbout, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
+export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Delivery, DeliveryQuery } from './outbox-admin.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';

@@ -21,8 +21,38 @@ export interface MailboxAbout {
   readonly name: string;
   readonly agentId: string | null;
   readonly description: string;
+  /** The server's own. */
+  readonly version: string;
+  readonly protocol: string;
+  readonly specVersion: string;
   readonly endpoint: string;
-  readonly callbacks: { readonly publicKey: string; readonly signatures: readonly string[] };
+  readonly contentTypes: readonly string[];
+  /** Whether it hears senders without a key. */
+  readonly anonymous: boolean;
+  /** Whom they may write to. */
+  readonly agents: readonly MailboxAgent[];
+  readonly limits: {
+    readonly requestsPerMinute: number;
+    readonly concurrentRequests: number;
+    readonly contentCharacters: number;
+    readonly contentBytes: number;
+  };
+  readonly callbacks: {
+    readonly publicKey: string;
+    readonly signatures: readonly string[];
+    /** For one try, and after the first. */
+    readonly timeoutSeconds: number;
+    readonly retries: number;
+  };
+}
+
+/** An agent that a message can be sent to. */
+export interface MailboxAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly agentId: string | null;
+  readonly description: string;
+  readonly taskTypes: readonly string[];
 }
 
 /** The A2A mailbox of the server, with or without a key. */

@@ -20,6 +20,21 @@ export const MailboxShape = {
     agentId: { type: ['string', 'null'], pattern: AGENT_ID_PATTERN, description: 'Its ERC-8004 id.' },
     description: { ...text, description: 'One sentence for its card.' },
     url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for its card.' },
+    iconUrl: { type: 'string', pattern: '^https?://', description: 'A picture of it, for its card.' },
+    provider: {
+      type: 'object',
+      description: 'Who runs it, for its card.',
+      required: ['organization', 'url'],
+      properties: { organization: text, url: { type: 'string', pattern: '^https?://' } },
+      additionalProperties: false,
+    },
+    supportedTrust: {
+      type: 'array',
+      items: text,
+      description:
+        'How others may come to trust it, in the words of ERC-8004: reputation, crypto-economic, tee-attestation.',
+    },
+    active: { type: 'boolean', description: 'What its registration says of it; true unless told.' },
     anonymous: {
       description: 'Whether senders without a key are heard: all agents (true, unless told), none, or these.',
       anyOf: [{ type: 'boolean' }, { type: 'array', items: text }],

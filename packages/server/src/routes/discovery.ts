@@ -61,6 +61,7 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
 
 function cardSource({ headers }: InboundRequest, context: DiscoveryContext): CardSource {
   const { config, version, callbackKey } = context;
+  const { iconUrl, provider, supportedTrust, active } = config;
   const { timeoutMs, retries } = mailboxTerms(config);
   return {
     name: config.name ?? DEFAULT_NAME,
@@ -70,6 +71,10 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
     version,
     agentId: config.agentId ?? null,
     callbackKey,
+    ...(iconUrl !== undefined && { iconUrl }),
+    ...(provider !== undefined && { provider }),
+    ...(supportedTrust !== undefined && { supportedTrust }),
+    ...(active !== undefined && { active }),
     callbacks: { timeoutSeconds: timeoutMs / 1000, retries },
     skills: known(context).map(({ id, name, description, skills }) => ({
       id,
