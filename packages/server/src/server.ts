@@ -39,7 +39,7 @@ import { type Reloaded, Reloading } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
 import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
 import type { Route } from './route.ts';
-import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminAgentRoutes, type Opened } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
 import { adminDataRoutes } from './routes/admin-data.ts';
 import { adminRequestRoutes } from './routes/admin-requests.ts';
@@ -195,7 +195,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...e2aRoutes(context),
       ...adminAgentRoutes({
         engine,
-        openAgent: (definition) => opened(addAgent, definition),
+        openAgent: (definition) => opened(open, place, definition),
         configured: {
           has: (id) => Object.hasOwn(agents.configured, id),
           putBack: (id) => putBack(id, { agents, addAgent, log }),
@@ -278,10 +278,12 @@ function openStore({ config, folder, log, onFatal = () => {} }: ServerOptions): 
   return config.store === 'memory' ? Promise.resolve(new MemoryStore()) : openSqliteStore({ folder, log, onFatal });
 }
 
-async function opened(addAgent: AddAgent, definition: AgentDefinition): Promise<Failure | undefined> {
+/** The agent of a definition, ready to be put in place, or why it cannot be reached. */
+async function opened(open: OpenAgent, place: PlaceAgent, definition: AgentDefinition): Promise<Opened | Failure> {
+  const driver = definition as DriverDefinition;
   try {
-    await addAgent(definition.agent_id, definition as DriverDefinition);
-    return undefined;
+    const agent = await open(definition.agent_id, driver);
+    return { place: () => place(agent, driver), close: () => agent[Symbol.asyncDispose]() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
@@ -300,6 +302,8 @@ async function putBack(
   );
 }
 
+type OpenAgent = (id: string, definition: DriverDefinition) => Promise<Agent>;
+type PlaceAgent = (agent: Agent, definition: DriverDefinition) => void;
 type AddAgent = (id: string, definition: DriverDefinition) => Promise<void>;
 
 /** The operator's own key wins; else one is made on the first start and shown once. */
