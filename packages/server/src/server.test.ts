@@ -65,6 +65,29 @@ test('an agent of the configuration is not removed by administration, and answer
   await server.stop({ drainMs: 0 });
 });
 
+test('an agent of the administration whose file is gone keeps nobody from starting, and can be removed', async () => {
+  const module = join(folder, 'gone.mjs');
+  writeFileSync(module, "export default async function* () { return 'here'; }");
+  const headers = { authorization: 'Bearer adm_test', 'content-type': 'application/json' };
+  const first = await start({ port: 0 });
+  const body = JSON.stringify({ agent_id: 'gone', permissions: { agents: ['gone'] }, driver: 'module', module });
+  const made = await fetch(`${first.url}/admin/v1/agents`, { method: 'POST', headers, body });
+  const { api_key: key } = (await made.json()) as { api_key: string };
+  await first.stop({ drainMs: 0 });
+  rmSync(module);
+
+  const second = await start({ port: 0 });
+  const chat = JSON.stringify({ method: 'chat.send', params: {} });
+  const caller = { ...headers, authorization: `Bearer ${key}` };
+  const answer = await fetch(`${second.url}/e2a/agents/gone`, { method: 'POST', headers: caller, body: chat });
+  const text = await answer.text();
+  expect(JSON.parse(text)).toMatchObject({ is_final: true, body: { code: 'E2A.AGENT_ERROR' } });
+  expect(text).not.toContain(module);
+  const removed = await fetch(`${second.url}/admin/v1/agents/gone`, { method: 'DELETE', headers });
+  expect(removed.status).toBe(200);
+  await second.stop({ drainMs: 0 });
+});
+
 test('a start that finds its port taken leaves nothing running', async () => {
   const agent = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(agent, 'listening');

@@ -17,6 +17,7 @@ import {
   Signatures,
   type Store,
   Strangers,
+  unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
@@ -158,8 +159,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const agents = new AnsweringAgents(config.agents ?? {}, engine.callers);
     await Promise.all(Object.entries(agents.configured).map(([id, definition]) => addAgent(id, definition)));
     await engine.callers.load();
-    for (const definition of engine.callers.list()) {
-      if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
+    for (const { agent_id: id, driver, ...definition } of engine.callers.list()) {
+      if (driver === undefined) continue;
+      // Whoever could mend or remove it needs the server to do so.
+      await addAgent(id, { driver, ...definition }).catch((error) => {
+        log.error({ agent: id, error: String(error) }, UNOPENED);
+        place(unopenedAgent(id), { driver, ...definition });
+      });
     }
     const service: ServiceOptions = { config, folder, engine, store, gate, clock, ids, log };
     const extensions = () => [messages.cardExtension];
@@ -301,6 +307,8 @@ async function putBack(
     log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
   );
 }
+
+const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
 
 type OpenAgent = (id: string, definition: DriverDefinition) => Promise<Agent>;
 type PlaceAgent = (agent: Agent, definition: DriverDefinition) => void;

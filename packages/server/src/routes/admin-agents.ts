@@ -28,7 +28,7 @@ export interface AdminContext {
 export interface Opened {
   /** In place of the one it replaces. */
   place(): void;
-  close(): Promise<void>;
+  close(): PromiseLike<void>;
 }
 
 interface CallbackSecrets {
