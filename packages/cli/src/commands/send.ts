@@ -52,7 +52,7 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
       requestId,
       priority,
       expiresAt: expires === undefined ? undefined : new Date(context.now().getTime() + expires * 1000),
-      onReconnect: ({ waitMs }) => terminal.note(reconnecting(waitMs)),
+      onReconnect: (event) => terminal.note(reconnecting(event)),
     });
     if (!json) terminal.note(`request ${answer.requestId}, key from ${connection.keySource}\n`);
     const forget = cancelOnSignal(() => answer.cancel(), context);
