@@ -170,7 +170,10 @@ test('a program that closes its output and stays fails what it was asked, and is
   await eventually(() => children().length).toBe(1);
   await eventually(() => context.clock.waiting).toBe(1);
   context.clock.pass(1000);
-  expect(failureIn(await asked)).toMatchObject({ code: 'agent_failed', message: expect.stringContaining('its output') });
+  expect(failureIn(await asked)).toMatchObject({
+    code: 'agent_failed',
+    message: expect.stringContaining('its output'),
+  });
   await eventually(() => children()).toEqual([]);
   await eventually(() => context.logged).toContain("the agent's program failed; it will be started again");
 });
