@@ -231,7 +231,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       routes: routes.map((route) => started.holding(route)),
       sockets: [
         e2aSocketRoute(context),
-        agentSocketRoute(hub),
+        agentSocketRoute(hub, agents),
         wireSocketRoute({ host: wire.host, maxMessageBytes: config.wire?.max_message_bytes }),
         messages.socket,
       ],
