@@ -205,6 +205,12 @@ describe('other methods', () => {
     },
   );
 
+  test('chat.resume, which belongs to the WebSocket, says over HTTP where the rest of an answer is', async () => {
+    const [frame] = await allFrames(await caller.post({ method: 'chat.resume', params: { request_id: 'r' } }));
+    const suggestions = ['GET /e2a/requests/{request_id}/responses?after=N'];
+    expect(read(frame).body).toMatchObject({ code: 'E2A.UNKNOWN_METHOD', details: { suggestions } });
+  });
+
   test.each([
     [
       'a heartbeat, which has no method',

@@ -1,3 +1,4 @@
+import type { Reconnect } from '@dragoman/client';
 import { type E2AResponse, encodeResponse, isFailed, isObject, textOfResult } from '@dragoman/protocols';
 import { PROGRAM } from './command.ts';
 import type { ExitCode } from './context.ts';
@@ -69,9 +70,10 @@ export function exitCodeOf(final: E2AResponse): ExitCode {
   return isFailed(final) ? 1 : 0;
 }
 
-/** What a person is told while the client looks for its server again. */
-export function reconnecting(waitMs: number): string {
-  return `the connection broke; trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
+/** What a person is told before the client tries again: a server that answered has said why. */
+export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitMs'>): string {
+  const reason = error.status === undefined ? 'the connection broke;' : printable(error.message);
+  return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
 }
 
 /** An agent that cannot be reached is the operator's to mend, who is told more than whoever asked it. */

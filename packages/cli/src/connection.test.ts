@@ -128,6 +128,20 @@ describe('what goes wrong', () => {
     expect(notes).toBe('error: The message is not valid.\n  agent_id is short\n    → make it longer\n');
   });
 
+  test.each([
+    ['send', ['hello']],
+    ['watch', ['r1', '--after', '3']],
+  ])('%s waits where the server says so, and says why instead of blaming the connection', async (command, args) => {
+    const busy = { status: 503, body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 } };
+    const refusal = { status: 404, body: { code: 'not_found', detail: 'There is no such request.' } };
+    let asked = 0;
+    const url = await listen((path) => (path === '/health' ? healthy : asked++ === 0 ? busy : refusal));
+    const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
+    expect(notes).toMatch(/Too much waits\. trying again in \d\.\d s\n/);
+    expect(notes).not.toContain('the connection broke');
+    expect(notes).not.toContain('ended before frame');
+  });
+
   test('a url or a key that cannot be one is not understood', async () => {
     expect(await run('send', '--key', 'two words', 'hello')).toMatchObject({ code: 2 });
     const pem = join(temporaryFolder(), 'own.pem');

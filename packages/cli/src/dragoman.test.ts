@@ -191,6 +191,26 @@ describe('with dragoman dev running', () => {
     ]);
   });
 
+  test('send says how soon and until when, and the server keeps to it', async () => {
+    const hints = ['--priority', 'low', '--expires', '60'];
+    expect(await dragoman(['send', '--id', 'hurried', ...hints, 'now'], { folder })).toMatchObject({ code: 0 });
+    const { stdout } = await dragoman(['explain', 'hurried', '--json'], { folder });
+    expect(stdout).toContain('"priority":"low"');
+    const [, until = ''] = /"expires_at":"([^"]+)"/.exec(stdout) ?? [];
+    expect(Date.parse(until) - Date.now()).toBeGreaterThan(30_000);
+    expect(await dragoman(['send', '--expires', '0', 'x'], { folder })).toMatchObject({ code: 2 });
+    expect(await dragoman(['send', '--priority', 'soon', 'x'], { folder })).toMatchObject({ code: 2 });
+  });
+
+  test('the echo of the demo also hears what an ACP client says in blocks', async () => {
+    const { url, key } = JSON.parse(readFileSync(join(folder, '.dragoman/dev/dev-keys.json'), 'utf8'));
+    const prompt = [{ type: 'text', text: 'from an editor' }];
+    const body = JSON.stringify({ method: 'session/prompt', params: { session_id: 's', prompt } });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/e2a/agents/echo`, { method: 'POST', headers, body });
+    expect(await answer.json()).toMatchObject({ body: { result: { text: 'from an editor' } } });
+  });
+
   test('watch gives exactly the rest, while it runs and afterwards', async () => {
     await using sender = new DragomanProcess(['send', '--agent', 'clock', '--id', 'ticking', 'go'], { folder });
     await sender.until(/tick 1/);

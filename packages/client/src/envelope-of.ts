@@ -15,12 +15,19 @@ export interface EnvelopeOptions {
   readonly requestId?: string | undefined;
   /** A second name for the request, for callers that may repeat it after a restart of their own. */
   readonly idempotencyKey?: string | undefined;
+  /** How soon it should have its turn where it has to wait for the agent, among your own; normal unless told. */
+  readonly priority?: Priority | undefined;
+  /** Until when an answer is wanted. What has not begun by then ends with `E2A.EXPIRED`. */
+  readonly expiresAt?: Date | undefined;
 }
+
+export const PRIORITIES = ['urgent', 'normal', 'low'] as const;
+export type Priority = (typeof PRIORITIES)[number];
 
 /** The envelope to send. Options win over what the input says. */
 export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvelope & { request_id: string } {
   const given: Partial<E2AEnvelope> = typeof input === 'string' ? { params: { content: input } } : input;
-  const { agent, session, stream, requestId, idempotencyKey } = options;
+  const { agent, session, stream, requestId, idempotencyKey, priority, expiresAt } = options;
   return {
     ...newEnvelope(given),
     method: given.method === undefined ? 'chat.send' : given.method,
@@ -28,6 +35,11 @@ export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvel
     session_id: session ?? given.session_id ?? null,
     is_stream: stream ?? given.is_stream ?? true,
     agent_ref: agent === undefined ? (given.agent_ref ?? null) : { ...given.agent_ref, id: agent },
+    channel_context: {
+      ...given.channel_context,
+      ...(priority !== undefined && { priority }),
+      ...(expiresAt !== undefined && { expires_at: expiresAt.toISOString() }),
+    },
   };
 }
 

@@ -41,7 +41,7 @@ export {
   type SendOptions,
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
-export type { SendInput } from './envelope-of.ts';
+export { PRIORITIES, type Priority, type SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';

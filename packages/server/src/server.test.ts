@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore, type Store } from '@dragoman/core';
 import { afterAll, expect, test } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { SilentLog } from '../../core/test-support/silent-log.ts';
 import type { Config } from './config-schema.ts';
 import { type Server, startServer } from './server.ts';
@@ -62,6 +62,54 @@ test('an agent of the configuration is not removed by administration, and answer
   expect(await said()).toEqual({ result: 'configured' });
   expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject({ status: 200 });
   expect(await said()).toEqual({ result: 'configured' });
+  await server.stop({ drainMs: 0 });
+});
+
+test('an agent of the administration whose file is gone keeps nobody from starting, and can be removed', async () => {
+  const module = join(folder, 'gone.mjs');
+  writeFileSync(module, "export default async function* () { return 'here'; }");
+  const headers = { authorization: 'Bearer adm_test', 'content-type': 'application/json' };
+  const first = await start({ port: 0 });
+  const body = JSON.stringify({ agent_id: 'gone', permissions: { agents: ['gone'] }, driver: 'module', module });
+  const made = await fetch(`${first.url}/admin/v1/agents`, { method: 'POST', headers, body });
+  const { api_key: key } = (await made.json()) as { api_key: string };
+  await first.stop({ drainMs: 0 });
+  rmSync(module);
+
+  const second = await start({ port: 0 });
+  const chat = JSON.stringify({ method: 'chat.send', params: {} });
+  const caller = { ...headers, authorization: `Bearer ${key}` };
+  const answer = await fetch(`${second.url}/e2a/agents/gone`, { method: 'POST', headers: caller, body: chat });
+  const text = await answer.text();
+  expect(JSON.parse(text)).toMatchObject({ is_final: true, body: { code: 'E2A.AGENT_ERROR' } });
+  expect(text).not.toContain(module);
+  const removed = await fetch(`${second.url}/admin/v1/agents/gone`, { method: 'DELETE', headers });
+  expect(removed.status).toBe(200);
+  await second.stop({ drainMs: 0 });
+});
+
+test('an agent that dials in although nothing would be sent to it there is told so', async () => {
+  const server = await start({ port: 0 });
+  const headers = { authorization: 'Bearer adm_test', 'content-type': 'application/json' };
+  const closed = async (definition: object) => {
+    const body = JSON.stringify({ permissions: {}, ...definition });
+    const made = await fetch(`${server.url}/admin/v1/agents`, { method: 'POST', headers, body });
+    const { api_key: key } = (await made.json()) as { api_key: string };
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/e2a/agent/ws`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await once(socket, 'open');
+    const [code, reason] = await Promise.race([
+      once(socket, 'close'),
+      new Promise<[number, string]>((resolve) => setTimeout(resolve, 300, [0, ''])),
+    ]);
+    socket.terminate();
+    return [code, String(reason)];
+  };
+  const told = [1008, expect.stringContaining('no e2a-ws driver')];
+  expect(await closed({ agent_id: 'only-calls' })).toEqual(told);
+  expect(await closed({ agent_id: 'by-http', driver: 'http', url: 'http://127.0.0.1:1' })).toEqual(told);
+  expect(await closed({ agent_id: 'dials-in', driver: 'e2a-ws' })).toEqual([0, '']);
   await server.stop({ drainMs: 0 });
 });
 

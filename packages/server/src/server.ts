@@ -17,6 +17,7 @@ import {
   Signatures,
   type Store,
   Strangers,
+  unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
@@ -39,7 +40,7 @@ import { type Reloaded, Reloading } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
 import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
 import type { Route } from './route.ts';
-import { adminAgentRoutes } from './routes/admin-agents.ts';
+import { adminAgentRoutes, type Opened } from './routes/admin-agents.ts';
 import { adminCredentialRoutes } from './routes/admin-credentials.ts';
 import { adminDataRoutes } from './routes/admin-data.ts';
 import { adminRequestRoutes } from './routes/admin-requests.ts';
@@ -158,8 +159,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const agents = new AnsweringAgents(config.agents ?? {}, engine.callers);
     await Promise.all(Object.entries(agents.configured).map(([id, definition]) => addAgent(id, definition)));
     await engine.callers.load();
-    for (const definition of engine.callers.list()) {
-      if (definition.driver !== undefined) await addAgent(definition.agent_id, definition as DriverDefinition);
+    for (const { agent_id: id, driver, ...definition } of engine.callers.list()) {
+      if (driver === undefined) continue;
+      // Whoever could mend or remove it needs the server to do so.
+      await addAgent(id, { driver, ...definition }).catch((error) => {
+        log.error({ agent: id, error: String(error) }, UNOPENED);
+        place(unopenedAgent(id), { driver, ...definition });
+      });
     }
     const service: ServiceOptions = { config, folder, engine, store, gate, clock, ids, log };
     const extensions = () => [messages.cardExtension];
@@ -195,7 +201,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...e2aRoutes(context),
       ...adminAgentRoutes({
         engine,
-        openAgent: (definition) => opened(addAgent, definition),
+        openAgent: (definition) => opened(open, place, definition),
         configured: {
           has: (id) => Object.hasOwn(agents.configured, id),
           putBack: (id) => putBack(id, { agents, addAgent, log }),
@@ -225,7 +231,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       routes: routes.map((route) => started.holding(route)),
       sockets: [
         e2aSocketRoute(context),
-        agentSocketRoute(hub),
+        agentSocketRoute(hub, agents),
         wireSocketRoute({ host: wire.host, maxMessageBytes: config.wire?.max_message_bytes }),
         messages.socket,
       ],
@@ -278,10 +284,12 @@ function openStore({ config, folder, log, onFatal = () => {} }: ServerOptions): 
   return config.store === 'memory' ? Promise.resolve(new MemoryStore()) : openSqliteStore({ folder, log, onFatal });
 }
 
-async function opened(addAgent: AddAgent, definition: AgentDefinition): Promise<Failure | undefined> {
+/** The agent of a definition, ready to be put in place, or why it cannot be reached. */
+async function opened(open: OpenAgent, place: PlaceAgent, definition: AgentDefinition): Promise<Opened | Failure> {
+  const driver = definition as DriverDefinition;
   try {
-    await addAgent(definition.agent_id, definition as DriverDefinition);
-    return undefined;
+    const agent = await open(definition.agent_id, driver);
+    return { place: () => place(agent, driver), close: () => agent[Symbol.asyncDispose]() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
@@ -300,6 +308,10 @@ async function putBack(
   );
 }
 
+const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
+
+type OpenAgent = (id: string, definition: DriverDefinition) => Promise<Agent>;
+type PlaceAgent = (agent: Agent, definition: DriverDefinition) => void;
 type AddAgent = (id: string, definition: DriverDefinition) => Promise<void>;
 
 /** The operator's own key wins; else one is made on the first start and shown once. */

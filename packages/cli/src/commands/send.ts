@@ -1,7 +1,8 @@
-import type { Command } from 'commander';
+import { PRIORITIES, type Priority } from '@dragoman/client';
+import { type Command, Option } from 'commander';
 import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { readText } from '../input.ts';
@@ -10,6 +11,8 @@ interface SendOptions extends ConnectionOptions {
   readonly agent?: string;
   readonly session?: string;
   readonly id?: string;
+  readonly priority?: Priority;
+  readonly expires?: number;
 }
 
 export function sendCommand(context: Context): Command {
@@ -25,14 +28,20 @@ export function sendCommand(context: Context): Command {
     .argument('<text...>', 'what to say; - reads it from stdin')
     .option('--agent <id>', 'who should answer (the default agent)')
     .option('--session <id>', 'the conversation it belongs to')
-    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer');
+    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer')
+    .addOption(
+      new Option('--priority <priority>', 'how soon it has its turn, where it has to wait')
+        .choices(PRIORITIES)
+        .default(undefined, 'normal'),
+    )
+    .option('--expires <seconds>', 'do not begin with it any more after that long', integer({ from: 1, to: A_YEAR }));
   withConnectionOptions(command, 'agent');
   return runs<SendOptions>(command, context, (options, [text = '']) => send(text, options, context));
 }
 
 async function send(text: string, options: SendOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal } = context;
-  const { json, agent, session, id: requestId } = options;
+  const { json, agent, session, id: requestId, priority, expires } = options;
   const connection = await connect(options, context, 'agent');
   const content = text === '-' ? await readText('-', context) : text;
   const printer = new AnswerPrinter({ terminal, json });
@@ -41,7 +50,9 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
       agent,
       session,
       requestId,
-      onReconnect: ({ waitMs }) => terminal.note(reconnecting(waitMs)),
+      priority,
+      expiresAt: expires === undefined ? undefined : new Date(context.now().getTime() + expires * 1000),
+      onReconnect: (event) => terminal.note(reconnecting(event)),
     });
     if (!json) terminal.note(`request ${answer.requestId}, key from ${connection.keySource}\n`);
     const forget = cancelOnSignal(() => answer.cancel(), context);
@@ -54,3 +65,6 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
     }
   });
 }
+
+/** In seconds. */
+const A_YEAR = 366 * 24 * 3600;

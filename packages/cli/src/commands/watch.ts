@@ -39,9 +39,10 @@ async function watch(
         after,
         signal: over.signal,
         onReconnect: ({ error, waitMs }) => {
-          // Nothing came, and no connection broke: the answer has fewer frames than that.
-          if (last === after && error.cause === undefined) over.abort();
-          else terminal.note(reconnecting(waitMs));
+          const isEmpty = error.status === undefined && error.cause === undefined;
+          // Nothing came, nothing was refused, and no connection broke: the answer has fewer frames than that.
+          if (last === after && isEmpty) over.abort();
+          else terminal.note(reconnecting({ error, waitMs }));
         },
       });
       for await (const frame of answer) {

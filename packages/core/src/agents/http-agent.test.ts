@@ -136,6 +136,15 @@ describe('an agent fails when it answers', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it does not speak HTTP');
   });
 
+  test('and breaks off in the middle, which is not told as if it had never been asked', async () => {
+    const agent = await serving((_, response) => {
+      response.setHeader('content-type', 'text/event-stream').write('data: {"response');
+      setTimeout(() => response.destroy(), 20);
+    });
+    const message = 'The answer of the agent broke off: it broke the connection.';
+    expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({ code: 'agent_failed', retryable: true, message });
+  });
+
   test('with headers without end', async () => {
     const agent = await serving((_, response) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end());
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its headers are too long');

@@ -26,6 +26,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
       const over = new AbortController();
       const signal = AbortSignal.any([call.signal, idle.signal, over.signal]);
       const frames = new RemoteFrames(envelope.request_id);
+      let hasAnswered = false;
       try {
         const asked = gate.request({
           caller: call.principal.id,
@@ -40,6 +41,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
           signal,
         });
         const answer = await idle.watch(asked);
+        hasAnswered = true;
         const refusal = await idle.watch(refusalOf(answer, clock.now()));
         if (refusal !== undefined) return yield { part: 'failure', failure: refusal };
         const type = headerOf(answer, 'content-type');
@@ -60,7 +62,10 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
           yield { part: 'failure', failure: refused };
         else if (idle.signal.aborted)
           yield { part: 'failure', failure: failure('timeout', {}, `The agent sent nothing for ${idleMs} ms.`) };
-        else yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
+        else {
+          const what = hasAnswered ? 'The answer of the agent broke off' : 'The agent could not be asked';
+          yield agentFailed(`${what}: ${connectFault(error)}.`);
+        }
       } finally {
         idle.stop();
         // Whatever of the answer nobody has read stays with the agent, and the connection with it.

@@ -159,6 +159,15 @@ test('a text too long to keep is taken for the only request in flight, and for n
   expect((await Promise.all(several)).map(resultIn)).toEqual(['b', 'c']);
 });
 
+test('a frame that names no request reaches nobody, and the log says why', async () => {
+  const answer = ask('r1');
+  const { request_id: _, ...nameless } = complete('r1', 'whose?');
+  say(nameless);
+  expect(context.logged).toContain('the agent sent a frame that names no request: request_id has to be in it');
+  say(complete('r1', 'yours'));
+  expect(resultIn(await answer)).toBe('yours');
+});
+
 test('a flood of what is no frame is cut short in the log', () => {
   const noise = reject<Json>({ pointer: '', code: 'not_json', message: 'no' });
   for (let index = 0; index < 1000; index++) line.receive(noise, { bytes: 5, excerpt: 'noise' });

@@ -104,6 +104,9 @@ export class SharedLine {
     if (found !== undefined) {
       found.inbox.put({ frame, bytes: text.bytes });
       this.#take(text.bytes);
+    } else if (frame.ok && id === undefined) {
+      // Whoever waits for it learns nothing until its time is up; who wrote the agent can see why.
+      this.#log.write('warn', {}, 'the agent sent a frame that names no request: request_id has to be in it');
     } else if (frame.ok) {
       // Late frames of a request that was cancelled, and answers nobody asked for.
       this.#log.write('debug', { request_id: id }, 'the agent sent what answers no request in flight');

@@ -96,7 +96,9 @@ describe('a program that fails', () => {
       retryable: true,
       message: "The agent's program ended with exit code 7 before it had answered.",
     });
+    const delays = () => context.log.lines.flatMap((line) => line.fields['delay_ms'] ?? []);
     for (const [index, seconds] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
+      await eventually(() => delays().length).toBe(index + 1);
       await eventually(() => context.clock.waiting).toBe(1);
       expect(count()).toBe(index + 1);
       context.clock.pass(seconds * 1000 - 1);
@@ -104,9 +106,8 @@ describe('a program that fails', () => {
       context.clock.pass(1);
       await eventually(count).toBe(index + 2);
     }
-    const delays = context.log.lines.map((line) => line.fields['delay_ms']).filter((delay) => delay !== undefined);
     await eventually(() => context.clock.waiting).toBe(1);
-    expect(delays.slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(delays().slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
   });
 
   test('makes a request wait for a start that is near, and refuses it when it is far', async () => {
@@ -160,6 +161,21 @@ test('a line without end is the end of the program', async () => {
   const failure = failureIn(await context.ask(agent, 'x'));
   expect(failure?.code).toBe('agent_failed');
   await eventually(() => context.log.lines.map((line) => line.fields['error'])).toContain('was ended by SIGKILL');
+});
+
+test('a program that closes its output and stays fails what it was asked, and is ended and started again', async () => {
+  const program = "process.stdin.once('data', () => process.stdout.end()); setInterval(() => {}, 1000);";
+  const agent = run(process.execPath, ['-e', `${program} process.stdin.on('end', () => process.exit(0));`]);
+  const asked = context.ask(agent, 'x');
+  await eventually(() => children().length).toBe(1);
+  await eventually(() => context.clock.waiting).toBe(1);
+  context.clock.pass(1000);
+  expect(failureIn(await asked)).toMatchObject({
+    code: 'agent_failed',
+    message: expect.stringContaining('its output'),
+  });
+  await eventually(() => children()).toEqual([]);
+  await eventually(() => context.logged).toContain("the agent's program failed; it will be started again");
 });
 
 function start(name: string, args: string[] = [], env: Record<string, string> = {}): StdioAgent {

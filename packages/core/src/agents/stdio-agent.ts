@@ -93,12 +93,20 @@ export class StdioAgent implements Agent {
     };
     const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
     const startedAt = clock.elapsed();
-    const read = Promise.all([this.#readFrames(child, line), this.#readErrors(child.stderr)]);
+    const frames = this.#readFrames(child, line);
+    const read = Promise.all([frames, this.#readErrors(child.stderr)]);
+    let wasMute = false;
+    void frames.then(async () => {
+      if (!(await this.#outlives(child))) return;
+      wasMute = line.load > 0;
+      line.lose(agentFailed("The agent's program closed its output before it had answered."));
+      await child.end();
+    });
     void child.exited.then(async (exit) => {
       await this.#drained(read, line);
       child.stdout.destroy();
       child.stderr.destroy();
-      const isIdle = exit.code === 0 && line.load === 0;
+      const isIdle = exit.code === 0 && line.load === 0 && !wasMute;
       line.lose(agentFailed(`The agent's program ${wordsOf(exit)} before it had answered.`));
       if (this.#stopped.signal.aborted) return;
       // It did its work for a while, so whatever ended it is news.
@@ -107,6 +115,16 @@ export class StdioAgent implements Agent {
       else this.#failed(wordsOf(exit));
     });
     return line;
+  }
+
+  /** Whether a program that has closed its output, and so can answer nothing more, does not go by itself. */
+  async #outlives({ exited }: Child): Promise<boolean> {
+    const gone = new AbortController();
+    void exited.then(() => gone.abort());
+    return this.#options.clock.wait(DRAIN_MS, AbortSignal.any([gone.signal, this.#stopped.signal])).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** The reason, which may name files of the operator, is for the log alone. */

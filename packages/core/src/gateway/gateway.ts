@@ -74,6 +74,7 @@ export function concernsAgent(method: string | null): boolean {
 }
 
 function unknownMethod(method: string) {
+  if (method === 'chat.resume') return failure('unknown_method', { method, suggestions: [RESUME] }, RESUMED_BY_PATH);
   const close = nearest(method, [...DELIVERED, ...Object.keys(METHODS)]);
   const suggestions = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
   return failure(
@@ -99,3 +100,7 @@ const METHODS: Readonly<Record<string, GatewayMethod>> = {
 const DELIVERED: ReadonlySet<string> = new Set(['chat.send', 'session/prompt']);
 
 const OF_A_SESSION: ReadonlySet<string> = new Set(['session.create', 'session/new', 'session.delete', 'history.get']);
+
+// The door of the WebSocket answers it before it comes here.
+const RESUMED_BY_PATH = 'chat.resume is answered over the WebSocket alone; over HTTP an answer has a path.';
+const RESUME = 'GET /e2a/requests/{request_id}/responses?after=N';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../json.ts';
 import { decodeEnvelope } from './read-envelope.ts';
+import { decodeResponse } from './read-response.ts';
 
 function warningsOf(json: Json, lenient = false) {
   const outcome = decodeEnvelope(json, { lenient });
@@ -91,4 +92,17 @@ test('a method alone is an envelope, as params have a default; a JSON-RPC call i
   const value = { method: 'session.list', params: {} };
   expect(decodeEnvelope({ method: 'session.list' })).toMatchObject({ ok: true, value, warnings: [] });
   expect(decodeEnvelope({ jsonrpc: '2.0', id: 1, method: 'session/list' })).toMatchObject({ ok: false });
+});
+
+test.each([
+  [{ params: { content: 'hi' } }, 'an object with params and no method'],
+  [{ content: 'hi' }, 'an object with neither method nor response_kind'],
+])('%j is told what it lacks', (json, got) => {
+  const message = `the message must be an E2A envelope or response; got ${got}`;
+  expect(decodeEnvelope(json)).toMatchObject({ ok: false, issues: [{ code: 'not_e2a', message }] });
+});
+
+test('an envelope that stands for a response is called what it is', () => {
+  const message = 'the message must be an E2A envelope or response; got an envelope where a response belongs';
+  expect(decodeResponse({ method: 'chat.send', params: {} })).toMatchObject({ ok: false, issues: [{ message }] });
 });

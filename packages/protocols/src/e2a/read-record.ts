@@ -104,20 +104,23 @@ export function checkVersion(record: OpenRecord, notes: Notes): void {
   });
 }
 
-/** A value that is no record of ours at all. */
+/** A value that is no record of ours, or not the one that belongs here. */
 export function notE2A(json: Json): Issue {
-  const isRpc = isObject(json) && Object.hasOwn(json, 'jsonrpc');
-  const expected = 'the message must be an E2A envelope or response';
-  const got = isRpc ? 'a JSON-RPC message' : isObject(json) ? 'an object with none of their fields' : show(json);
-  return {
-    pointer: '',
-    code: 'not_e2a',
-    message: `${expected}; got ${got}`,
-    suggestion: isRpc
-      ? 'read it with envelopeFromAcpJsonrpc'
-      : 'send an object with request_id, method and params, or with response_kind and body',
-  };
+  const { got, suggestion } = isObject(json) ? whatElse(json) : { got: show(json), suggestion: SEND_ONE };
+  const message = `the message must be an E2A envelope or response; got ${got}`;
+  return { pointer: '', code: 'not_e2a', message, suggestion };
 }
 
+function whatElse(json: JsonObject): { got: string; suggestion: string } {
+  const has = (key: string) => Object.hasOwn(json, key);
+  if (has('jsonrpc')) return { got: 'a JSON-RPC message', suggestion: 'read it with envelopeFromAcpJsonrpc' };
+  if (has('response_kind')) return { got: 'a response where an envelope belongs', suggestion: SEND_ONE };
+  if (has('method')) return { got: 'an envelope where a response belongs', suggestion: SEND_ONE };
+  return has('params')
+    ? { got: 'an object with params and no method', suggestion: 'add a method: "chat.send" says params to an agent' }
+    : { got: 'an object with neither method nor response_kind', suggestion: SEND_ONE };
+}
+
+const SEND_ONE = 'send an object with request_id, method and params, or with response_kind and body';
 const MOST_COMPARED = 16;
 const NO_KEYS: readonly string[] = [];

@@ -9,18 +9,26 @@ import {
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
 export interface AdminContext {
   readonly engine: Engine;
-  /** Opens the driver of an agent and puts it in place of the one it replaces. */
-  readonly openAgent: (definition: AgentDefinition) => Promise<Failure | undefined>;
+  /** Opens the driver of an agent. */
+  readonly openAgent: (definition: AgentDefinition) => Promise<Opened | Failure>;
   /** The agents of the configuration: administration can stand in for one, and not take it away. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
   /** What an agent's callbacks are signed with, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
   /** What agents have registered. */
   readonly registrations: { forget(agentId: string): Promise<number> };
+}
+
+/** An agent that can be reached and is not in place yet. */
+export interface Opened {
+  /** In place of the one it replaces. */
+  place(): void;
+  close(): PromiseLike<void>;
 }
 
 interface CallbackSecrets {
@@ -31,6 +39,7 @@ interface CallbackSecrets {
 /** Administration of agents and keys. Every change is on disk before it is acknowledged. */
 export function adminAgentRoutes(context: AdminContext): Route[] {
   const { engine } = context;
+  const changes = new Changes();
   return [
     {
       method: 'POST',
@@ -39,7 +48,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       counts: false,
       summary: 'Make or replace an agent; a new one gets an API key, shown this once.',
       body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentDefinition },
-      handle: (request) => putAgent(request, context),
+      handle: (request) => putAgent(request, context, changes),
     },
     {
       method: 'GET',
@@ -69,7 +78,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Remove an agent; its keys end with it, and what it has registered is taken out.',
-      handle: ({ params }) => removeAgent(params['agent_id'] ?? '', context),
+      handle: ({ params: { agent_id = '' } }) => changes.of(agent_id, () => removeAgent(agent_id, context)),
     },
     {
       method: 'POST',
@@ -102,26 +111,63 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
   ];
 }
 
-async function putAgent({ body }: InboundRequest, context: AdminContext): Promise<Answer | Failure> {
-  const { engine, openAgent, callbackSecrets } = context;
+async function putAgent({ body }: InboundRequest, context: AdminContext, changes: Changes): Promise<Answer | Failure> {
   const json = parseJsonBytes(body);
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeAgentDefinition(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const definition = outcome.value;
-  const before = engine.callers.find(definition.agent_id);
-  if (definition.driver !== undefined) {
-    const failed = await openAgent(definition);
-    if (failed !== undefined) return failed;
+  return changes.of(definition.agent_id, async () => {
+    const opened = definition.driver === undefined ? undefined : await context.openAgent(definition);
+    if (isFailure(opened)) return opened;
+    try {
+      const answer = await recorded(definition, context);
+      opened?.place();
+      return answer;
+    } catch (error) {
+      // What is not on disk would be gone with the next start, so it does not answer until then either.
+      await opened?.close();
+      throw error;
+    }
+  });
+}
+
+async function recorded(definition: AgentDefinition, context: AdminContext): Promise<Answer> {
+  const { engine, callbackSecrets } = context;
+  const agentId = definition.agent_id;
+  const before = engine.callers.find(agentId);
+  if (before !== undefined) {
+    await engine.callers.put(definition);
+    // One that answers no longer must not go on answering until the next start.
+    if (definition.driver === undefined && before.driver !== undefined) await standDown(agentId, context);
+    return { status: 200, json: definition as JsonObject };
   }
-  await engine.callers.put(definition);
-  // One that answers no longer must not go on answering until the next start.
-  if (definition.driver === undefined && before?.driver !== undefined) await standDown(definition.agent_id, context);
-  if (before !== undefined) return { status: 200, json: definition as JsonObject };
-  const key = await engine.keys.create({ agentId: definition.agent_id, role: 'agent' });
-  const secret = await callbackSecrets.shownSecretOf(definition.agent_id);
-  const shownOnce = { ...newKeyJson(key), webhook_secret: secret };
-  return { status: 201, json: { ...(definition as JsonObject), ...shownOnce } };
+  // The agent last: where one of these fails, it is still to be made, and whoever tries again is shown a key.
+  const key = await engine.keys.create({ agentId, role: 'agent' });
+  try {
+    const secret = await callbackSecrets.shownSecretOf(agentId);
+    await engine.callers.put(definition);
+    const shownOnce = { ...newKeyJson(key), webhook_secret: secret };
+    return { status: 201, json: { ...(definition as JsonObject), ...shownOnce } };
+  } catch (error) {
+    await engine.keys.revoke(key.row.keyId).catch(() => {});
+    throw error;
+  }
+}
+
+/** What is done to one agent, one after the other: two that make the same one must not both find it missing. */
+class Changes {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async of<T>(agentId: string, change: () => Promise<T>): Promise<T> {
+    const mine = Promise.resolve(this.#last.get(agentId)).then(change, change);
+    this.#last.set(agentId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(agentId) === mine) this.#last.delete(agentId);
+    }
+  }
 }
 
 async function removeAgent(agentId: string, context: AdminContext): Promise<Answer | Failure> {

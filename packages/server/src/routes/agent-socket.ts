@@ -1,16 +1,27 @@
 import type { AgentSocketHub } from '@dragoman/core';
+import type { AnsweringAgent } from '../answering-agents.ts';
 import type { SocketRoute } from '../route.ts';
 
 /** Where an agent with the `e2a-ws` driver and no URL dials in: envelopes go out to it, its frames come back. */
-export function agentSocketRoute(hub: AgentSocketHub): SocketRoute {
+export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly AnsweringAgent[] }): SocketRoute {
+  const isAwaited = (id: string) =>
+    agents.list().some((agent) => agent.id === id && agent.driver === 'e2a-ws' && agent.url === undefined);
   return {
     path: '/e2a/agent/ws',
     access: 'agent',
     carriesAnswers: true,
     summary: 'An agent server dials in with its own key and answers what is sent to its id.',
     open: async (connection) => {
+      if (connection.principal === undefined) return;
       // The key is the identity: an agent answers for nobody but itself.
-      if (connection.principal !== undefined) await hub.attach(connection.principal.id, connection);
+      const { id } = connection.principal;
+      // It would wait for ever: what is for it goes another way, or nowhere.
+      if (isAwaited(id)) await hub.attach(id, connection);
+      else
+        connection.close(POLICY_VIOLATION, 'nothing is sent here: your agent has no e2a-ws driver, or one with a url');
     },
   };
 }
+
+/** RFC 6455 §7.4.1. */
+const POLICY_VIOLATION = 1008;
