@@ -4,6 +4,7 @@ import { SLICE } from '../long-text.ts';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { Progress } from './effects.ts';
+import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan } from './plan.ts';
 import type { EffectAsked, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
@@ -333,7 +334,6 @@ function broken(plan: Plan): PoolResult {
 const LIGHT_STEPS = 64;
 /** What light work may take of the main thread at a time. */
 const TURN_MS = 4;
-const OUT_OF_TIME = failure('timeout', {}, 'The execution ran out of time.');
 const DEFAULTS = {
   memoryMb: 256,
   lightBytes: 65_536,
