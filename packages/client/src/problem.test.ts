@@ -41,3 +41,9 @@ test('what is not in the way of our server says so, and is tried again only when
   expect(await page(404)).toMatchObject({ code: 'unexpected_answer', retryable: false });
   expect(await answer(400, ['no problem'])).toMatchObject({ code: 'unexpected_answer' });
 });
+
+test('a refusal of a workflow says which operation it is about', async () => {
+  const error = { type: 'ValidationError', message: 'no', operationId: 'fetch', details: { code: 'invalid_message' } };
+  const told = errorOfResponse(Response.json({ error }, { status: 400 }), 'http://server/');
+  expect(await told).toMatchObject({ code: 'invalid_message', details: { operationId: 'fetch' } });
+});

@@ -14,6 +14,7 @@ export function workflowErrorOf(
   }
   if (!isObject(error) || typeof error['type'] !== 'string' || typeof error['message'] !== 'string') return undefined;
   const details = isObject(error['details']) ? error['details'] : {};
+  const { operationId } = error;
   const code = String(details['code'] ?? 'internal');
   return new DragomanError({
     code,
@@ -23,6 +24,6 @@ export function workflowErrorOf(
     issues: issuesIn(details['issues']),
     suggestions: textsIn(error['suggestions']),
     retryAfter,
-    details,
+    details: typeof operationId === 'string' ? { ...details, operationId } : details,
   });
 }

@@ -26,7 +26,7 @@ export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Call, SaidBefore } from './call.ts';
 export { Engine, type EngineOptions } from './engine.ts';
-export { type Asked, type AskedOutcome, AskedReader } from './executions/asked.ts';
+export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
 export type { Executions } from './executions/executions.ts';
 export {

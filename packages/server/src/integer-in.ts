@@ -11,5 +11,6 @@ export function integerIn(
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= from && value <= to) return { value };
   const message = `${name} must be a whole number from ${from} to ${to}; got ${JSON.stringify(text.slice(0, 40))}`;
-  return failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message }] }, message);
+  const suggestion = value > to ? `ask for ${to} or less` : `leave ${name} out for ${otherwise}`;
+  return failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message, suggestion }] }, message);
 }

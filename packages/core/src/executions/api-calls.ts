@@ -13,6 +13,7 @@ import type { Principal } from '../principal.ts';
 import { failureOf, Refused } from '../refused.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
+import { advised } from './advice.ts';
 import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
@@ -97,7 +98,7 @@ export class ApiCalls {
       const isInTime = clock.elapsed() + delay < context.deadline;
       if (failures > MOST_RETRIES || !mayRepeat || !isSafe || !isInTime) {
         if (tried.ok) return tried.answer;
-        throw new Refused(repeatable ? tried.failure : withOutcome(tried.failure, request));
+        throw new Refused(advised(repeatable ? tried.failure : withOutcome(tried.failure, request)));
       }
       await clock.wait(delay, abortSignalOf(context.signal));
     }
@@ -190,7 +191,7 @@ function circuitOpen(origin: string, waitMs: number): Failure {
   const seconds = Math.ceil(waitMs / 1000);
   return failure(
     'agent_failed',
-    { circuit: 'open', retry_after: seconds, sent: false },
+    { circuit: 'open', retry_after: seconds, sent: false, suggestions: [`wait ${seconds} s before the next call`] },
     `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
   );
 }

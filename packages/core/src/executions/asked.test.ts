@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AskedReader, requestText } from './asked.ts';
+import { AskedReader, requestText, unreadableLines } from './asked.ts';
 
 const reader = new AskedReader();
 const upper =
@@ -69,3 +69,12 @@ function asked(workflow: string, options: { readonly onError?: 'continue'; reado
   if (!read.ok) throw new Error(JSON.stringify(read));
   return read.asked;
 }
+
+test('lines that cannot be read are refused in the name of the operation they define', () => {
+  const read = reader.read({ workflow: `${upper.replace('"upper"', '"loud"')}\n${begin('e1')}` });
+  if (read.ok || 'failure' in read) throw new Error('it was read');
+  expect(unreadableLines(read.issues).details).toMatchObject({
+    operationId: 'a',
+    issues: [{ operationId: 'a', pointer: '/operation/FormatText/format', code: 'enum' }],
+  });
+});

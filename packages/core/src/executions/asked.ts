@@ -1,5 +1,12 @@
-import { type Failure, failure, type Issue, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { decodeRequest, type OwnOperations, type RunOptions, type Workflow } from '@dragoman/protocols/a2e-workflow';
+import { type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import {
+  decodeRequest,
+  type Finding,
+  lineFindings,
+  type OwnOperations,
+  type RunOptions,
+  type Workflow,
+} from '@dragoman/protocols/a2e-workflow';
 import { LRUCache } from 'lru-cache';
 
 /** A workflow somebody wants checked, planned or run, and how. */
@@ -9,7 +16,7 @@ export interface Asked {
   /** The JSON lines as they came. */
   readonly text: string;
   /** What was tolerated in reading it. */
-  readonly warnings: readonly Issue[];
+  readonly warnings: readonly Finding[];
   /** The same object for all that are the same but for their execution id, where that was easy to see. */
   readonly kind?: WorkflowKind;
 }
@@ -25,7 +32,7 @@ export interface WorkflowKind {
 /** `failure`: it is no such body. `issues`: it is one, and the lines in it are wrong, which `validate` tells as its result. */
 export type AskedOutcome =
   | { readonly ok: true; readonly asked: Asked }
-  | { readonly ok: false; readonly issues: readonly Issue[] }
+  | { readonly ok: false; readonly issues: readonly Finding[] }
   | { readonly ok: false; readonly failure: Failure };
 
 /** Reads the body of validate, plan and execute. */
@@ -63,11 +70,14 @@ export class AskedReader {
     const outcome = decodeRequest(json, false, this.#operations);
     if (!outcome.ok) {
       const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
-      if (ofTheBody.length === 0) return { ok: false, issues: outcome.issues };
+      if (ofTheBody.length === 0) {
+        return { ok: false, issues: lineFindings(outcome.issues, text, { at: '/workflow', severity: 'error' }) };
+      }
       return { ok: false, failure: failure('invalid_message', { issues: ofTheBody }, ofTheBody[0]?.message) };
     }
     const { workflow, options } = outcome.value;
-    return { ok: true, asked: { workflow, options, text, warnings: outcome.warnings } };
+    const warnings = lineFindings(outcome.warnings, text, { at: '/workflow', severity: 'warning' });
+    return { ok: true, asked: { workflow, options, text, warnings } };
   }
 }
 
@@ -103,6 +113,13 @@ function kindOf({ text, options, warnings }: Asked, named: Named): WorkflowKind 
     // Escapes can spell both.
     isSelfContained: warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text),
   };
+}
+
+/** Why lines that could not be read do not run. */
+export function unreadableLines(issues: readonly Finding[]): Failure {
+  const [first] = issues;
+  const { operationId } = first ?? {};
+  return failure('invalid_message', { issues, ...(operationId !== undefined && { operationId }) }, first?.message);
 }
 
 /** What is recorded, so that a restart can read it again. */

@@ -170,7 +170,12 @@ export class Executions {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberIn(cursor, owner);
     if (before === undefined) {
       const message = 'cursor must be a next_cursor of this list';
-      refuse('invalid_message', { issues: [{ pointer: '/cursor', code: 'cursor', message }] }, `${message}.`);
+      const suggestion = 'leave cursor out to begin with the newest';
+      refuse(
+        'invalid_message',
+        { issues: [{ pointer: '/cursor', code: 'cursor', message, suggestion }] },
+        `${message}.`,
+      );
     }
     const own = this.#live.values().filter(({ row }) => row.owner === owner);
     await Promise.all(own.map((live) => this.#late.now(live)));
@@ -379,7 +384,14 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
 }
 
 function errorOf({ code, message, details }: Failure): WorkflowError {
-  return { type: FAILURES[code].workflow as WorkflowError['type'], message, details: { code, ...plain(details) } };
+  const { suggestions, ...others } = details;
+  const told = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
+  return {
+    type: FAILURES[code].workflow as WorkflowError['type'],
+    message,
+    details: { code, ...plain(others) },
+    ...(told.length > 0 && { suggestions: [...told] }),
+  };
 }
 
 /** Only what can be told as JSON. */

@@ -75,10 +75,9 @@ export class Planner {
 
   /** The answer of `validate`. */
   async report(outcome: Exclude<AskedOutcome, { failure: Failure }>, principal: Principal): Promise<ValidationReport> {
-    if (!outcome.ok) return reportOf(outcome.issues.map((issue) => ({ severity: 'error', ...issue })));
+    if (!outcome.ok) return reportOf(outcome.issues);
     const planned = await this.compile(outcome.asked, principal);
-    const tolerated = outcome.asked.warnings.map((issue): Finding => ({ severity: 'warning', ...issue }));
-    return reportOf([...tolerated, ...(planned.ok ? planned.plan.warnings : planned.findings)]);
+    return reportOf([...outcome.asked.warnings, ...(planned.ok ? planned.plan.warnings : planned.findings)]);
   }
 
   /** Milliseconds an execution may take. */

@@ -67,12 +67,14 @@ function faultOf({ host, address, port, secure }: Judged): string | undefined {
 }
 
 function refused(why: string): Failure {
-  return failure('forbidden', {}, `The gate does not let this URL out: ${why}.`);
+  return failure('forbidden', { suggestions: [WAY_OUT] }, `The gate does not let this URL out: ${why}.`);
 }
 
 function invalid(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/url', code: 'url', message: `url ${what}` }] });
 }
+
+const WAY_OUT = 'call a public host by https; an operator lets others out by name and port (gate.allow)';
 
 /** What may be asked, and whether the connection is a secure one. */
 const SECURE: Readonly<Record<string, boolean>> = { 'https:': true, 'http:': false, 'wss:': true, 'ws:': false };

@@ -106,8 +106,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   whole(maxBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const look = () => {
-        if (this.#queuedBytes > maxBytes) this.fail(new Refused(tooLarge(maxBytes)));
-        if (this.#state === 'failed') reject(this.#error);
+        if (this.#queuedBytes > maxBytes) {
+          const error = new Refused(tooLarge(maxBytes));
+          this.fail(error);
+          // A short answer may have ended before anybody looked: then there is nothing left to fail.
+          reject(error);
+        } else if (this.#state === 'failed') reject(this.#error);
         else if (this.#state === 'ended') resolve(joined(this.#chunks));
         else if (this.#controller?.paused) this.#controller.resume();
       };

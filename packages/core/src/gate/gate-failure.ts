@@ -14,8 +14,8 @@ export function brokenAnswer(error: unknown): Failure {
 }
 
 /** An answer that goes over a bound. Asking again would not make it smaller. */
-export function excessive(reason: string): Failure {
-  const details = { sent: true, reason };
+export function excessive(reason: string, suggestions?: readonly string[]): Failure {
+  const details = { sent: true, reason, ...(suggestions !== undefined && { suggestions }) };
   return { ...failure('agent_failed', details, `The answer was not taken: ${reason}.`), retryable: false };
 }
 
@@ -25,5 +25,5 @@ export function late(milliseconds: number, sent: boolean): Failure {
 
 /** An answer of which nobody wants so much. */
 export function tooLarge(maxBytes: number): Failure {
-  return excessive(`it is larger than ${maxBytes} bytes`);
+  return excessive(`it is larger than ${maxBytes} bytes`, ['ask for less at a time: a page, or fewer fields']);
 }

@@ -117,6 +117,13 @@ describe('an answer', () => {
     });
   });
 
+  test('can be had whole only within its bound, also when all of it is there before anybody looks', async () => {
+    const port = await bench.serve((_, response) => response.end('x'.repeat(3000)));
+    const answer = await bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes: 2000 }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await failureFrom(answer.whole?.() ?? Promise.resolve())).message).toContain('larger than 2000 bytes');
+  });
+
   test('that is larger than asked for is given up', async () => {
     const port = await bench.serve((_, response) => response.end('x'.repeat(100_001)));
     const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes: 100_000 })));

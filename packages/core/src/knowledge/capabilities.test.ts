@@ -45,6 +45,15 @@ test('a caller sees what it may use and nothing else', () => {
   });
 });
 
+test('where a credential may stand is told when that is more than a header', () => {
+  const placed = {
+    list: () => [['header'], ['header', 'body']].map((places, at) => ({ id: `key-${at}`, ...credential, places })),
+  };
+  const principal: Principal = { id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, credentials: ['*'] } };
+  const told = capabilitiesOf(principal, { apis, bases, credentials: placed }).capabilities.availableCredentials;
+  expect(told.map(({ places }) => places)).toEqual([undefined, ['header', 'body']]);
+});
+
 test('empty lists are nothing, and a star is everything', () => {
   const nothing = of('eve', {}).capabilities;
   expect(nothing).toMatchObject({ availableApis: {}, availableCredentials: [], supportedOperations: [] });

@@ -11,6 +11,8 @@ export interface CredentialInfo {
   readonly description: string | null;
   /** Where it may be sent: `host` or `host:port`. */
   readonly hosts: readonly string[];
+  /** Where a request may carry it; a header unless told otherwise. */
+  readonly places?: readonly string[];
 }
 
 /** The credentials there are. */
@@ -48,11 +50,13 @@ export function capabilitiesOf(principal: Principal, options: CapabilitiesOption
       availableCredentials: (credentials?.list() ?? [])
         .filter(({ id }) => allows(permissions.credentials, id))
         .map(
-          ({ id, type, description, hosts }): JsonObject => ({
+          ({ id, type, description, hosts, places = [HEADER] }): JsonObject => ({
             id,
             type,
             description,
             hosts: [...hosts],
+            // A header is what the spec has; whoever may use another place has to learn of it.
+            ...(places.some((place) => place !== HEADER) && { places: [...places] }),
             usage: { credentialRef: { id } },
           }),
         ),
@@ -66,3 +70,5 @@ export function capabilitiesOf(principal: Principal, options: CapabilitiesOption
     },
   };
 }
+
+const HEADER = 'header';

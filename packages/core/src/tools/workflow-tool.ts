@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
 import { stringOf } from '../long-text.ts';
 import { Refused } from '../refused.ts';
@@ -23,7 +24,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       const text = lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
       const read = reader.read({ workflow: text });
       if ('failure' in read) throw new Refused(read.failure);
-      if (!read.ok) throw new Refused(failure('invalid_message', { issues: read.issues }, read.issues[0]?.message));
+      if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal } = call;
       const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
       const execution = await executions.execute(asked, { principal });

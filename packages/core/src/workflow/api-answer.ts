@@ -23,6 +23,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
       const [issue] = parsed.issues;
       throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {
         details: { statusCode: status, response: beginning(bytes) },
+        suggestions: ['Check what the API sends, or ask for text with an Accept header'],
       });
     }
   }

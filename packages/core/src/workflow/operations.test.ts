@@ -114,6 +114,10 @@ describe('TransformData', () => {
     }
   });
 
+  test('aggregate without a field counts every item, whatever it is', async () => {
+    expect(await resultOf('TransformData', [null, 1, 'a', {}], { transform: 'aggregate' })).toEqual({ result: 4 });
+  });
+
   test('aggregate gives one result, or as many as asked for', async () => {
     expect(await transformed('aggregate', { field: 'points', operation: 'sum' })).toEqual({ result: 21 });
     expect(await transformed('aggregate', {})).toEqual({ result: 4 });
@@ -380,6 +384,16 @@ describe('text and numbers', () => {
     ['subtract', 9, { operand: { path: '/workflow/in' } }, 0],
   ])('Calculate %s', async (operation, input, config, expected) => {
     expect(await resultOf('Calculate', input as never, { operation, ...config })).toBe(expected);
+  });
+
+  test.each([
+    [5, 'max', 9, 9],
+    [5, 'min', 9, 5],
+    [[1, 5], 'max', 9, 9],
+    [[], 'min', 3, 3],
+    [[1, 5], 'sum', 9, 6],
+  ])('Calculate compares %j by %s with an operand too', async (input, operation, operand, result) => {
+    expect(await resultOf('Calculate', input, { operation, operand })).toBe(result);
   });
 
   test('Calculate never gives what is no number', async () => {

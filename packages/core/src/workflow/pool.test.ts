@@ -95,6 +95,23 @@ describe('executions in threads', () => {
     expect((body.json as { data: unknown }).data).not.toBeInstanceOf(CredentialUse);
   });
 
+  test('are allowed no more data than their thread could hold', async () => {
+    const effects = new RecordedEffects(() => answered(Array.from({ length: 500 }, () => 'x'.repeat(20_000))));
+    const merge = (input: string, output: string) => ({
+      MergeData: { sources: [input, input], strategy: 'concat', outputPath: output },
+    });
+    const plan = planOf({
+      fetch: fetched,
+      twice: merge('/workflow/n', '/workflow/a'),
+      again: merge('/workflow/a', '/workflow/b'),
+    });
+    const budgets = { dataBytes: 2e9 };
+    const result = await pool.run(plan, { effects, timeoutMs: 20_000, budgets });
+    expect(result.errors).toMatchObject([
+      { operationId: 'again', details: { budget: 'data_bytes', limit: 64 * 1024 * 1024 } },
+    ]);
+  });
+
   test('a failed effect is the error of its operation', async () => {
     const effects = new RecordedEffects(() => {
       throw new Refused(failure('forbidden', { suggestions: ['ask for it'] }, 'not there for you'));

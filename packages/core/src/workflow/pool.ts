@@ -3,7 +3,9 @@ import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
 import { SLICE } from '../long-text.ts';
 import type { Cancel, Clock, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
+import { type Budgets, wholeBudgets } from './budget.ts';
 import type { Progress } from './effects.ts';
+import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan } from './plan.ts';
 import type { EffectAsked, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
@@ -182,11 +184,20 @@ export class WorkflowPool {
     this.#jobs.add(job.run, job);
     worker.start(job.run, job.alone, plan, {
       timeoutMs: this.#left(job),
-      budgets: options.budgets ?? {},
+      budgets: this.#budgetsOf(job),
       onError: options.onError ?? 'stop',
       tellsProgress: options.onProgress !== undefined,
       caller: options.caller,
     });
+  }
+
+  /**
+   * No more data than its thread could hold, whatever else is allowed: one array that is larger than all its memory would
+   * not end the thread but the process.
+   */
+  #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
+    const { dataBytes } = wholeBudgets(budgets);
+    return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };
   }
 
   /** Milliseconds it may still take. */
@@ -333,7 +344,6 @@ function broken(plan: Plan): PoolResult {
 const LIGHT_STEPS = 64;
 /** What light work may take of the main thread at a time. */
 const TURN_MS = 4;
-const OUT_OF_TIME = failure('timeout', {}, 'The execution ran out of time.');
 const DEFAULTS = {
   memoryMb: 256,
   lightBytes: 65_536,

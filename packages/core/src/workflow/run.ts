@@ -1,4 +1,4 @@
-import { failure, type Json } from '@dragoman/protocols';
+import type { Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import type { StopSignal } from '../ending.ts';
 import type { Clock } from '../ports.ts';
@@ -8,6 +8,7 @@ import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
+import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Written } from './results-text.ts';
@@ -76,7 +77,7 @@ export class Run {
 
   async toEnd(): Promise<RunResult> {
     const { clock, timeoutMs, signal } = this.options;
-    const disarm = clock.after(timeoutMs, () => this.ending.end(new Refused(failure('timeout', {}, OUT_OF_TIME))));
+    const disarm = clock.after(timeoutMs, () => this.ending.end(new Refused(OUT_OF_TIME)));
     const leave = signal && this.ending.follow(signal);
     const frame: Frame = {
       model: new DataModel(),
@@ -225,4 +226,3 @@ function withoutOperation(error: unknown): WorkflowError {
 /** Thrown to leave every level at once; what went wrong is recorded. */
 const STOP = new Error('the execution stops here');
 const MOST_ERRORS = 100;
-const OUT_OF_TIME = 'The execution ran out of time.';

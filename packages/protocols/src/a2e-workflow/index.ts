@@ -19,6 +19,7 @@ export {
   type Workflow,
   type WorkflowOperation,
 } from './document.ts';
+export { lineFindings } from './line-finding.ts';
 export { type Uses, usesOf } from './member.ts';
 export {
   BeginExecution,
@@ -53,7 +54,7 @@ export type { GetCurrentDateTimeConfig } from './operations/get-current-date-tim
 export type { LoopConfig } from './operations/loop.ts';
 export type { MergeDataConfig } from './operations/merge-data.ts';
 export type { StoreDataConfig } from './operations/store-data.ts';
-export type { TransformDataConfig } from './operations/transform-data.ts';
+export { aggregateName, type TransformDataConfig } from './operations/transform-data.ts';
 export type { ValidateDataConfig } from './operations/validate-data.ts';
 export type { WaitConfig } from './operations/wait.ts';
 export {

@@ -44,6 +44,35 @@ describe('the catalogue', () => {
   });
 });
 
+test.each([
+  ['map', { fields: {} }, '/config/fields too_few'],
+  ['sort', { fields: [] }, '/config/fields too_few'],
+  ['sort', { fields: {} }, '/config/fields too_few'],
+  ['select', { fields: [] }, '/config/fields too_few'],
+  ['map', { fields: { a: 'x', b: 'x' } }, '/config/fields/b repeated_name'],
+  ['aggregate', { operations: [{ operation: 'count' }, { operation: 'count' }] }, '/config/operations/1 repeated_name'],
+  [
+    'aggregate',
+    {
+      operations: [
+        { operation: 'sum', field: 'a' },
+        { operation: 'min', field: 'b', as: 'sum_a' },
+      ],
+    },
+    '/config/operations/1 repeated_name',
+  ],
+])('a %s of %j would lose what was asked for, and is refused', (transform, config, told) => {
+  const issues = OPERATIONS.TransformData.inspect?.({ transform, config }) ?? [];
+  expect(issues.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([told]);
+});
+
+test('a field without a name is told in words', () => {
+  const conditions = [{ field: '', operator: 'exists' }];
+  const operation = { FilterData: { inputPath: '/workflow/a', conditions, outputPath: '/workflow/b' } };
+  const { errors } = validateWorkflow(JSON.stringify({ type: 'operationUpdate', operationId: 'a', operation }));
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('field must name a field; got ""')]);
+});
+
 test('an aggregate of what is no name is told as that, whatever its members are named', () => {
   const operation = { toString: 1, valueOf: 2 };
   for (const config of [{ operation }, { operations: [{ operation }] }]) {

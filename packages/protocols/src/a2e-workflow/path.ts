@@ -22,7 +22,7 @@ export type PathRoot = (typeof PATH_ROOTS)[number];
 
 /** Why a text is no path, worded to follow the field's name: "must start with /workflow/". */
 export interface PathFault {
-  readonly code: 'path_root' | 'path_syntax' | 'forbidden_key' | 'index_range' | 'too_long';
+  readonly code: 'path_root' | 'path_syntax' | 'forbidden_key' | 'index_range' | 'too_short' | 'too_long';
   readonly expected: string;
   readonly suggestion?: string;
 }
@@ -70,6 +70,7 @@ export function covers(outer: Path, inner: Path): boolean {
 
 /** Why a text is no field name such as `status` or `address.city`; `undefined` when it is one. */
 export function fieldFault(text: string): PathFault | undefined {
+  if (text === '') return fault('too_short', 'must name a field');
   if (text.length > LONGEST_PATH) return fault('too_long', `must have at most ${LONGEST_PATH} characters`);
   if (text.split('/').some((part) => part.split(/[.[\]]/).some((name) => FORBIDDEN_KEYS.has(name))))
     return THROUGH_PROTOTYPE;

@@ -36,7 +36,8 @@ describe('the validation report', () => {
       warnings: [
         {
           severity: 'warning',
-          pointer: '/0/operation/ApiCall/method',
+          operationId: 'fetch-users',
+          pointer: '/operation/ApiCall/method',
           code: 'coerced',
           message: 'line 1: method "get" is read as "GET"',
           suggestion: 'write "GET"',
@@ -46,7 +47,7 @@ describe('the validation report', () => {
         errors: 1,
         warnings: 1,
         by_code: { coerced: 1, path_not_produced: 1 },
-        by_operation: { filter: 1 },
+        by_operation: { 'fetch-users': 1, filter: 1 },
       },
     });
   });
@@ -75,6 +76,21 @@ describe('the validation report', () => {
   test('a text that cannot be read is reported like any other', () => {
     const report = validateWorkflow('{"type":\nnot json');
     expect(report.errors.map(({ code, offset }) => `${code} ${offset}`)).toEqual(['not_json 8', 'not_json 9']);
+  });
+
+  test('what is wrong in a line is told of its operation, in either form of line', () => {
+    const wrong = { Wait: { duration: 'long' } };
+    const bundled = { operationUpdate: { workflowId: 'w', operations: [{ id: 'pause', operation: wrong }] } };
+    const spec = { type: 'operationUpdate', operationId: 'pause', operation: wrong };
+    for (const line of [bundled, spec]) {
+      const { errors, summary } = validateWorkflow(lines(fetch, line));
+      expect(errors).toMatchObject([{ operationId: 'pause', pointer: '/operation/Wait/duration', code: 'type' }]);
+      expect(summary?.by_operation).toEqual({ pause: 1 });
+    }
+    const unnamed = validateWorkflow(lines({ ...spec, operationId: 'no id' }));
+    expect(
+      unnamed.errors.every(({ operationId, pointer }) => operationId === undefined && pointer?.startsWith('/0/')),
+    ).toBe(true);
   });
 
   test('an id defined twice is an error at strict and a warning at the other levels', () => {

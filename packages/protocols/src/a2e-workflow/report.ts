@@ -1,7 +1,7 @@
-import type { Issue } from '../outcome.ts';
 import type { CheckContext } from './check/rule.ts';
 import { checkWorkflow, type Finding } from './check.ts';
 import { parseWorkflow } from './document.ts';
+import { lineFindings } from './line-finding.ts';
 import type { ReportedFinding, ValidationReport } from './message.ts';
 
 /** The answer of `POST /api/v1/workflows/validate`: reads the lines, checks the workflow, tells both in one report. */
@@ -9,8 +9,8 @@ export function validateWorkflow(text: string, context: CheckContext = {}): Vali
   const level = context.level ?? 'moderate';
   const { operations } = context;
   const parsed = parseWorkflow(text, { level, lenient: level === 'lenient', ...(operations && { operations }) });
-  if (!parsed.ok) return reportOf(parsed.issues.map((issue) => ({ severity: 'error', ...issue })));
-  const tolerated = parsed.warnings.map((issue: Issue): Finding => ({ severity: 'warning', ...issue }));
+  if (!parsed.ok) return reportOf(lineFindings(parsed.issues, text, { at: '', severity: 'error' }));
+  const tolerated = lineFindings(parsed.warnings, text, { at: '', severity: 'warning' });
   return reportOf([...tolerated, ...checkWorkflow(parsed.value, context)]);
 }
 

@@ -22,7 +22,7 @@ export function decodeRequest(
   if (validate !== undefined) warnings.push(cannotSwitchOff());
   const issues: Issue[] = [];
   for (const issue of issuesOf(validators.WorkflowRequest, WorkflowRequest, body).map(forbidden)) {
-    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(issue);
+    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(mended(issue));
   }
   const { workflow, ...options } = body as WorkflowRequest;
   if (typeof workflow !== 'string') return { ok: false, issues };
@@ -37,6 +37,18 @@ export function decodeRequest(
   if (issues.length > 0) return { ok: false, issues };
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
 }
+
+/** An option that is none can be left out: what holds then is said beside what is wrong. */
+function mended(issue: Issue): Issue {
+  const suggestion = WITHOUT.get(issue.pointer);
+  return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };
+}
+
+const WITHOUT: ReadonlyMap<string, string> = new Map([
+  ['/onError', 'leave onError out to stop at the first error'],
+  ['/level', 'leave level out for moderate'],
+  ['/timeout_ms', "give whole milliseconds, or leave timeout_ms out for the server's own"],
+]);
 
 /** Other servers let the caller turn all checks off, permissions included. Here there is no such switch. */
 function cannotSwitchOff(): Issue {

@@ -1,5 +1,5 @@
 import type { Clock, ExecutionEvent, ExecutionSummary, Workflows } from '@dragoman/core';
-import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject, nearest } from '@dragoman/protocols';
 import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
@@ -99,7 +99,9 @@ async function list(request: InboundRequest, { workflows }: ExecutionContext): P
   const status = query.get('status') ?? undefined;
   if (status !== undefined && !EXECUTION_STATUSES.some((known) => known === status)) {
     const message = `status must be one of ${EXECUTION_STATUSES.join(', ')}; got ${JSON.stringify(status)}`;
-    return failure('invalid_message', { issues: [{ pointer: '/status', code: 'enum', message }] }, message);
+    const close = nearest(status, EXECUTION_STATUSES);
+    const suggestion = close === undefined ? 'leave status out for all of them' : `did you mean ${close}?`;
+    return failure('invalid_message', { issues: [{ pointer: '/status', code: 'enum', message, suggestion }] }, message);
   }
   const cursor = query.get('cursor') ?? undefined;
   const { rows, next } = await workflows.executions.list(callerOf(request).id, {
@@ -125,7 +127,11 @@ function keyOf(request: InboundRequest): { owner: string; executionId: string } 
   return { owner: callerOf(request).id, executionId: request.params['execution_id'] ?? '' };
 }
 
-const NO_EXECUTION = failure('not_found', {}, 'There is no such execution.');
+const NO_EXECUTION = failure(
+  'not_found',
+  { suggestions: ['GET /api/v1/executions lists yours'] },
+  'There is no such execution.',
+);
 const RUNNING = failure('conflict', { suggestions: ['cancel it first'] }, 'The execution is running.');
 const STREAM = ['text/event-stream'] as const;
 const MOST_LISTED = 1000;

@@ -1,4 +1,12 @@
-import { type AskedOutcome, type Clock, explainPlan, refusalOf, unreadable, type Workflows } from '@dragoman/core';
+import {
+  type AskedOutcome,
+  type Clock,
+  explainPlan,
+  refusalOf,
+  unreadable,
+  unreadableLines,
+  type Workflows,
+} from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
@@ -58,7 +66,7 @@ async function validate(request: InboundRequest, { workflows }: WorkflowContext)
 async function plan(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
   const read = readAsked(request, workflows);
   if ('failure' in read) return read.failure;
-  if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
+  if (!read.ok) return unreadableLines(read.issues);
   const outcome = await workflows.planner.compile(read.asked, callerOf(request));
   if (!outcome.ok) return refusalOf(outcome.findings);
   const warnings = [...read.asked.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
@@ -72,7 +80,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const read = readAsked(request, workflows);
   if ('failure' in read) return read.failure;
-  if (!read.ok) return failure('invalid_message', { issues: read.issues }, read.issues[0]?.message);
+  if (!read.ok) return unreadableLines(read.issues);
   // RFC 7240 §4.1.
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;

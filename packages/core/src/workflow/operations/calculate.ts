@@ -16,13 +16,21 @@ export const calculate: Operation<CalculateConfig> = {
     const overList = Object.hasOwn(OVER_LISTS, operation) ? OVER_LISTS[operation] : undefined;
     const onOne = Object.hasOwn(ON_ONE, operation) ? ON_ONE[operation] : undefined;
     const withOperand = Object.hasOwn(WITH_OPERAND, operation) ? WITH_OPERAND[operation] : undefined;
-    if (overList !== undefined) return (step) => finite(overList(numbersAt(step, input)), operation);
+    const operandAt = (step: StepContext) => (typeof right === 'number' ? right : numberAt(step, right as Path));
+    if (overList !== undefined) {
+      // To `max` and `min` an operand is one number more to compare with.
+      const hasOperand = right !== undefined && (operation === 'max' || operation === 'min');
+      return (step) => {
+        const numbers = numbersAt(step, input);
+        return finite(overList(hasOperand ? [...numbers, operandAt(step)] : numbers), operation);
+      };
+    }
     if (onOne !== undefined) return (step) => finite(onOne(numberAt(step, input), precision), operation);
     if (withOperand === undefined)
       compiling.problem('/operation', `operation ${show(operation)} is none that is known`);
     return (step) => {
       const left = numberAt(step, input);
-      const other = typeof right === 'number' ? right : numberAt(step, right as Path);
+      const other = operandAt(step);
       if (other === 0 && (operation === 'divide' || operation === 'modulo')) {
         throw dataError(`${operation} by zero`, { suggestions: ['ask with a Conditional whether the operand is 0'] });
       }

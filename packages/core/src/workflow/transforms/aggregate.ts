@@ -1,4 +1,5 @@
 import type { Json } from '@dragoman/protocols';
+import { aggregateName } from '@dragoman/protocols/a2e-workflow';
 import { fieldReader, isPlainName, type Members } from '../field.ts';
 import { finite } from '../finite.ts';
 import { arrayAt } from '../input.ts';
@@ -6,7 +7,7 @@ import type { Settings, Transform } from './transform.ts';
 
 /**
  * Counts, sums, averages, least and greatest, as many as asked for, in one pass for each field. `count` counts the items
- * that have the field. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
+ * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
 export const compileAggregate: Transform = (settings, input) => {
   const asked = askedFor(settings);
@@ -30,7 +31,7 @@ interface Asked {
 function askedFor({ field, operation = 'count', operations }: Settings): readonly Asked[] {
   if (operations === undefined) return [{ name: 'result', operation, field }];
   return operations.map((each) => ({
-    name: each.as ?? (each.field === undefined ? each.operation : `${each.operation}_${each.field}`),
+    name: aggregateName(each),
     operation: each.operation,
     field: each.field,
   }));
@@ -56,7 +57,8 @@ function tally(items: readonly Json[], field: string | undefined): Tally {
   const read = field === undefined ? (item: Json | undefined) => item : fieldReader(field);
   for (let at = numbersFirst; at < items.length; at++) {
     const value = read(items[at]);
-    if (value === undefined || value === null) continue;
+    // Without a field the items themselves are counted, and null is one.
+    if (value === undefined || (value === null && field !== undefined)) continue;
     tally.count++;
     if (typeof value === 'number') {
       tally.numbers++;

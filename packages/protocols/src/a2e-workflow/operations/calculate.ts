@@ -15,6 +15,7 @@ export const CalculateConfig = {
   properties: {
     inputPath: PathText,
     operation: { enum: CALCULATIONS },
+    // `max` and `min` compare with it too, where there is one.
     operand: NumberOrPath,
     // Digits behind the point, for round; 2 unless given.
     precision: { type: 'integer', minimum: 0, maximum: 15 },

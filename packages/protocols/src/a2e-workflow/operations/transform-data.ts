@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json.ts';
+import { isObject, type Json, type JsonObject } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import { pointerTo } from '../../pointer.ts';
 import type { Static } from '../../static.ts';
@@ -92,33 +92,89 @@ const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly 
 /** What each transform needs in `config`: one without it would hand its input on and call that a result. */
 const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
   map: ({ fields }) => {
-    if (isObject(fields)) return forbiddenNames(Object.keys(fields));
+    if (isObject(fields))
+      return [...noFields(fields, 'map'), ...forbiddenNames(Object.keys(fields)), ...sameTargets(fields)];
     const suggestion = 'write {"source": "target"}';
     if (fields === undefined) return [missing('fields', 'map', suggestion)];
     return [{ ...shape('an object of source and target names for map', fields), suggestion }];
   },
   sort: ({ field, fields }) => {
     if (fields === undefined) return field === undefined ? [missing('field', 'sort')] : [];
-    return isObject(fields) ? [...forbiddenNames(Object.keys(fields)), ...unknownOrders(fields)] : [];
+    const none = noFields(fields, 'sort');
+    return isObject(fields) ? [...none, ...forbiddenNames(Object.keys(fields)), ...unknownOrders(fields)] : none;
   },
   group: ({ field }) => (field === undefined ? [missing('field', 'group')] : []),
   select: ({ field, fields }) => {
     if (fields === undefined) return field === undefined ? [missing('fields', 'select')] : [];
-    return Array.isArray(fields) ? [] : [shape('an array of field names for select', fields)];
+    return Array.isArray(fields) ? noFields(fields, 'select') : [shape('an array of field names for select', fields)];
   },
   aggregate: ({ field, operation, operations }) => {
     if (Array.isArray(operations)) {
-      return operations.flatMap((item, index) =>
+      const without = operations.flatMap((item, index) =>
         isObject(item) && item['field'] === undefined && needsField(item['operation'])
           ? [missing(`operations/${index}/field`, item['operation'])]
           : [],
       );
+      return [...without, ...sameResults(operations)];
     }
     return field === undefined && needsField(operation) ? [missing('field', operation)] : [];
   },
 };
 
 const NEEDS: ReadonlyMap<unknown, (settings: JsonObject) => readonly Issue[]> = new Map(Object.entries(NEEDS_BY_NAME));
+
+function noFields(fields: Json, transform: string): readonly Issue[] {
+  if (typeof fields !== 'object' || fields === null || Object.keys(fields).length > 0) return [];
+  const message = `fields must name at least 1 field for ${transform}; got ${show(fields)}`;
+  return [{ pointer: '/config/fields', code: 'too_few', message }];
+}
+
+/** Of two sources under one name only the later would be left. */
+function sameTargets(fields: JsonObject): readonly Issue[] {
+  const targets = Object.entries(fields).map(([source, target]) => ({
+    name: target,
+    at: pointerTo('/config/fields', source),
+  }));
+  return repeated(targets, 'give one of them another name');
+}
+
+/** The same for two aggregations. */
+function sameResults(operations: readonly Json[]): readonly Issue[] {
+  const named = operations.map((item, index) => ({
+    name: isAggregation(item) ? aggregateName(item) : undefined,
+    at: pointerTo('/config/operations', index),
+  }));
+  return repeated(named, 'give one of them another name by as');
+}
+
+interface Aggregation {
+  readonly as?: string | undefined;
+  readonly field?: string | undefined;
+  readonly operation: string;
+}
+
+/** Under which name an aggregation among several is told. */
+export function aggregateName({ as, field, operation }: Aggregation): string {
+  return as ?? (field === undefined ? operation : `${operation}_${field}`);
+}
+
+/** What is none is refused as such. */
+function isAggregation(item: Json): item is JsonObject & Aggregation {
+  const isText = (name: string) => isObject(item) && typeof item[name] === 'string';
+  const isAbsent = (name: string) => isObject(item) && item[name] === undefined;
+  return isText('operation') && ['as', 'field'].every((name) => isText(name) || isAbsent(name));
+}
+
+function repeated(named: readonly { name: Json | undefined; at: string }[], suggestion: string): readonly Issue[] {
+  const known = new Set<Json | undefined>();
+  return named.flatMap(({ name, at }) => {
+    const message = `${show(name)} is the name of two results; the later would replace the earlier`;
+    const issue = { pointer: at, code: 'repeated_name', message, suggestion };
+    const isRepeated = typeof name === 'string' && known.has(name);
+    known.add(name);
+    return isRepeated ? [issue] : [];
+  });
+}
 
 /** The sources that `map` reads are keys here; they have the rules of field names. */
 function forbiddenNames(names: readonly string[]): readonly Issue[] {

@@ -1,0 +1,51 @@
+import { isObject, type Json, parseJson } from '../json.ts';
+import type { Issue } from '../outcome.ts';
+import { pointerTo, segmentsOf } from '../pointer.ts';
+import type { Finding } from './check.ts';
+import { Id } from './value.ts';
+
+/**
+ * What was found in reading lines, told as the checker tells it: with the operation it is about, and a pointer into what
+ * defines that. What is about no operation keeps its pointer into the document, which stands at `at`.
+ */
+export function lineFindings(
+  issues: readonly Issue[],
+  text: string,
+  { at, severity }: { readonly at: string; readonly severity: Finding['severity'] },
+): readonly Finding[] {
+  const lines = issues.length === 0 ? [] : text.split('\n');
+  const read = new Map<string, Json | undefined>();
+  const lineAt = (index: string): Json | undefined => {
+    if (!read.has(index)) {
+      const parsed = parseJson(lines[Number(index)] ?? '');
+      read.set(index, parsed.ok ? parsed.value : undefined);
+    }
+    return read.get(index);
+  };
+  return issues.map((issue) => {
+    const [index, ...inside] = segmentsOf(issue.pointer.slice(at.length));
+    const defined = index === undefined ? undefined : definedIn(lineAt(index), inside);
+    return { severity, ...issue, ...defined };
+  });
+}
+
+/** The operation that the place `inside` a line belongs to, in either form of line. */
+function definedIn(
+  line: Json | undefined,
+  inside: readonly string[],
+): Pick<Finding, 'operationId' | 'pointer'> | undefined {
+  if (!isObject(line)) return undefined;
+  if (line['type'] === 'operationUpdate') return named(line['operationId'], inside);
+  const [key, list, number = '', ...rest] = inside;
+  const bundle = line['operationUpdate'];
+  if (key !== 'operationUpdate' || list !== 'operations' || !isObject(bundle)) return undefined;
+  const operation = Array.isArray(bundle['operations']) ? bundle['operations'][Number(number)] : undefined;
+  return isObject(operation) ? named(operation['id'], rest) : undefined;
+}
+
+function named(id: Json | undefined, inside: readonly string[]) {
+  if (typeof id !== 'string' || id.length > Id.maxLength || !ID.test(id)) return undefined;
+  return { operationId: id, pointer: pointerTo('', ...inside) };
+}
+
+const ID = new RegExp(Id.pattern);
