@@ -168,6 +168,10 @@ test('of several plugins the one with the highest priority is asked first, and n
   expect(answerOf([plugin('low', {}), silent]).at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
 });
 
+test('two plugins of one name are refused: each would be given back what the other kept', () => {
+  expect(() => connected({ plugins: [echo, { ...echo, capability: 'other' }] })).toThrow('two plugins are named echo');
+});
+
 test('there is room for so many connections and no more', () => {
   const { host } = connected({ limits: { maxConnections: 1 } });
   expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
