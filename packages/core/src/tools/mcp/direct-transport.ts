@@ -38,6 +38,7 @@ export class DirectTransport implements Transport {
   readonly #inner: DirectInner;
   readonly #calls = new InFlight<DirectCall>();
   #count = 0;
+  #protocolVersion: string | undefined;
 
   constructor(inner: DirectInner) {
     this.#inner = inner;
@@ -68,7 +69,13 @@ export class DirectTransport implements Transport {
     this.#lose();
   }
 
+  /** The revision of the protocol that was agreed on; `undefined` until then. */
+  get protocolVersion(): string | undefined {
+    return this.#protocolVersion;
+  }
+
   setProtocolVersion(version: string): void {
+    this.#protocolVersion = version;
     this.#inner.setProtocolVersion?.(version);
   }
 
