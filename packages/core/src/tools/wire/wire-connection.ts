@@ -27,6 +27,7 @@ import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
 import type { Answered, WireSession } from './plugin.ts';
 import { requestError } from './request-error.ts';
+import { EVERYBODY_READS } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest } from './wire-request.ts';
 
@@ -216,6 +217,13 @@ export class WireConnection {
     } catch (error) {
       // A plugin answered with what JSON cannot say.
       this.#fail(request, error);
+      return;
+    }
+    const most = Math.max(this.#parts.limits.maxMessageBytes, EVERYBODY_READS);
+    // A character has three bytes at most, and nearly every answer is short.
+    if (text.length * 3 > most && Buffer.byteLength(text) > most) {
+      const words = `The answer has ${Buffer.byteLength(text)} bytes, and a message may have ${most}; ask for less of it.`;
+      this.#fail(request, new Refused(failure('too_large', { limit: most }, words)));
       return;
     }
     this.#answer(request, { type, fields, text });

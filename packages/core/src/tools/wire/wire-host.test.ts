@@ -291,6 +291,30 @@ test('a plugin that answers with what JSON cannot say is an error, at once and l
   ]);
 });
 
+test.each([
+  [{}, 8_388_608],
+  [{ maxMessageBytes: 100 }, 8_388_608],
+  [{ maxMessageBytes: 9_000_000 }, 9_000_000],
+])('an answer that no reader takes is told as too large, and the line is not sent: %j', (limits, most) => {
+  let text = '';
+  const large: WirePlugin = { ...echo, handle: () => ({ tools: [], text }) };
+  const { heard, say } = connected({ plugins: [large], limits });
+  say('handshake/req', { auth_token: 'ada' });
+  // Two bytes each.
+  text = 'ü'.repeat(most / 2);
+  say('tool/list/req');
+  expect(heard.at(-1)).toMatchObject({
+    type: 'error',
+    code: 'invalid_message',
+    retryable: false,
+    message: expect.stringMatching(`^The answer has \\d+ bytes, and a message may have ${most}; ask for less of it`),
+    detail: { failure: 'too_large', limit: most },
+  });
+  text = 'ü'.repeat(most / 2 - 500);
+  say('tool/list/req', { id: 'smaller' });
+  expect(heard.at(-1)).toMatchObject({ type: 'tool/list/resp', req_id: 'smaller' });
+});
+
 test('thousands that wait behind one and are answered at once do not run inside each other', () => {
   let letGo = () => {};
   const slow: WirePlugin = {
