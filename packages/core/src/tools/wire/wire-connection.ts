@@ -14,6 +14,7 @@ import {
   type EventGiven,
   HostSession,
   idOf,
+  lookup,
   messageText,
   type Reaction,
   type WireMessage,
@@ -133,6 +134,7 @@ export class WireConnection {
     if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
     // One of the same id may have waited before, and been given up.
     else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
+    if (json.ok && reaction.deliver.length === 0) this.#recordRefusal(json.value, reaction.send);
     this.#react(reaction);
   }
 
@@ -271,6 +273,25 @@ export class WireConnection {
     }
   }
 
+  /** Of what never started: who asked for what they do not get is to be known as well. */
+  #recordRefusal(json: Json, send: readonly WireMessage[]): void {
+    const { audit, clock, log } = this.#parts;
+    if (audit === undefined || this.principal === undefined || !isObject(json)) return;
+    const { type, id } = json;
+    // Whatever else came is no request, and may be as long as a line.
+    if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
+    const refusal = send.find((message) => message.type === 'error' && message['req_id'] === id);
+    if (refusal === undefined) return;
+    const message = json as unknown as WireMessage;
+    const parts = { session: this.#contextOf(), message, log, bytes: this.#bytes, tell: this.#tell };
+    const fields = refusal as JsonObject;
+    this.#record(new WireRequest({ ...parts, startedAt: clock.elapsed() }), {
+      type: 'error',
+      fields,
+      text: oneLineJson(fields),
+    });
+  }
+
   #contextOf(): WireSession {
     if (this.#wireSession !== undefined) return this.#wireSession;
     const { principal, sessionId } = this.#session;
@@ -324,6 +345,10 @@ export class WireConnection {
   #stamp() {
     return { id: this.#parts.ids.hex(), now: this.#parts.clock.now() };
   }
+}
+
+function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
+  return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
 }
 
 interface WrittenAnswer {

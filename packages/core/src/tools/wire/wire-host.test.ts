@@ -257,6 +257,24 @@ describe('the places of all connections', () => {
   });
 });
 
+test('a request that is refused before it starts has its line, and what is none has not', () => {
+  const { say, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
+  say('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
+  say('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
+  say('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
+  say('proc/spawn/req', { id: 'none' });
+  say('n'.repeat(9_000), { id: 'odd' });
+  say('ping', { id: 'ping' });
+  expect(audited).toMatchObject([
+    { req_id: 'busy', agent_id: 'ada', type: 'tool/call/req', name: 'x', success: false, error_code: 'busy' },
+    { req_id: 'bad', type: 'tool/call/req', error_code: 'schema_violation', input_bytes: expect.any(Number) },
+    { req_id: 'none', type: 'proc/spawn/req', error_code: 'capability_missing' },
+  ]);
+  expect(audited[1]?.name).toHaveLength(256);
+});
+
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {
   const { say, audited } = connected({ limits: { maxParallel: 1 } });
   say('handshake/req', { auth_token: 'ada' });
