@@ -72,11 +72,27 @@ function queryOf(args: JsonObject): [string, string][] {
 async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
   const { status, headers } = answer;
   const bytes = await wholeBody(answer);
-  const isJson = /\bjson\b/.test(String(headers['content-type'] ?? ''));
-  const json = isJson ? parseJsonBytes(bytes) : undefined;
-  const data = json?.ok === true ? json.value : Buffer.from(bytes).toString('utf8');
-  if (status >= 200 && status < 300) return { success: true, data };
+  const type = String(headers['content-type'] ?? '');
+  const json = /\bjson\b/.test(type) ? parseJsonBytes(bytes) : undefined;
+  const read = json?.ok === true ? json.value : textIn(bytes, type);
+  // Of a failure whatever can be read is of use.
+  const data = read ?? Buffer.from(bytes).toString('utf8');
+  if (status >= 200 && status < 300) {
+    if (read !== undefined) return { success: true, data: read };
+    const what = type === '' ? 'bytes that are' : `${type.slice(0, 100)}, which is`;
+    return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
+  }
   return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
+}
+
+/** In the charset it says it has; `undefined` where it cannot be that. */
+function textIn(bytes: Uint8Array, type: string): string | undefined {
+  const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 const BLANK = /\{([^{}]+)\}/g;
