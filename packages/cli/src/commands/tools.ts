@@ -100,9 +100,7 @@ function acceptCommand(context: Context): Command {
     const connection = await connect(options, context, 'admin');
     const { tools } = connection.client.admin;
     const accepted = await talking(connection, 'admin', () =>
-      tools.accept(name).catch((error: unknown) =>
-        notHeld(error, name, async () => (await tools.list()).held),
-      ),
+      tools.accept(name).catch((error: unknown) => notHeld(error, name, async () => (await tools.list()).held)),
     );
     context.terminal.out(options.json ? `${JSON.stringify(accepted)}\n` : `accepted ${name}\n`);
     return 0;

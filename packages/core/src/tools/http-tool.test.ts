@@ -49,7 +49,9 @@ test.each([
 
 test('a place that the gate does not let out is named as gate.allow takes it', async () => {
   const gate = { request: () => Promise.reject(new Refused(failure('forbidden', {}, 'It does not.'))) };
-  const tool = configuredTool({ name: 'get', http: { url: 'http://a.example/x' } }, { gate } as unknown as ToolBackends);
+  const tool = configuredTool({ name: 'get', http: { url: 'http://a.example/x' } }, {
+    gate,
+  } as unknown as ToolBackends);
   const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
   await expect(tool.run({}, running)).rejects.toMatchObject({
     failure: {

@@ -120,4 +120,3 @@ test('a silent answer is given a sign of life, unless the peer has something lef
   await read();
   expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
 });
-

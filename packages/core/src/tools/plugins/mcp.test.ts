@@ -96,7 +96,10 @@ describe.each([
 
 test('a server tells its revision of the protocol, and how many resources and prompts it has once they are counted', async () => {
   const { ask } = caller('every');
-  const info = async () => ((await ask('mcp/server/list/req', { status_filter: '' }))?.['servers'] as JsonObject[])[0];
+  const info = async () => {
+    const { servers: infos } = (await ask('mcp/server/list/req', { status_filter: '' })) as { servers: JsonObject[] };
+    return infos[0];
+  };
   expect((await info())?.['mcp_version']).toMatch(/^\d{4}-\d\d-\d\d$/);
   const { prompts } = (await ask('mcp/prompt/list/req', { server_id: 'every' })) as { prompts: JsonObject[] };
   await ask('mcp/resource/list/req', { server_id: 'every' });

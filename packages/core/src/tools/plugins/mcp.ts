@@ -106,15 +106,14 @@ async function listResources(
     );
     const allowed = page.resources.filter(({ uri }) => server.allowsResource(uri));
     if (isWhole(cursor, page)) server.count('resources', allowed.length);
-    const resources = allowed
-      .map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
-        uri,
-        name,
-        description,
-        mime_type: mimeType,
-        server_id: server.name,
-        annotations: annotations as JsonObject,
-      }));
+    const resources = allowed.map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
+      uri,
+      name,
+      description,
+      mime_type: mimeType,
+      server_id: server.name,
+      annotations: annotations as JsonObject,
+    }));
     return { items: cleaned(resources), next: page.nextCursor };
   });
   return { resources: pages.items, next_cursor: pages.next };

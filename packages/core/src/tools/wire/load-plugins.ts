@@ -33,7 +33,8 @@ function problemOf(plugin: Members): string | undefined {
   if (!Array.isArray(messages) || messages.some((type) => typeof type !== 'string')) {
     return `messages must be a list of types such as "weather/get/req"; got ${shown(messages)}`;
   }
-  if (typeof priority !== 'number' || Number.isNaN(priority)) return `priority must be a number; got ${shown(priority)}`;
+  if (typeof priority !== 'number' || Number.isNaN(priority))
+    return `priority must be a number; got ${shown(priority)}`;
   if (typeof exclusive !== 'boolean') return `exclusive must be true or false; got ${shown(exclusive)}`;
   if (typeof handle !== 'function') return `handle must be a function; got ${shown(handle)}`;
   const odd = OPTIONAL.find((member) => plugin[member] !== undefined && typeof plugin[member] !== 'function');
