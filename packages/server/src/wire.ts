@@ -160,10 +160,11 @@ export async function openWire(options: WireOptions): Promise<Wire> {
 }
 
 function limitsOf({ wire = {}, limits = {} }: Config) {
-  const { max_parallel, max_queued, max_connections, idle_seconds } = wire;
+  const { max_parallel, max_queued, max_connections, idle_seconds, max_message_bytes } = wire;
   const { connections_per_agent } = limits;
   return {
     handshakeMs: identifyMs(limits),
+    ...(max_message_bytes !== undefined && { maxMessageBytes: max_message_bytes }),
     ...(connections_per_agent !== undefined && { maxPerCaller: connections_per_agent }),
     ...(max_parallel !== undefined && { maxParallel: max_parallel }),
     ...(max_queued !== undefined && { maxQueued: max_queued }),

@@ -1,13 +1,12 @@
 import { DragomanError } from '@dragoman/client';
 import type { WireClient } from '@dragoman/client/wire';
-import { isObject } from '@dragoman/protocols';
+import { isObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Command } from 'commander';
-import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { objectOption } from '../input.ts';
-import { noSuchName } from '../no-such-name.ts';
 import { printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
@@ -27,15 +26,26 @@ interface ToolsOptions extends ConnectionOptions {
   readonly config?: string;
 }
 
+interface ListOptions {
+  readonly query?: string;
+  readonly tag?: readonly string[];
+  readonly deferred?: boolean;
+}
+
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools list',
     summary: 'the tools this key may use',
     examples: [`${PROGRAM} tools list`, `${PROGRAM} tools list --query file --config dragoman.yaml`],
-  }).option('--query <text>', 'a part of the name, the description or a tag');
+  })
+    .option('--query <text>', 'a part of the name, the description or a tag')
+    .option('--tag <tag>', 'only those that have it; may be repeated', each)
+    .option('--deferred', 'also those that are there only for who looks for them');
   withToolsOptions(command);
-  return runs<ToolsOptions & { query?: string }>(command, context, async (options) => {
-    const tools = await withWire(options, context, (wire) => wire.tools({ query: options.query ?? '' }));
+  return runs<ToolsOptions & ListOptions>(command, context, async (options) => {
+    const { query = '', tag = [], deferred = false } = options;
+    const filter = { query, filter_tags: [...tag], include_deferred: deferred };
+    const tools = await withWire(options, context, (wire) => wire.tools(filter));
     context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools));
     return 0;
   });
@@ -61,11 +71,13 @@ function callCommand(context: Context): Command {
     const forget = onSignal(() => stop.abort(new DragomanError({ code: 'cancelled', message: 'cancelled' })));
     try {
       const result = await withWire(options, context, (wire) =>
-        wire.call(name, args, {
-          signal: stop.signal,
-          timeoutMs: (options.timeout ?? 30) * 1000,
-          onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
-        }),
+        wire
+          .call(name, args, {
+            signal: stop.signal,
+            timeoutMs: (options.timeout ?? 30) * 1000,
+            onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
+          })
+          .catch((error: unknown) => noSuchTool(error, options)),
       );
       terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
       if (!options.json && result.truncated === true) terminal.note('the result is longer than this, and was cut\n');
@@ -88,19 +100,29 @@ function acceptCommand(context: Context): Command {
     const connection = await connect(options, context, 'admin');
     const { tools } = connection.client.admin;
     const accepted = await talking(connection, 'admin', () =>
-      tools.accept(name).catch((error: unknown) =>
-        noSuchName(error, {
-          isIt: (one) => one.is('not_found'),
-          name,
-          message: `no tool named ${name} is held`,
-          known: async () => (await tools.list()).held,
-          list: `${PROGRAM} tools list`,
-        }),
-      ),
+      tools.accept(name).catch((error: unknown) => notHeld(error, name, async () => (await tools.list()).held)),
     );
     context.terminal.out(options.json ? `${JSON.stringify(accepted)}\n` : `accepted ${name}\n`);
     return 0;
   });
+}
+
+/** The host has named the nearest, if one is near. */
+function noSuchTool(error: unknown, { config }: ToolsOptions): never {
+  if (!(error instanceof DragomanError) || error.code !== 'not_found') throw error;
+  const { code, message, suggestions } = error;
+  const where = config === undefined ? '' : ` --config ${config}`;
+  fail({ code, message, fixes: [...suggestions, `see them all: ${PROGRAM} tools list --deferred${where}`] });
+}
+
+/** Held tools are in no list of tools, so that they are named here. */
+async function notHeld(error: unknown, name: string, known: () => Promise<readonly string[]>): Promise<never> {
+  if (!(error instanceof DragomanError) || !error.is('not_found')) throw error;
+  const held = await known();
+  const close = nearest(name, held);
+  const all = held.length === 0 ? 'none is: no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
+  const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), printable(all)];
+  fail({ code: error.code, message: `no tool named ${name} is held`, fixes });
 }
 
 function withToolsOptions(command: Command): void {

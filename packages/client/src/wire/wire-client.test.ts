@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -143,6 +143,26 @@ test('a connection that breaks ends what was under way, and the next call opens 
   await lost;
   server = await startAt(port);
   expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
+});
+
+test('what was under way when the connection broke is not told as if it had never been asked', async () => {
+  const sockets: Socket[] = [];
+  const transport = streamWire(() => {
+    const socket = connect(portOf(server), '127.0.0.1');
+    sockets.push(socket);
+    return { input: socket, output: socket };
+  });
+  await using wire = await connectWire({ transport, key: KEY });
+  const stuck = wire.call('stuck');
+  const lost = expect(stuck).rejects.toMatchObject({
+    code: 'unreachable',
+    message: 'The connection broke before tool/call/req was answered; whether it was done is not known.',
+    suggestions: ['ask again only for what may be done twice'],
+    details: { outcome: 'unknown' },
+  });
+  await wire.ping();
+  for (const socket of sockets) socket.destroy();
+  await lost;
 });
 
 test('over http a client that is done leaves no session behind', async () => {

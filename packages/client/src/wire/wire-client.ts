@@ -15,7 +15,7 @@ import { DragomanError } from '../dragoman-error.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 import { stamp } from './stamp.ts';
 import type { Asked, Waiting } from './waiting.ts';
-import { errorOfMessage, lostError, timeoutError } from './wire-errors.ts';
+import { brokenError, errorOfMessage, lostError, timeoutError } from './wire-errors.ts';
 import type { WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
@@ -318,11 +318,16 @@ export class WireClient implements AsyncDisposable {
 
   /** What was asked over this link is over; another may be open already. */
   #lost(link: WireLink, error: DragomanError): void {
-    if (this.#link === link) {
+    const isAfterHandshake = this.#link === link;
+    if (isAfterHandshake) {
       this.#link = undefined;
       this.#connection = undefined;
     }
-    for (const [id, waiting] of this.#pending.entries()) if (waiting?.link === link) this.#settle(id)?.reject(error);
+    const isBroken = isAfterHandshake && error.code === 'unreachable';
+    for (const [id, waiting] of this.#pending.entries()) {
+      if (waiting?.link !== link) continue;
+      this.#settle(id)?.reject(isBroken ? brokenError(waiting.type, error, id) : error);
+    }
   }
 
   /** An idle client keeps no process alive. */

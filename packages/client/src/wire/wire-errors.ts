@@ -22,6 +22,19 @@ export function lostError(): DragomanError {
   return new DragomanError({ code: 'closed', message: 'The connection was closed.' });
 }
 
+/** The host had it, or may have: that it cannot be reached now says nothing of what became of it. */
+export function brokenError(type: string, cause: DragomanError, requestId: string): DragomanError {
+  return new DragomanError({
+    code: cause.code,
+    message: `The connection broke before ${type} was answered; whether it was done is not known.`,
+    retryable: cause.retryable,
+    suggestions: ['ask again only for what may be done twice'],
+    requestId,
+    details: { outcome: 'unknown', reason: cause.message },
+    cause,
+  });
+}
+
 export function timeoutError(type: string, milliseconds: number): DragomanError {
   const message = `The host did not answer ${type} within ${milliseconds} ms.`;
   return new DragomanError({ code: 'timeout', message, retryable: true });

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -196,6 +199,18 @@ test('two tools of one name, and a file without any, are told at once', async ()
     backends,
   );
   expect(() => new FixedTools(tools)).toThrow('two tools named a');
+});
+
+test('a tool that a file exports under two names is one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-tools-'));
+  const file = join(folder, 'tools.mjs');
+  writeFileSync(
+    file,
+    "export const hello = { name: 'hello', input: { type: 'object' }, run: () => 1 }; export default hello; export const all = [hello];",
+  );
+  const tools = await openTools([file], backends);
+  rmSync(folder, { recursive: true });
+  expect(tools.map(({ definition }) => definition.name)).toEqual(['hello']);
 });
 
 describe('skills', () => {

@@ -1,6 +1,8 @@
-import { type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
+import { failure, type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
+import { hostPortOf } from '../gate/host-port.ts';
 import { wholeBody } from '../gate/whole-body.ts';
+import { failureOf, Refused } from '../refused.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
@@ -36,9 +38,21 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
         maxBytes: MAX_BYTES,
         signal: call.signal,
       };
-      return outcomeOf(await gate.request(request));
+      const answer = await gate.request(request).catch((error: unknown) => {
+        throw withWayOut(error, url);
+      });
+      return outcomeOf(answer);
     },
   };
+}
+
+/** A place that is not let out is the operator's to open: who wrote the tool may have meant it. */
+function withWayOut(error: unknown, url: string): unknown {
+  const known = failureOf(error);
+  if (known?.code !== 'forbidden' || known.details.suggestions !== undefined || !URL.canParse(url)) return error;
+  const { host, port } = hostPortOf(new URL(url));
+  const suggestions = [`if it is to be called, ask the operator to name ${host}:${port} in gate.allow`];
+  return new Refused(failure('forbidden', { ...known.details, suggestions }, known.message));
 }
 
 /** What the URL names has to be there: `/users/{id}` without its id is another place. */
@@ -72,11 +86,27 @@ function queryOf(args: JsonObject): [string, string][] {
 async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
   const { status, headers } = answer;
   const bytes = await wholeBody(answer);
-  const isJson = /\bjson\b/.test(String(headers['content-type'] ?? ''));
-  const json = isJson ? parseJsonBytes(bytes) : undefined;
-  const data = json?.ok === true ? json.value : Buffer.from(bytes).toString('utf8');
-  if (status >= 200 && status < 300) return { success: true, data };
+  const type = String(headers['content-type'] ?? '');
+  const json = /\bjson\b/.test(type) ? parseJsonBytes(bytes) : undefined;
+  const read = json?.ok === true ? json.value : textIn(bytes, type);
+  // Of a failure whatever can be read is of use.
+  const data = read ?? Buffer.from(bytes).toString('utf8');
+  if (status >= 200 && status < 300) {
+    if (read !== undefined) return { success: true, data: read };
+    const what = type === '' ? 'bytes that are' : `${type.slice(0, 100)}, which is`;
+    return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
+  }
   return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
+}
+
+/** In the charset it says it has; `undefined` where it cannot be that. */
+function textIn(bytes: Uint8Array, type: string): string | undefined {
+  const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 const BLANK = /\{([^{}]+)\}/g;

@@ -6,7 +6,8 @@ import type { Tool } from './tool.ts';
 export async function loadTools(path: string): Promise<Tool[]> {
   const module = await loadModule('tools', path);
   const exported = Object.values(module).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  const specs = exported.filter(isToolSpec);
+  // One that is exported under two names, `default` say, is one.
+  const specs = [...new Set(exported.filter(isToolSpec))];
   if (specs.length === 0) {
     throw new Error(
       `tools ${path}: it exports no tool (got ${Object.keys(module).join(', ') || 'nothing'}). Write: export const hello = defineTool({ name, description, input, run })`,

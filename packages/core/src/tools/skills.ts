@@ -1,4 +1,4 @@
-import { nearest } from '@dragoman/protocols';
+import { type JsonObject, nearest } from '@dragoman/protocols';
 import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
 import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
@@ -46,21 +46,22 @@ export class Skills {
     );
   }
 
-  /** What the agent answers. Its chunks are told as events. */
+  /** What the agent answers. Its chunks are told as events, or kept beside the answer where nobody listens. */
   async call({
     name,
     args,
     principal,
     ending,
-    onEvent = () => {},
-  }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<ToolOutcome> {
+    onEvent,
+  }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<SkillOutcome> {
     const skill = this.#find(name, principal);
     const { ids } = this.#options;
     const envelope = question({ agent: skill.agent.id, params: { ...args, skill: skill.name }, principal, ids });
     const running = new RunningTool(principal, onEvent);
     const forget = ending.onEnd(() => running.end(ending.reason));
     try {
-      return await answerOf(this.#options.engine, envelope, running);
+      const outcome = await answerOf(this.#options.engine, envelope, running);
+      return { ...outcome, events: running.kept };
     } catch (error) {
       if (ending.aborted) throw ending.reason;
       if (failureOf(error) !== undefined) throw error;
@@ -91,6 +92,11 @@ export class Skills {
       .filter(({ id }) => allows(permissions.agents, id))
       .flatMap((agent) => (agent.skills ?? []).map((name) => ({ name, agent })));
   }
+}
+
+interface SkillOutcome extends ToolOutcome {
+  /** What it told while nobody listened. */
+  readonly events: JsonObject[];
 }
 
 interface Skill {

@@ -1,12 +1,11 @@
-import { failure, type Issue, type Json, type JsonObject, nearest } from '@dragoman/protocols';
+import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
-import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { Deadlines } from './deadlines.ts';
-import { isLargerThan } from './plain-json.ts';
+import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
 import { WireRefused } from './wire/wire-refused.ts';
@@ -158,13 +157,13 @@ export class ToolRegistry {
   #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
     running.over();
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
-    const isLarge = isLargerThan(data, this.#maxResult);
+    const told = inLength(data, this.#maxResult);
     return {
       success,
       tool_name: name,
-      data: isLarge ? cut(data, this.#maxResult) : data,
+      data: told.data,
       summary,
-      truncated: isLarge,
+      truncated: told.truncated,
       exit_code: null,
       error: error === null ? null : error.slice(0, LONGEST_MESSAGE),
       error_code: errorCode,
@@ -242,13 +241,7 @@ function toolFailure(error: unknown): Error {
   return new Refused(failure('tool_failed', details, words.slice(0, LONGEST_MESSAGE)));
 }
 
-/** The beginning of what was too long: of a text itself, of anything else its JSON. */
-function cut(data: Json, limit: number): string {
-  return cutTo(typeof data === 'string' ? data : JSON.stringify(data), limit);
-}
-
 /** Of a tool or a skill: ten minutes. */
 export const LONGEST_CALL_MS = 600_000;
 const NOBODY: ReadonlySet<string> = new Set();
-const MAX_RESULT = 1024 * 1024;
 const LONGEST_MESSAGE = 2000;

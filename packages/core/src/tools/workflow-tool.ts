@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
+import type { Workflows } from '../executions/workflows.ts';
 import { stringOf } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
@@ -16,13 +17,15 @@ import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
   if (workflows === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
   const { executions, reader } = workflows;
-  const lines = linesOf(name, workflow);
+  const written = linesOf(name, workflow);
+  const lines = written.map(({ line }) => line);
+  const problem = problemIn(written, reader);
+  if (problem !== undefined) throw new Error(`tool ${name}: the workflow ${workflow} cannot be run: ${problem}`);
   return {
     input: inputFor(blanksIn(lines)),
     async run(args, call) {
       const executionId = `tool-${ids.hex()}`;
-      const text = lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
-      const read = reader.read({ workflow: text });
+      const read = reader.read({ workflow: textOf(lines, args, executionId) });
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal } = call;
@@ -39,6 +42,30 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       }
     },
   };
+}
+
+/**
+ * What is wrong with it whatever it is called with. Of a line with a blank nothing is known before the blank is filled, nor of
+ * the whole where such a line could not be read.
+ */
+function problemIn(written: readonly Written[], reader: Workflows['reader']): string | undefined {
+  const open = new Set(written.flatMap(({ line }, index) => (blanksIn(line).length > 0 ? [String(index)] : [])));
+  const lines = written.map(({ line }) => line);
+  const read = reader.read({ workflow: textOf(lines, {}, 'x') });
+  if (read.ok) return undefined;
+  if ('failure' in read) return read.failure.message;
+  const placed = read.issues.map((issue) => ({ ...issue, index: issue.pointer.split('/')[2] ?? '' }));
+  const isOpen = placed.some(({ index }) => open.has(index));
+  const found = placed.find(({ index }) => (index === '' ? !isOpen : !open.has(index)));
+  if (found === undefined) return undefined;
+  const number = written[Number(found.index)]?.number;
+  const words = found.message.replace(/^line \d+: /, '');
+  const fix = found.suggestion === undefined ? '' : ` (${found.suggestion})`;
+  return `${found.index === '' || number === undefined ? '' : `line ${number}: `}${words}${fix}`;
+}
+
+function textOf(lines: readonly Json[], args: JsonObject, executionId: string): string {
+  return lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
 }
 
 /** Each time another execution: one that was asked for before would answer what it answered then. */
@@ -72,7 +99,13 @@ function inputFor(blanks: readonly Blank[]) {
   };
 }
 
-function linesOf(name: string, path: string): Json[] {
+/** A line of the file, counted from 1. */
+interface Written {
+  readonly line: Json;
+  readonly number: number;
+}
+
+function linesOf(name: string, path: string): Written[] {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -82,7 +115,7 @@ function linesOf(name: string, path: string): Json[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const json = parseJson(line);
-    if (json.ok) return [json.value];
+    if (json.ok) return [{ line: json.value, number: index + 1 }];
     throw new Error(`tool ${name}: line ${index + 1} of ${path} is not JSON: ${json.issues[0]?.message}`);
   });
 }

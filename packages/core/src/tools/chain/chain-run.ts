@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { atMost } from '../../json-size.ts';
+import { failureOf } from '../../refused.ts';
+import { WireRefused } from '../wire/wire-refused.ts';
 import { type ChainError, ChainFault, nodesById } from './chain.ts';
 import { holds } from './condition.ts';
 import { evaluate } from './expression.ts';
@@ -134,16 +136,17 @@ class ChainRun {
       return next;
     } catch (error) {
       if (this.#signal.aborted || error instanceof ChainFault) throw error;
-      return this.#recover(node, error instanceof Error ? error.message : String(error));
+      return this.#recover(node, error);
     }
   }
 
-  #recover({ node_id: id, on_error, next_node }: ChainNode, message: string): string {
+  #recover({ node_id: id, on_error, next_node }: ChainNode, error: unknown): string {
     this.#failed = true;
-    this.#tell(id, on_error === 'skip' ? 'skip' : 'error', { error: message });
-    if (on_error === 'abort') throw new ChainFault('chain_node_error', `node ${JSON.stringify(id)}: ${message}`);
+    this.#tell(id, on_error === 'skip' ? 'skip' : 'error', { error: messageOf(error) });
+    const fault = nodeFault(`node ${JSON.stringify(id)}`, error);
+    if (on_error === 'abort') throw fault;
     this.#keep(id, null);
-    this.#error = { code: 'chain_node_error', message: `node ${JSON.stringify(id)}: ${message}` };
+    this.#error = fault.fault;
     return on_error === 'skip' ? next_node : on_error;
   }
 
@@ -170,13 +173,9 @@ class ChainRun {
           this.#tell(mapped.node_id, 'done', { output });
         } catch (error) {
           if (this.#signal.aborted || error instanceof ChainFault) throw error;
-          const message = error instanceof Error ? error.message : String(error);
           this.#failed = true;
-          this.#error = {
-            code: 'chain_node_error',
-            message: `item ${index} of node ${JSON.stringify(node.node_id)}: ${message}`,
-          };
-          this.#tell(mapped.node_id, 'error', { error: message });
+          this.#error = nodeFault(`item ${index} of node ${JSON.stringify(node.node_id)}`, error).fault;
+          this.#tell(mapped.node_id, 'error', { error: messageOf(error) });
         }
       }
     };
@@ -238,6 +237,17 @@ class ChainRun {
 interface MapItem {
   readonly item: Json;
   readonly index: number;
+}
+
+/** What became of a step, with the way out that whoever refused it named. */
+function nodeFault(where: string, error: unknown): ChainFault {
+  const named = error instanceof WireRefused ? error.detail['suggestions'] : failureOf(error)?.details.suggestions;
+  const suggestions = Array.isArray(named) ? named.filter((one) => typeof one === 'string') : [];
+  return new ChainFault('chain_node_error', `${where}: ${messageOf(error)}`, suggestions);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function tooMuch(what: string, limit: number): ChainFault {

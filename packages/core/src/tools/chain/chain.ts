@@ -5,15 +5,17 @@ import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 export interface ChainError {
   readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
   readonly message: string;
+  /** What to do about it, where the step that failed said so. */
+  readonly suggestions?: readonly string[];
 }
 
 /** Thrown where a chain cannot go on. */
 export class ChainFault extends Error {
   readonly fault: ChainError;
 
-  constructor(code: ChainError['code'], message: string) {
+  constructor(code: ChainError['code'], message: string, suggestions: readonly string[] = []) {
     super(message);
-    this.fault = { code, message };
+    this.fault = { code, message, ...(suggestions.length > 0 && { suggestions }) };
   }
 }
 

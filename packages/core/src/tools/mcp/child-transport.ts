@@ -6,6 +6,7 @@ import { type Child, startChild } from '../../agents/child-process.ts';
 import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
+import { NoticeLimit } from './notice-limit.ts';
 
 export interface ChildTransportOptions {
   readonly server: string;
@@ -30,8 +31,6 @@ export class ChildTransport implements Transport {
   readonly #log: LimitedLog;
   #child: Child | undefined;
   #unsent = '';
-  #second = Number.NEGATIVE_INFINITY;
-  #notices = 0;
 
   constructor(options: ChildTransportOptions) {
     this.#options = options;
@@ -78,9 +77,11 @@ export class ChildTransport implements Transport {
 
   #read({ stdout, pid }: Child): void {
     const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
+    const onFlood = () => this.#cutOff(pid, 'it flooded us with notifications');
+    const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     stdout.on('data', (chunk: Uint8Array) => {
       for (const line of splitter.push(chunk)) {
-        if (line.ok) this.#take(line.value, pid);
+        if (line.ok) this.#take(line.value, notices);
         else this.#cutOff(pid, 'it sent a line that is too long');
       }
     });
@@ -88,23 +89,13 @@ export class ChildTransport implements Transport {
     stdout.on('error', () => {});
   }
 
-  #take(line: Uint8Array, pid: number): void {
+  #take(line: Uint8Array, notices: NoticeLimit): void {
     const message = messageIn(line);
     if (message === undefined) {
       this.#log.write('warn', { bytes: line.length }, 'an MCP server wrote what is no message');
       return;
     }
-    // An answer was asked for; what comes by itself comes as often as its sender likes.
-    if (isNotice(message)) {
-      const now = this.#options.clock.elapsed();
-      if (now - this.#second >= 1000) {
-        this.#second = now;
-        this.#notices = 0;
-      }
-      this.#notices += 1;
-      if (this.#notices === FLOOD) this.#cutOff(pid, 'it flooded us with notifications');
-      if (this.#notices > MOST_NOTICES) return;
-    }
+    if (!notices.takes(message)) return;
     this.onmessage?.(message as unknown as JSONRPCMessage);
   }
 
@@ -130,11 +121,5 @@ function messageIn(line: Uint8Array): Json | undefined {
   return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
-function isNotice(message: Json): boolean {
-  return isObject(message) && !Object.hasOwn(message, 'result') && !Object.hasOwn(message, 'error');
-}
-
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const MAX_UNSENT = 32 * 1024 * 1024;
-const MOST_NOTICES = 500;
-const FLOOD = 10_000;

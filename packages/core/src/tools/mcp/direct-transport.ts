@@ -25,6 +25,8 @@ export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
   onover?: (id: string) => void;
+  /** Whether a message that came is to be looked at; all are unless told. */
+  takes?: (message: JSONRPCMessage) => boolean;
 }
 
 /**
@@ -38,10 +40,13 @@ export class DirectTransport implements Transport {
   readonly #inner: DirectInner;
   readonly #calls = new InFlight<DirectCall>();
   #count = 0;
+  #protocolVersion: string | undefined;
 
   constructor(inner: DirectInner) {
     this.#inner = inner;
-    inner.onmessage = (message) => this.#receive(message);
+    inner.onmessage = (message) => {
+      if (inner.takes?.(message) !== false) this.#receive(message);
+    };
     inner.onover = (id) => this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the answer broke off'));
     inner.onerror = (error) => this.onerror?.(error);
     inner.onclose = () => {
@@ -68,7 +73,13 @@ export class DirectTransport implements Transport {
     this.#lose();
   }
 
+  /** The revision of the protocol that was agreed on; `undefined` until then. */
+  get protocolVersion(): string | undefined {
+    return this.#protocolVersion;
+  }
+
   setProtocolVersion(version: string): void {
+    this.#protocolVersion = version;
     this.#inner.setProtocolVersion?.(version);
   }
 

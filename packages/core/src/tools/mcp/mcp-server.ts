@@ -60,6 +60,7 @@ export class McpServer implements AsyncDisposable {
   /** Called when no tool is being called any more. */
   #onIdle = () => {};
   readonly #subscriptions = new Subscriptions();
+  readonly #counts = new Map<'resources' | 'prompts', number>();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
   #client: Client | undefined;
@@ -127,6 +128,11 @@ export class McpServer implements AsyncDisposable {
     return isListed(uri, this.#options.config.resources);
   }
 
+  /** Tells how many there are, for whoever asks how it is doing. */
+  count(what: 'resources' | 'prompts', number: number): void {
+    this.#counts.set(what, number);
+  }
+
   /** Whether it is there and has some. */
   has(capability: 'resources' | 'prompts'): boolean {
     return this.#client?.getServerCapabilities()?.[capability] !== undefined;
@@ -146,10 +152,19 @@ export class McpServer implements AsyncDisposable {
       transport: this.#options.config.url === undefined ? 'stdio' : 'sse',
       status: this.#state,
       tools_count: this.#tools.size,
+      ...this.#countOf('resources'),
+      ...this.#countOf('prompts'),
+      ...(this.#client !== undefined && optional('mcp_version', this.#direct?.protocolVersion)),
       ...(version !== undefined && { server_name: version.name, server_version: version.version }),
       ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
       ...(error !== '' && { error }),
     };
+  }
+
+  /** None where it says that it has none, and what the last whole list had; else nobody has counted them. */
+  #countOf(what: 'resources' | 'prompts'): { [Name in `${typeof what}_count`]?: number } {
+    if (this.#client === undefined) return {};
+    return optional(`${what}_count`, this.has(what) ? this.#counts.get(what) : 0);
   }
 
   /** Looks again at which tools may be used: one was accepted, or the server has changed. */
@@ -261,6 +276,7 @@ export class McpServer implements AsyncDisposable {
       }
       if (isGone) throw new Error('it ended as soon as it was there');
       since = clock.elapsed();
+      this.#counts.clear();
       this.#client = client;
       this.#state = 'ready';
       this.#fault = '';
@@ -311,6 +327,8 @@ export class McpServer implements AsyncDisposable {
       // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
       else if (method === 'notifications/message' && this.#calls.length === 1)
         for (const call of this.#calls) tellLog(call, given);
+      else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
+      else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
       else if (method === 'notifications/resources/updated') this.#subscriptions.tell(given);
     };
   }
@@ -357,6 +375,10 @@ export class McpServer implements AsyncDisposable {
       if (this.#calls.length === 0) this.#onIdle();
     }
   }
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [_ in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [_ in Name]?: Value });
 }
 
 const CONNECT_MS = 30_000;

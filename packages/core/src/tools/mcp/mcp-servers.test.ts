@@ -342,3 +342,25 @@ test('a server that is not there is told, and keeps nobody from the others', asy
 test('a name that could be taken for the beginning of another is refused', () => {
   expect(() => open({ a__b: everything() })).toThrow('mcp_servers: "a__b" must be');
 });
+
+describe('revisions of the protocol', () => {
+  const dated = (revision: string): McpServerConfig => ({
+    command: process.execPath,
+    args: [fileURLToPath(new URL('../fixtures/dated-mcp-server.mjs', import.meta.url)), revision],
+  });
+
+  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('a server of %s is used', async (revision) => {
+    const { servers, call } = open({ dated: dated(revision) });
+    await using _ = servers;
+    expect((await call('dated__echo')).data).toBe(revision);
+    expect(servers.server('dated')?.info()).toMatchObject({ status: 'ready', mcp_version: revision });
+  });
+
+  test('a server of a revision that nobody has is not, and the log says why', async () => {
+    const { servers, call } = open({ dated: dated('1999-01-01') });
+    await using _ = servers;
+    await expect(call('dated__echo')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+    expect(servers.server('dated')?.info()).toMatchObject({ status: 'error' });
+    expect(JSON.stringify(log.lines)).toContain('protocol version is not supported: 1999-01-01');
+  });
+});

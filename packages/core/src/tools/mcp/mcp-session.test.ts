@@ -15,6 +15,7 @@ import { Ending } from '../../ending.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
 import { MemoryStore } from '../../store/memory-store.ts';
 import { directGate } from '../direct-gate.contract.ts';
+import type { ToolEvent } from '../tool.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
 
@@ -28,11 +29,15 @@ async function newSession(): Promise<StreamableHTTPServerTransport> {
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => void sessions.set(id, transport),
   });
-  const server = new Server({ name: 'peer', version: '1' }, { capabilities: { tools: {} } });
+  const server = new Server({ name: 'peer', version: '1' }, { capabilities: { tools: {}, logging: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: ['echo', 'stuck'].map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    tools: ['echo', 'stuck', 'flood'].map((name) => ({ name, inputSchema: { type: 'object' as const } })),
   }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
+    if (params.name === 'flood') {
+      const notice = { method: 'notifications/message', params: { level: 'info', data: 'x' } } as const;
+      for (let count = 0; count < 12_000; count++) await sendNotification(notice);
+    }
     if (params.name === 'stuck') await new Promise<void>(() => isCalled());
     return { content: [{ type: 'text', text: 'here' }] };
   });
@@ -59,10 +64,11 @@ afterAll(() => {
 
 function open() {
   const clock = new TestClock();
+  const log = new SilentLog();
   const servers = new McpServers({
     configs: { peer: { url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` } },
     clock,
-    log: new SilentLog(),
+    log,
     folder: tmpdir(),
     pins: new MemoryStore().pins,
     gate: directGate([]),
@@ -71,8 +77,9 @@ function open() {
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
   const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
-  const call = async (tool: string) => tools.call({ name: `peer__${tool}`, args: {}, principal, ending: new Ending() });
-  return { servers, call, clock };
+  const call = async (tool: string, onEvent?: (event: ToolEvent) => void) =>
+    tools.call({ name: `peer__${tool}`, args: {}, principal, ending: new Ending(), onEvent });
+  return { servers, call, clock, log };
 }
 
 test.each([404, 400])(
@@ -105,4 +112,17 @@ test('a call whose answer breaks off is told at once, not when its time is up', 
   await new Promise((resolve) => setTimeout(resolve, 100));
   clock.pass(1_000);
   await lost;
+});
+
+test('a server over HTTP that floods us with notifications is cut off, as a program is', async () => {
+  const { servers, call, clock, log } = open();
+  await using _ = servers;
+  await servers.ready;
+  const events: unknown[] = [];
+  await expect(call('flood', (event) => events.push(event))).rejects.toMatchObject({ code: 'mcp_transport_error' });
+  expect(events.length).toBeLessThanOrEqual(500);
+  expect(log.lines.filter(({ message }) => message === 'an MCP server is cut off')).toHaveLength(1);
+  clock.pass(1_000);
+  await eventually(() => servers.server('peer')?.info().status).toBe('ready');
+  expect((await call('echo')).data).toBe('here');
 });

@@ -1,8 +1,10 @@
+import type { Json } from '@dragoman/protocols';
 import { watchAnswers } from './answer-watch.ts';
 import { ChildTransport } from './child-transport.ts';
 import type { DirectInner } from './direct-transport.ts';
 import { gateFetch } from './gate-fetch.ts';
 import type { McpServerOptions } from './mcp-server.ts';
+import { NoticeLimit } from './notice-limit.ts';
 
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<DirectInner> {
@@ -22,5 +24,13 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
   const watched = watchAnswers(fetch, { clock, onOver: (id) => transport.onover?.(id) });
   // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: watched }) as unknown as DirectInner;
+  const notices = new NoticeLimit({
+    clock,
+    onFlood: () => {
+      log.warn({ mcp_server: name, error: 'it flooded us with notifications' }, 'an MCP server is cut off');
+      transport.close().catch(() => {});
+    },
+  });
+  transport.takes = (message) => notices.takes(message as unknown as Json);
   return transport;
 }

@@ -113,7 +113,7 @@ test('what has a time to live is gone after it, and a full memory says so', asyn
   const many = [1, 2, 3, 4].map((k) => entry({ k }, `entry ${k}`, { ttl: k === 1 ? 10 : 0 }));
   expect((await memories.store(ann, id, many)).errors).toEqual([]);
   const { errors } = await memories.store(ann, id, [entry({ k: 5 }, 'one too many')]);
-  expect(errors).toEqual([expect.stringContaining('memory_full')]);
+  expect(errors).toEqual([expect.stringMatching(/memory_full: .* are there; memory\/forget\/req makes room$/)]);
   clock.pass(10_000);
   expect(await found(ann, id)).not.toContain('entry 1');
   expect((await memories.store(ann, id, [entry({ k: 5 }, 'room again')])).errors).toEqual([]);
@@ -128,7 +128,7 @@ test('an agent keeps as much as sixteen full namespaces hold, in however many it
     (await memories.store(ann, await memories.open(ann, namespace, {}), [entry({ k }, 'kept')])).errors;
   for (let at = 0; at < 64; at++) expect(await keep(`space-${at}`, at)).toEqual([]);
   expect(await keep('space-64', 64)).toEqual([
-    '{"k":64}: memory_full: 64 entries or 160000 characters are there in all your namespaces',
+    '{"k":64}: memory_full: 64 entries or 160000 characters are there in all your namespaces; memory/forget/req makes room',
   ]);
   expect(
     await memories.forget(ann, await memories.open(ann, 'space-7', {}), { keys: [], tags: [], tier: 'episodic' }),

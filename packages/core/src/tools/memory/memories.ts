@@ -149,10 +149,10 @@ export class Memories {
     spaces?.add(row.space);
     const outcome = await store.put(row, this.#quota);
     if (outcome === 'full')
-      return `memory_full: ${this.#quota.entries} entries or ${this.#quota.size} characters are there`;
+      return `memory_full: ${this.#quota.entries} entries or ${this.#quota.size} characters are there; ${ROOM}`;
     const whole = wholeOf(this.#quota);
     if (outcome === 'owner_full')
-      return `memory_full: ${whole.entries} entries or ${whole.size} characters are there in all your namespaces`;
+      return `memory_full: ${whole.entries} entries or ${whole.size} characters are there in all your namespaces; ${ROOM}`;
     return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
   }
 
@@ -230,3 +230,4 @@ const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024, spaces: 16 }
 const LARGEST = 65_536;
 const MOST_FOUND = 1_000;
 const LONGEST_QUERY = 1_000;
+const ROOM = 'memory/forget/req makes room';

@@ -34,11 +34,11 @@ const plugin = chainsPlugin({
   count: () => {},
 });
 
-function run(nodes: JsonObject[], more: JsonObject = {}) {
+function run(nodes: JsonObject[], more: JsonObject = {}, permissions = ALL_PERMISSIONS) {
   const asked = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
   const message = decodeWire(asked, clock.now()) as unknown as { value: WireMessage };
   const ending = new Ending();
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', role: 'agent', permissions } as const;
   const session = { id: 's', principal, closed: new AbortController().signal, push: () => {} };
   const call: WireCall = { session, requestId: 'c', signal: ending.signal, ending, log: new SilentLog(), event() {} };
   return plugin.handle(message.value, call);
@@ -88,5 +88,23 @@ test('a step whose result had to be cut has failed: what comes after it would wo
     success: false,
     outputs: {},
     error: { code: 'chain_node_error', message: expect.stringContaining('too long') },
+  });
+});
+
+test.each([
+  ['one node', [{ node_id: 'a', kind: 'tool', name: 'echo' }]],
+  ['a node that is passed over', [{ node_id: 'a', kind: 'tool', name: 'echo', on_error: 'skip' }]],
+  [
+    'an item of a map',
+    [
+      { node_id: 'all', kind: 'map', items_path: '$.list', map_node: 'a' },
+      { node_id: 'a', kind: 'tool', name: 'echo' },
+    ],
+  ],
+])('a step that the caller may not take says what to ask for: %s', async (_, nodes) => {
+  const answer = await run(nodes, { initial_input: { list: [1] } }, { ...ALL_PERMISSIONS, tools: [] });
+  expect(answer).toMatchObject({
+    success: false,
+    error: { code: 'chain_node_error', suggestions: ['ask the operator for permissions.tools to include "echo"'] },
   });
 });

@@ -1,4 +1,4 @@
-import { failure } from '@dragoman/protocols';
+import { failure, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import { Ending } from '../../ending.ts';
 import type { Clock, Ids } from '../../ports.ts';
@@ -63,7 +63,7 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
       outputs,
       final_output: finalOutput,
       nodes_run: nodesRun,
-      error: error === null ? null : { ...error },
+      error: error === null ? null : (error as unknown as JsonObject),
     };
   } finally {
     cancel();

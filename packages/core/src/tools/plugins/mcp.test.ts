@@ -94,6 +94,31 @@ describe.each([
   });
 });
 
+test('a server tells its revision of the protocol, and how many resources and prompts it has once they are counted', async () => {
+  const { ask } = caller('every');
+  const info = async () => {
+    const { servers: infos } = (await ask('mcp/server/list/req', { status_filter: '' })) as { servers: JsonObject[] };
+    return infos[0];
+  };
+  expect((await info())?.['mcp_version']).toMatch(/^\d{4}-\d\d-\d\d$/);
+  const { prompts } = (await ask('mcp/prompt/list/req', { server_id: 'every' })) as { prompts: JsonObject[] };
+  await ask('mcp/resource/list/req', { server_id: 'every' });
+  expect(await info()).toMatchObject({ prompts_count: prompts.length, resources_count: expect.any(Number) });
+});
+
+test.each([
+  ['mcp/resource/read/req', { uri: 'demo://x' }],
+  ['mcp/resource/subscribe/req', { uri: 'demo://x' }],
+  ['mcp/prompt/get/req', { name: 'x', arguments: {} }],
+])('%s that names none of several servers is told which there are', async (type, fields) => {
+  await expect(caller('error', 'every').ask(type, fields)).rejects.toMatchObject({
+    code: 'mcp_server_not_found',
+    message: 'Say which MCP server by server_id: error, every.',
+    detail: { servers: ['error', 'every'] },
+  });
+  await expect(caller().ask(type, fields)).rejects.toMatchObject({ message: 'There is no MCP server here.' });
+});
+
 test('a connection is told of no change at a server that it has put away', async () => {
   const pushed: JsonObject[] = [];
   let change = (_: JsonObject) => {};

@@ -104,16 +104,16 @@ async function listResources(
     const page = await server.ask(call.signal, (client) =>
       client.listResources(paged(cursor), { signal: call.signal, timeout }),
     );
-    const resources = page.resources
-      .filter(({ uri }) => server.allowsResource(uri))
-      .map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
-        uri,
-        name,
-        description,
-        mime_type: mimeType,
-        server_id: server.name,
-        annotations: annotations as JsonObject,
-      }));
+    const allowed = page.resources.filter(({ uri }) => server.allowsResource(uri));
+    if (isWhole(cursor, page)) server.count('resources', allowed.length);
+    const resources = allowed.map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
+      uri,
+      name,
+      description,
+      mime_type: mimeType,
+      server_id: server.name,
+      annotations: annotations as JsonObject,
+    }));
     return { items: cleaned(resources), next: page.nextCursor };
   });
   return { resources: pages.items, next_cursor: pages.next };
@@ -171,6 +171,7 @@ async function listPrompts(
     const page = await server.ask(call.signal, (client) =>
       client.listPrompts(paged(cursor), { signal: call.signal, timeout }),
     );
+    if (isWhole(cursor, page)) server.count('prompts', page.prompts.length);
     const prompts = page.prompts.map(({ name, description = '', arguments: args = [] }) => ({
       name,
       description,
@@ -253,6 +254,12 @@ function serverNamed(name: string, call: WireCall, options: McpPluginOptions): M
   const found = name === '' && servers.length === 1 ? servers[0] : servers.find((server) => server.name === name);
   if (found !== undefined) return found;
   const known = servers.map((server) => server.name);
+  if (name === '' && known.length > 0) {
+    throw new WireRefused('mcp_server_not_found', `Say which MCP server by server_id: ${known.join(', ')}.`, {
+      servers: known,
+    });
+  }
+  if (name === '') throw new WireRefused('mcp_server_not_found', 'There is no MCP server here.', { servers: known });
   throw new WireRefused('mcp_server_not_found', `There is no MCP server ${JSON.stringify(name)}.`, { servers: known });
 }
 
@@ -273,6 +280,11 @@ function requireResource(server: McpServer, uri: string): void {
 
 function paged(cursor: string): { cursor?: string } {
   return cursor === '' ? {} : { cursor };
+}
+
+/** Nothing stands before or after this page. */
+function isWhole(cursor: string, page: { readonly nextCursor?: string | undefined }): boolean {
+  return cursor === '' && page.nextCursor === undefined;
 }
 
 function cleaned(items: JsonObject[]): JsonObject[] {

@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import type { JsonObject } from '@dragoman/protocols';
+import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../test-support/test-clock.ts';
+import { TestIds } from '../../../test-support/test-ids.ts';
+import type { Engine } from '../../engine.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import type { Skills } from '../skills.ts';
+import { Skills } from '../skills.ts';
 import type { WireCall } from '../wire/plugin.ts';
 import { skillsPlugin } from './skills.ts';
 
@@ -24,4 +27,35 @@ test('a skill that is given longer than any timer can wait is given the longest 
   clock.pass(1);
   await answer;
   expect(ended).toMatchObject({ failure: { code: 'timeout' } });
+});
+
+describe('a skill that is called without streaming', () => {
+  async function answered(frames: readonly object[]): Promise<JsonObject> {
+    const handle = async function* () {
+      yield* frames;
+    };
+    const engine = { handle, runs: { cancel: () => {} } } as unknown as Engine;
+    const agents = () => [{ id: 'poet', skills: ['rhyme'] }];
+    const skills = new Skills({ engine, ids: new TestIds(), agents });
+    const session = { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } };
+    const call = { session, signal: new AbortController().signal } as unknown as WireCall;
+    const message = { type: 'skill/call/req', id: 'x', name: 'rhyme', arguments: {}, timeout: 60, streaming: false };
+    const answer = await skillsPlugin({ skills, clock: new TestClock() }).handle(message as never, call);
+    return answer?.['data'] as JsonObject;
+  }
+
+  test('has its events in the result, as a tool has', async () => {
+    const chunk = { response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'house' }, is_final: false };
+    const last = { response_kind: 'e2a.complete', body: { result: 'mouse' }, is_final: true };
+    const { data, events } = await answered([chunk, last]);
+    expect(data).toBe('mouse');
+    expect(events).toEqual([{ kind: 'artifact', data: expect.objectContaining({ name: 'text', chunk: 'aG91c2U=' }) }]);
+  });
+
+  test('has a result that is too long cut, and says so', async () => {
+    const result = 'x'.repeat(3_000_000);
+    const said = await answered([{ response_kind: 'e2a.complete', body: { result }, is_final: true }]);
+    expect(said['truncated']).toBe(true);
+    expect(said['data']).toHaveLength(1_048_576);
+  });
 });

@@ -3,6 +3,7 @@ import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import { Ending } from '../../ending.ts';
 import type { Clock } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
+import { inLength } from '../result-length.ts';
 import type { Skills } from '../skills.ts';
 import type { ToolEvent } from '../tool.ts';
 import { LONGEST_CALL_MS } from '../tool-registry.ts';
@@ -43,12 +44,12 @@ async function callSkill(
   const cancel = clock.after(limit, () => over.abort(late));
   try {
     const signal = AbortSignal.any([call.signal, over.signal]);
-    const onEvent = (event: ToolEvent) => {
-      if (streaming) call.event({ ...event });
-    };
-    const { success, data } = await skills.call({ name, args, principal, ending: Ending.of(signal), onEvent });
+    const onEvent = streaming ? (event: ToolEvent) => call.event({ ...event }) : undefined;
+    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
+    const { success, data, events } = await skills.call(asked);
     const duration_ms = Math.round((clock.elapsed() - startedAt) * 1000) / 1000;
-    return { name, data: { success, data, duration_ms }, created_at: clock.now().getTime() / 1000 };
+    const result = { success, ...inLength(data), duration_ms, events };
+    return { name, data: result, created_at: clock.now().getTime() / 1000 };
   } finally {
     cancel();
   }

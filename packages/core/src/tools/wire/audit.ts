@@ -47,7 +47,7 @@ export function auditEntry(request: WireRequest, { type, fields, outputBytes, no
   return {
     ts: now.getTime() / 1000,
     session_id: session.id,
-    req_id: requestId,
+    req_id: textOf(requestId),
     correlation_id: textOf(message['correlation_id']),
     agent_id: session.principal.id,
     key_id: session.principal.keyId ?? '',
@@ -65,6 +65,9 @@ function nameIn(message: WireMessage): string {
   return textOf(message['tool_name'] ?? message['name']);
 }
 
+/** What was refused may say anything, at any length. */
 function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' ? value.slice(0, LONGEST) : '';
 }
+
+const LONGEST = 256;

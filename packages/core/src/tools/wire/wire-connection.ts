@@ -14,6 +14,7 @@ import {
   type EventGiven,
   HostSession,
   idOf,
+  lookup,
   messageText,
   type Reaction,
   type WireMessage,
@@ -27,6 +28,7 @@ import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
 import type { Answered, WireSession } from './plugin.ts';
 import { requestError } from './request-error.ts';
+import { EVERYBODY_READS } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest } from './wire-request.ts';
 
@@ -132,6 +134,7 @@ export class WireConnection {
     if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
     // One of the same id may have waited before, and been given up.
     else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
+    if (json.ok && reaction.deliver.length === 0) this.#recordRefusal(json.value, reaction.send);
     this.#react(reaction);
   }
 
@@ -218,6 +221,13 @@ export class WireConnection {
       this.#fail(request, error);
       return;
     }
+    const most = Math.max(this.#parts.limits.maxMessageBytes, EVERYBODY_READS);
+    // A character has three bytes at most, and nearly every answer is short.
+    if (text.length * 3 > most && Buffer.byteLength(text) > most) {
+      const words = `The answer has ${Buffer.byteLength(text)} bytes, and a message may have ${most}; ask for less of it.`;
+      this.#fail(request, new Refused(failure('too_large', { limit: most }, words)));
+      return;
+    }
     this.#answer(request, { type, fields, text });
   }
 
@@ -261,6 +271,25 @@ export class WireConnection {
     } catch (error) {
       log.warn({ error: String(error) }, 'an audit line could not be written');
     }
+  }
+
+  /** Of what never started: who asked for what they do not get is to be known as well. */
+  #recordRefusal(json: Json, send: readonly WireMessage[]): void {
+    const { audit, clock, log } = this.#parts;
+    if (audit === undefined || this.principal === undefined || !isObject(json)) return;
+    const { type, id } = json;
+    // Whatever else came is no request, and may be as long as a line.
+    if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
+    const refusal = send.find((message) => message.type === 'error' && message['req_id'] === id);
+    if (refusal === undefined) return;
+    const message = json as unknown as WireMessage;
+    const parts = { session: this.#contextOf(), message, log, bytes: this.#bytes, tell: this.#tell };
+    const fields = refusal as JsonObject;
+    this.#record(new WireRequest({ ...parts, startedAt: clock.elapsed() }), {
+      type: 'error',
+      fields,
+      text: oneLineJson(fields),
+    });
   }
 
   #contextOf(): WireSession {
@@ -316,6 +345,10 @@ export class WireConnection {
   #stamp() {
     return { id: this.#parts.ids.hex(), now: this.#parts.clock.now() };
   }
+}
+
+function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
+  return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
 }
 
 interface WrittenAnswer {

@@ -168,6 +168,10 @@ test('of several plugins the one with the highest priority is asked first, and n
   expect(answerOf([plugin('low', {}), silent]).at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
 });
 
+test('two plugins of one name are refused: each would be given back what the other kept', () => {
+  expect(() => connected({ plugins: [echo, { ...echo, capability: 'other' }] })).toThrow('two plugins are named echo');
+});
+
 test('there is room for so many connections and no more', () => {
   const { host } = connected({ limits: { maxConnections: 1 } });
   expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
@@ -253,6 +257,24 @@ describe('the places of all connections', () => {
   });
 });
 
+test('a request that is refused before it starts has its line, and what is none has not', () => {
+  const { say, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
+  say('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
+  say('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
+  say('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
+  say('proc/spawn/req', { id: 'none' });
+  say('n'.repeat(9_000), { id: 'odd' });
+  say('ping', { id: 'ping' });
+  expect(audited).toMatchObject([
+    { req_id: 'busy', agent_id: 'ada', type: 'tool/call/req', name: 'x', success: false, error_code: 'busy' },
+    { req_id: 'bad', type: 'tool/call/req', error_code: 'schema_violation', input_bytes: expect.any(Number) },
+    { req_id: 'none', type: 'proc/spawn/req', error_code: 'capability_missing' },
+  ]);
+  expect(audited[1]?.name).toHaveLength(256);
+});
+
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {
   const { say, audited } = connected({ limits: { maxParallel: 1 } });
   say('handshake/req', { auth_token: 'ada' });
@@ -285,6 +307,30 @@ test('a plugin that answers with what JSON cannot say is an error, at once and l
     { type: 'error', code: 'internal_error', req_id: 'id of tool/list/req' },
     { type: 'error', code: 'internal_error', req_id: 'id of tool/call/req' },
   ]);
+});
+
+test.each([
+  [{}, 8_388_608],
+  [{ maxMessageBytes: 100 }, 8_388_608],
+  [{ maxMessageBytes: 9_000_000 }, 9_000_000],
+])('an answer that no reader takes is told as too large, and the line is not sent: %j', (limits, most) => {
+  let text = '';
+  const large: WirePlugin = { ...echo, handle: () => ({ tools: [], text }) };
+  const { heard, say } = connected({ plugins: [large], limits });
+  say('handshake/req', { auth_token: 'ada' });
+  // Two bytes each.
+  text = 'ü'.repeat(most / 2);
+  say('tool/list/req');
+  expect(heard.at(-1)).toMatchObject({
+    type: 'error',
+    code: 'invalid_message',
+    retryable: false,
+    message: expect.stringMatching(`^The answer has \\d+ bytes, and a message may have ${most}; ask for less of it`),
+    detail: { failure: 'too_large', limit: most },
+  });
+  text = 'ü'.repeat(most / 2 - 500);
+  say('tool/list/req', { id: 'smaller' });
+  expect(heard.at(-1)).toMatchObject({ type: 'tool/list/resp', req_id: 'smaller' });
 });
 
 test('thousands that wait behind one and are answered at once do not run inside each other', () => {

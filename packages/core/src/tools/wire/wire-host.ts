@@ -55,6 +55,7 @@ export class WireHost implements AsyncDisposable {
 
   constructor(options: WireHostOptions) {
     this.#options = options;
+    requireOwnNames(options.plugins);
     this.#plugins = new PluginTable(options.plugins);
     this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
     this.#places = new ConnectionPlaces(this.#limits);
@@ -178,6 +179,15 @@ export class WireHost implements AsyncDisposable {
     return oneLineJson(
       newError({ code: 'busy', reqId: '', message }, { id: ids.hex(), now: clock.now() }) as JsonObject,
     );
+  }
+}
+
+/** What a plugin keeps is filed under its name: of two, each would have the other's back. */
+function requireOwnNames(plugins: readonly WirePlugin[]): void {
+  const known = new Set<string>();
+  for (const { name } of plugins) {
+    if (known.has(name)) throw new Error(`two plugins are named ${name}: give each a name of its own`);
+    known.add(name);
   }
 }
 

@@ -16,7 +16,12 @@ export interface WireLimits {
   readonly maxConnections: number;
   /** Of one caller, and before they are known of all from one address; never more than a quarter of all. */
   readonly maxPerCaller: number;
+  /** Bytes of a message. An answer may have 8 MiB in any case: who takes little in may still say what everybody reads. */
+  readonly maxMessageBytes: number;
 }
+
+/** The longest line that readers take unless told: of a longer one they would be told nothing. */
+export const EVERYBODY_READS = 8 * 1024 * 1024;
 
 export const DEFAULT_WIRE_LIMITS: WireLimits = {
   maxParallel: 16,
@@ -27,4 +32,5 @@ export const DEFAULT_WIRE_LIMITS: WireLimits = {
   maxDrainMs: 300_000,
   maxConnections: 1_000,
   maxPerCaller: 1_000,
+  maxMessageBytes: EVERYBODY_READS,
 };

@@ -1,0 +1,78 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@dragoman/client';
+import { jsonLog, startServer, systemClock, systemIds } from '@dragoman/server';
+import { expect, test } from 'vitest';
+import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
+import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { main } from '../main.ts';
+
+const TOOLS = `
+  const input = { type: 'object' };
+  export const add = { name: 'add', description: 'Adds.', input, tags: ['math', 'quick'], run: () => 3 };
+  export const divide = { name: 'divide', description: 'Divides.', input, tags: ['math'], run: () => 3 };
+  export const rare = { name: 'rare', description: 'Seldom needed.', input, deferred: true, run: () => 3 };`;
+const CHANGES = fileURLToPath(new URL('../../../core/src/tools/fixtures/hostile-mcp-server.mjs', import.meta.url));
+
+async function started() {
+  const folder = temporaryFolder();
+  const tools = join(folder, 'tools.mjs');
+  writeFileSync(tools, TOOLS);
+  const server = await startServer({
+    config: {
+      port: 0,
+      store: 'memory',
+      tools: [tools],
+      mcp_servers: { odd: { command: process.execPath, args: [CHANGES, join(folder, 'notes')] } },
+    },
+    folder,
+    clock: systemClock,
+    ids: systemIds,
+    log: jsonLog('silent'),
+    adminKey: 'dgm_brought_along',
+  });
+  const { admin } = createClient({ url: server.url, key: 'dgm_brought_along' });
+  const { api_key } = await admin.agents.put({ agent_id: 'desk', permissions: { tools: ['*'] } });
+  const environment = { DRAGOMAN_KEY: api_key ?? '', DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+  const run = async (...args: string[]) => {
+    const surroundings = new FakeSurroundings({ folder, environment });
+    const code = await main(['tools', ...args, '--url', server.url], surroundings);
+    return { code, stdout: surroundings.out, stderr: surroundings.notes };
+  };
+  const names = async (...args: string[]) => {
+    const { stdout } = await run('list', '--json', ...args);
+    const { tools: found } = JSON.parse(stdout) as { tools: { name: string }[] };
+    return found.map(({ name }) => name).filter((name) => !name.startsWith('odd__'));
+  };
+  return { server, run, names };
+}
+
+test('tools are listed by their tags, and those that are deferred when asked for', async () => {
+  const { server, names } = await started();
+  await using _ = server;
+  expect(await names()).toEqual(['add', 'divide']);
+  expect(await names('--tag', 'math')).toEqual(['add', 'divide']);
+  expect(await names('--tag', 'math', '--tag', 'quick')).toEqual(['add']);
+  expect(await names('--deferred')).toEqual(['add', 'divide', 'rare']);
+});
+
+test('a tool that is not there is answered with the nearest, and with how to see them all', async () => {
+  const { server, run } = await started();
+  await using _ = server;
+  const all = 'see them all: npx dragoman tools list --deferred';
+  expect(await run('call', 'zzzzzzzz')).toMatchObject({ code: 1, stderr: expect.stringContaining(all) });
+  const near = await run('call', 'dvide');
+  expect(near.stderr).toContain('did you mean divide?');
+  expect(near.stderr).toContain(all);
+});
+
+test('a tool that is not held is answered with those that are', async () => {
+  const { server, run } = await started();
+  await using _ = server;
+  expect((await run('accept', 'odd__ecko')).stderr).toContain('none is: no tool has changed since it was first seen');
+  await run('call', 'odd__change');
+  await expect.poll(async () => (await run('accept', 'odd__ecko')).stderr).toContain('held: odd__echo');
+  expect((await run('accept', 'odd__ecko')).stderr).toContain('did you mean odd__echo?');
+  expect(await run('accept', 'odd__echo')).toMatchObject({ code: 0, stdout: 'accepted odd__echo\n' });
+});

@@ -1,0 +1,63 @@
+import { failure } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { ALL_PERMISSIONS } from '../principal.ts';
+import { Refused } from '../refused.ts';
+import { configuredTool, type ToolBackends } from './configured-tool.ts';
+import { RunningTool } from './running-tool.ts';
+
+function answered(status: number, type: string, bytes: Uint8Array) {
+  const gate = {
+    request: async () => ({
+      status,
+      headers: type === '' ? {} : { 'content-type': type },
+      body: (async function* () {
+        yield bytes;
+      })(),
+    }),
+  };
+  const backends = { gate } as unknown as ToolBackends;
+  const tool = configuredTool({ name: 'get', http: { url: 'https://a.example/' } }, backends);
+  return tool.run({}, new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }));
+}
+
+const LATIN = Buffer.from('grün', 'latin1');
+
+test.each([
+  ['text/plain; charset=iso-8859-1', LATIN, 'grün'],
+  ['text/html; charset="Shift_JIS"', Buffer.from([0x82, 0xa0]), 'あ'],
+  ['text/plain', Buffer.from('grün'), 'grün'],
+  ['', Buffer.from('\uFEFFgrün'), 'grün'],
+  ['', Buffer.alloc(0), ''],
+  ['application/problem+json', Buffer.from('{"a":1}'), { a: 1 }],
+])('an answer is read in the charset it names: %s', async (type, bytes, data) => {
+  expect(await answered(200, type, bytes)).toEqual({ success: true, data });
+});
+
+test.each([
+  ['image/png', Buffer.from([0x89, 0x50, 0xff]), 'image/png, which is neither JSON nor text'],
+  ['text/plain', LATIN, 'text/plain, which is neither'],
+  ['text/plain; charset=klingon', Buffer.from('x'), 'charset=klingon, which is neither'],
+  ['', Buffer.from([0xff]), 'with bytes that are neither'],
+])('an answer that is no text is not made one: %s', async (type, bytes, words) => {
+  expect(await answered(200, type, bytes)).toMatchObject({
+    success: false,
+    errorCode: 'NOT_TEXT',
+    error: expect.stringContaining(words),
+  });
+  expect(await answered(500, type, bytes)).toMatchObject({ success: false, errorCode: 'HTTP_500' });
+});
+
+test('a place that the gate does not let out is named as gate.allow takes it', async () => {
+  const gate = { request: () => Promise.reject(new Refused(failure('forbidden', {}, 'It does not.'))) };
+  const tool = configuredTool({ name: 'get', http: { url: 'http://a.example/x' } }, {
+    gate,
+  } as unknown as ToolBackends);
+  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
+  await expect(tool.run({}, running)).rejects.toMatchObject({
+    failure: {
+      code: 'forbidden',
+      message: 'It does not.',
+      details: { suggestions: ['if it is to be called, ask the operator to name a.example:80 in gate.allow'] },
+    },
+  });
+});
