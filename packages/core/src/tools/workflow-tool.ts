@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import type { Finding } from '@dragoman/protocols/a2e-workflow';
 import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
 import type { Workflows } from '../executions/workflows.ts';
@@ -54,7 +55,7 @@ function problemIn(written: readonly Written[], reader: Workflows['reader']): st
   const read = reader.read({ workflow: textOf(lines, {}, 'x') });
   if (read.ok) return undefined;
   if ('failure' in read) return read.failure.message;
-  const placed = read.issues.map((issue) => ({ ...issue, index: issue.pointer.split('/')[2] ?? '' }));
+  const placed = read.issues.map((issue) => ({ ...issue, index: placeOf(issue, lines) }));
   const isOpen = placed.some(({ index }) => open.has(index));
   const found = placed.find(({ index }) => (index === '' ? !isOpen : !open.has(index)));
   if (found === undefined) return undefined;
@@ -62,6 +63,19 @@ function problemIn(written: readonly Written[], reader: Workflows['reader']): st
   const words = found.message.replace(/^line \d+: /, '');
   const fix = found.suggestion === undefined ? '' : ` (${found.suggestion})`;
   return `${found.index === '' || number === undefined ? '' : `line ${number}: `}${words}${fix}`;
+}
+
+/** The line an issue is about: that of the operation it names, or the one it points to; empty when it is about the whole. */
+function placeOf({ operationId, pointer }: Finding, lines: readonly Json[]): string {
+  const defining = operationId === undefined ? -1 : lines.findIndex((line) => defines(line, operationId));
+  return defining === -1 ? (pointer.split('/')[2] ?? '') : String(defining);
+}
+
+function defines(line: Json, operationId: string): boolean {
+  if (!isObject(line)) return false;
+  const { operationUpdate: bundle } = line;
+  const bundled = isObject(bundle) && Array.isArray(bundle['operations']) ? bundle['operations'] : [];
+  return line['operationId'] === operationId || bundled.some((one) => isObject(one) && one['id'] === operationId);
 }
 
 function textOf(lines: readonly Json[], args: JsonObject, executionId: string): string {
