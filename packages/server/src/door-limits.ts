@@ -1,5 +1,6 @@
 import type { JsonLimits, Static } from '@dragoman/protocols';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
+import type { LineLimits } from './edges/ndjson-lines.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
@@ -18,7 +19,10 @@ export const DOOR_LIMITS = {
   json_depth: { ...atLeast(4, 'How deep JSON at an E2A door may be nested; 64 unless told.'), maximum: 500 },
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
-  message_ms: atLeast(100, 'For a WebSocket message that has begun to be whole; 10000 unless told.'),
+  message_ms: atLeast(
+    100,
+    'For a WebSocket message, or a line on a port or a unix socket, to be whole once it has begun; 10000 unless told.',
+  ),
   identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is; 5000 unless told.'),
   ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
   buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
@@ -48,6 +52,12 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
   };
 }
 
+/** And for the ports and sockets that take plain lines. */
+export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<LineLimits> {
+  const mostUnsentBytes = buffer === undefined ? undefined : GIVEN_UP * buffer;
+  return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
+}
+
 /** How much JSON an E2A door reads. */
 export function jsonLimits({ json_depth: depth }: DoorLimits): JsonLimits {
   return told({ depth });
@@ -69,3 +79,6 @@ function told<Names extends string>(given: Record<Names, number | undefined>): {
 }
 
 const IDENTIFY_MS = 5_000;
+
+/** So many times what a peer may leave unread, and it is past helping. */
+const GIVEN_UP = 32;

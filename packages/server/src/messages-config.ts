@@ -27,6 +27,18 @@ export const MessagesShape = {
       description:
         'Messages and keys that prove nobody, from one address in a minute, before no more are looked at; 120 unless told.',
     },
+    max_age_ms: {
+      type: 'integer',
+      minimum: 1000,
+      maximum: 86_400_000,
+      description: 'How old a message may be; 300000 unless told.',
+    },
+    max_ahead_ms: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 3_600_000,
+      description: 'How far its time may be ahead of ours; 60000 unless told.',
+    },
     max_nonces: {
       type: 'integer',
       minimum: 100,

@@ -18,13 +18,14 @@ import {
 import { SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type AgentCard,
+  FRESHNESS_WINDOW,
   isAgentId,
   MAX_MESSAGE_BYTES,
   PROTOCOL_VERSIONS,
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from './answering-agents.ts';
-import { identifyMs } from './door-limits.ts';
+import { identifyMs, lineLimits } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
@@ -65,6 +66,11 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
   const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
   const signer = new MessageSigner({ key, signatures, clock, ids });
+  const window = {
+    ...FRESHNESS_WINDOW,
+    past: settings.max_age_ms ?? FRESHNESS_WINDOW.past,
+    future: settings.max_ahead_ms ?? FRESHNESS_WINDOW.future,
+  };
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
   // Both are on one port: whoever says where one is reached from outside has said it of the other.
   const toldUrl = (settings.url ?? config.mailbox?.url)?.replace(/\/$/, '');
@@ -93,7 +99,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     // An agent with a driver is reached by that; a registration cannot take its place.
     if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
     relayed.add(agent.agentId);
-    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, gate, clock, ids }));
+    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, gate, clock, ids, window }));
   };
   if (toolsId !== undefined) {
     if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
@@ -106,6 +112,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     clock,
     requireSignatures,
     ...(settings.max_nonces !== undefined && { mostNonces: settings.max_nonces }),
+    window,
   });
   const messages = new Messages({
     engine,
@@ -121,7 +128,8 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   });
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
   const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });
-  const edge = new NdjsonSocketEdge({ host: lines, clock, limits: { maxLineBytes: MAX_MESSAGE_BYTES } });
+  const limits = { ...lineLimits(config.limits ?? {}), maxLineBytes: MAX_MESSAGE_BYTES };
+  const edge = new NdjsonSocketEdge({ host: lines, clock, limits });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();

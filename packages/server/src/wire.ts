@@ -24,7 +24,7 @@ import {
 import type { AnsweringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
-import { identifyMs } from './door-limits.ts';
+import { identifyMs, lineLimits } from './door-limits.ts';
 import { addressGroup } from './edges/address.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
@@ -154,7 +154,8 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   engine.tools = tools;
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
-  const edge = new NdjsonSocketEdge({ host, clock, limits: maxLineBytes === undefined ? {} : { maxLineBytes } });
+  const limits = { ...lineLimits(config.limits ?? {}), ...(maxLineBytes !== undefined && { maxLineBytes }) };
+  const edge = new NdjsonSocketEdge({ host, clock, limits });
   const reloadables = [reloadableTools(fixed, config.tools, options), reloadableServers(servers)];
   return new Wire({ tools, servers, host, edge, audit, reloadables });
 }

@@ -5,6 +5,7 @@ import {
   type AgentCard,
   a2aMessagesDialect,
   checkFreshness,
+  type FreshnessWindow,
   MAX_MESSAGE_BYTES,
   messageIdFrom,
   signedContent,
@@ -31,6 +32,8 @@ export interface RelayAgentOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** How far the times of its answers may be from ours; as the spec has it unless told. */
+  readonly window?: FreshnessWindow;
 }
 
 /**
@@ -38,7 +41,7 @@ export interface RelayAgentOptions {
  * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, signatures, gate, clock, ids } = options;
+  const { card, endpoint, serverId, signer, signatures, gate, clock, ids, window } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
@@ -76,7 +79,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           signal: call.signal,
         });
         const { status } = answer;
-        yield await partOf(await wholeBody(answer), { status, request, keys, signatures, now: clock.now() });
+        yield await partOf(await wholeBody(answer), { status, request, keys, signatures, now: clock.now(), window });
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
@@ -94,6 +97,7 @@ interface Asked {
   readonly keys: readonly PublicKey[];
   readonly signatures: Signatures;
   readonly now: Date;
+  readonly window: FreshnessWindow | undefined;
 }
 
 async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
@@ -126,8 +130,8 @@ function errorIn({ code, message, details }: { code: string; message: string; de
   return { code, message, ...(details !== undefined && { details }) };
 }
 
-async function isProven(message: A2AMessage, { keys, signatures, now }: Asked): Promise<boolean> {
-  if (message.auth === undefined || checkFreshness(message, now).length > 0) return false;
+async function isProven(message: A2AMessage, { keys, signatures, now, window }: Asked): Promise<boolean> {
+  if (message.auth === undefined || checkFreshness(message, now, window).length > 0) return false;
   const content = signedContent(message);
   if (!content.ok) return false;
   const { signature } = message.auth;

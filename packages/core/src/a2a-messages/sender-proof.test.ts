@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
+import { FRESHNESS_WINDOW, type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
@@ -18,14 +18,15 @@ class SetClock implements Clock {
   after = () => () => {};
 }
 
-async function open({ requireSignatures = false, mostNonces = 1000 } = {}) {
+async function open({ requireSignatures = false, mostNonces = 1000, window = FRESHNESS_WINDOW } = {}) {
   const clock = new SetClock();
   const store = new MemoryStore();
   const callers = new Callers({ store: store.agents, clock });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();
   await callers.put({ agent_id: 'ada-agent', permissions: {}, public_key });
-  const proof = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures, mostNonces });
+  const judged = { requireSignatures, mostNonces, window };
+  const proof = new SenderProof({ callers, nonces: store.nonces, signatures, clock, ...judged });
   return { clock, store, callers, proof, privateKey };
 }
 
@@ -119,6 +120,24 @@ describe('a signature', () => {
     clock.time += 16 * 60_000;
     await proof.purge();
     expect(await next('4')).toHaveProperty('principal');
+  });
+
+  test('is taken for as long as the window is, and its nonce kept as long', async () => {
+    const window = { ...FRESHNESS_WINDOW, past: 3_600_000, future: 0 };
+    const { proof, clock, privateKey, store } = await open({ window });
+    const old = signed(request(clock), privateKey);
+    const proven = await proof.of(old);
+    if (!('nonce' in proven) || proven.nonce === undefined) throw new Error('not proven');
+    await store.nonces.use(proven.nonce);
+    const ahead = request({ ...clock, now: () => new Date(clock.time + 1) });
+    expect(await proof.of(signed(ahead, privateKey))).toMatchObject({ code: 'invalid_message' });
+
+    clock.time += 3_600_000;
+    await proof.purge();
+    expect(await proof.of(old)).toHaveProperty('nonce');
+    expect(await store.nonces.use(proven.nonce)).toBe('same');
+    clock.time += 1;
+    expect(await proof.of(old)).toMatchObject({ code: 'invalid_message' });
   });
 
   test('by a key that is taken away while it is being checked is worth nothing', async () => {

@@ -4,6 +4,8 @@ import {
   type A2AMessage,
   type AuthenticationTag,
   checkFreshness,
+  FRESHNESS_WINDOW,
+  type FreshnessWindow,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
 import type { Clock } from '../ports.ts';
@@ -22,6 +24,8 @@ export interface SenderProofOptions {
   readonly requireSignatures: boolean;
   /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
   readonly mostNonces?: number;
+  /** How far the times of a message may be from ours; as the spec has it unless told. */
+  readonly window?: FreshnessWindow;
 }
 
 /** Who sent a message, as it was proven. */
@@ -44,6 +48,7 @@ export class SenderProof {
   readonly #clock: Clock;
   readonly #requireSignatures: boolean;
   readonly #mostNonces: number;
+  readonly #window: FreshnessWindow;
   readonly #keys = new Map<string, { readonly pem: string; readonly keys: readonly PublicKey[] }>();
   #verifying = 0;
   /** The latest time at which a signed message was taken. A clock that is set back does not make old ones new again. */
@@ -58,6 +63,7 @@ export class SenderProof {
     this.#clock = options.clock;
     this.#requireSignatures = options.requireSignatures;
     this.#mostNonces = options.mostNonces ?? MOST_NONCES;
+    this.#window = options.window ?? FRESHNESS_WINDOW;
   }
 
   async load(): Promise<void> {
@@ -68,7 +74,8 @@ export class SenderProof {
   /** Forgets nonces of messages that are too old to be taken again; that it is so late now is remembered instead. */
   async purge(): Promise<void> {
     this.#latest = this.#now();
-    await this.#nonces.purge(this.#latest - KEEP_NONCES_MS, this.#latest);
+    const { past, future } = this.#window;
+    await this.#nonces.purge(this.#latest - past - future - DOUBT_MS, this.#latest);
     this.#kept = await this.#nonces.count();
   }
 
@@ -81,7 +88,7 @@ export class SenderProof {
     }
     if (message.auth !== undefined) return this.#signed(message, message.auth);
     if (this.#requireSignatures || known === undefined) return failure('unauthenticated');
-    return freshOr(message, this.#clock.now()) ?? { principal: known };
+    return this.#freshOr(message, this.#clock.now()) ?? { principal: known };
   }
 
   /** Whether an agent's key is good still. */
@@ -95,7 +102,7 @@ export class SenderProof {
     // A hint which key to try; the key itself is always one the operator has put down for this agent.
     const keys = this.#keysOf(sender).filter(({ fingerprint }) => named === undefined || fingerprint === named);
     // The same for everybody: else an old message would tell which agents there are.
-    const issue = freshOr(message, new Date(this.#now()));
+    const issue = this.#freshOr(message, new Date(this.#now()));
     if (issue !== undefined) return issue;
     const content = signedContent(message);
     if (!content.ok) return failure('invalid_message', { issues: content.issues });
@@ -144,14 +151,14 @@ export class SenderProof {
     return keys;
   }
 
+  #freshOr(message: A2AMessage, now: Date): Failure | undefined {
+    const issues = checkFreshness(message, now, this.#window);
+    return issues.length === 0 ? undefined : failure('invalid_message', { issues }, issues[0]?.message);
+  }
+
   #now(): number {
     return Math.max(this.#clock.now().getTime(), this.#latest);
   }
-}
-
-function freshOr(message: A2AMessage, now: Date): Failure | undefined {
-  const issues = checkFreshness(message, now);
-  return issues.length === 0 ? undefined : failure('invalid_message', { issues }, issues[0]?.message);
 }
 
 function isLikeNobody({ key }: PublicKey): boolean {
@@ -171,5 +178,5 @@ const MOST_VERIFYING = 512;
 const MOST_NONCES = 1_000_000;
 const FULL = 'As many signed messages as can be told from replays have come; older ones are forgotten soon.';
 
-/** The five minutes back and one ahead in which a message is taken, with a good measure of doubt about clocks. */
-const KEEP_NONCES_MS = 15 * 60_000;
+/** A nonce is kept for as long as its message would be taken, and with a good measure of doubt about clocks. */
+const DOUBT_MS = 9 * 60_000;
