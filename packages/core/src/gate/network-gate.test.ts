@@ -138,7 +138,7 @@ describe('a name', () => {
     for (const resolve of [
       async () => ['93.184.215.14', '10.0.0.1'],
       async () => ['::ffff:10.0.0.1'],
-      missing,
+      failing('ENOTFOUND'),
       async () => [],
     ]) {
       heard.push(await failureFrom(bench.gate({ resolve }).request(asking('https://api.example.com/'))));
@@ -155,6 +155,17 @@ describe('a name', () => {
       'its host name cannot be resolved',
       'its name stands for no address',
     ]);
+  });
+
+  test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
+    const url = 'https://api.example.com/';
+    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url);
+    for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {
+      expect(await check(failing(code)), code).toBeUndefined();
+    }
+    for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
+      expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host cannot be reached.' });
+    }
   });
 
   test('that is allowed may stand for a private address, but not for a metadata service', async () => {
@@ -311,6 +322,7 @@ test('a request whose caller has left ends with the reason the caller gave', asy
   await expect(answer).rejects.toBe(reason);
 });
 
-async function missing(): Promise<never> {
-  throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+/** A lookup that comes to nothing, as Node says it. */
+function failing(code: string): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 }
