@@ -166,9 +166,11 @@ describe('what expires', () => {
     await outbox.start();
     await quiet();
     expect([sent.length, await stateOf()]).toEqual([0, 'dead']);
-    expect((await store.outbox.find('cb-1'))?.failures).toMatchObject([
-      { reason: 'it expired before it was delivered' },
-    ]);
+    expect(await store.outbox.find('cb-1')).toMatchObject({
+      attempts: 0,
+      failures: [{ reason: 'it expired before it was delivered' }],
+    });
+    expect(outbox.queued('ann')).toBe(0);
   });
 
   test('has no more time for a try than it has left', async () => {
