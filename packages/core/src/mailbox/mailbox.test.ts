@@ -108,7 +108,7 @@ describe('a callback to a name', () => {
   test('that nobody has is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('ENOTFOUND') });
     await expect(mailbox.receive(message('hello', {}, from), { principal: ANN })).rejects.toThrow(
-      'callbackUrl cannot be called: The host cannot be reached.',
+      'callbackUrl cannot be called: The host cannot be reached',
     );
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });
