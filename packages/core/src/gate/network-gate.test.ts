@@ -1,6 +1,9 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../test-support/ports.ts';
+import { systemClock } from '../../test-support/system-clock.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
+import type { GateOptions } from './network-gate.ts';
 
 let bench: GateBench;
 beforeEach(() => {
@@ -155,6 +158,29 @@ describe('a name', () => {
       'its host name cannot be resolved',
       'its name stands for no address',
     ]);
+  });
+
+  test('that cannot be reached is answered after a pause of any length, so that the time tells nothing of the network', async () => {
+    const pauses: number[] = [];
+    const clock = {
+      now: () => systemClock.now(),
+      elapsed: () => systemClock.elapsed(),
+      after: systemClock.after.bind(systemClock),
+      wait: async (milliseconds: number) => void pauses.push(milliseconds),
+    };
+    const resolve = async () => ['10.0.0.1'];
+    const heard = async (options: Partial<GateOptions>, url: string) =>
+      (await failureFrom(bench.gate({ clock, ...options }).request(asking(url)))).code;
+    for (let number = 0; number < 8; number += 1) {
+      expect(await heard({ resolve }, 'https://api.example.com/')).toBe('unreachable');
+    }
+    expect(new Set(pauses).size).toBe(8);
+    for (const pause of pauses) expect(pause).toBeLessThanOrEqual(50);
+    // Of a host the operator has named there is nothing to hide.
+    const allow = [{ host: 'api.example.com', port: await freePort() }];
+    const url = `http://api.example.com:${allow[0]?.port}/`;
+    expect(await heard({ allow, resolve: async () => ['127.0.0.1'] }, url)).toBe('unreachable');
+    expect(pauses).toHaveLength(8);
   });
 
   test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
