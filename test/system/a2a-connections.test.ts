@@ -99,6 +99,17 @@ describe('plain lines', () => {
     await once(socket, 'close');
   });
 
+  test('only the first agent to speak speaks there, also where nobody shook hands', async () => {
+    const other = await signingCaller(near, 'second-speaker');
+    const { ask, socket } = lines(near.messagesUrl);
+    expect(await ask(signed(signer, request({ content: 'first' })))).toMatchObject({ message_type: 'response' });
+    for (const message of [request({}), query({})]) {
+      expect(await ask(signed(other, message))).toMatchObject({ payload: { error: { code: 'FORBIDDEN' } } });
+    }
+    expect(await ask(signed(signer, request({ content: 'again' })))).toMatchObject({ message_type: 'response' });
+    socket.destroy();
+  });
+
   test('who says nothing that proves it is somebody has to leave; who has proven it may be silent', async () => {
     const silent = connect(Number(new URL(near.messagesUrl).port), '127.0.0.1').resume();
     const { ask, socket } = lines(near.messagesUrl);

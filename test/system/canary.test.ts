@@ -11,6 +11,8 @@ import { System } from './system.ts';
 const SECRET = 'canary/8f3+"a&7\\c=9d~1b?Qz-4e';
 const received: string[] = [];
 const answers: Record<string, string> = {};
+/** Lets an agent answer that waits for it. */
+const told: (() => void)[] = [];
 
 /** An agent that gives back everything it was sent, in every coding. */
 const echo = createServer(async (request, response) => {
@@ -27,15 +29,18 @@ const other = createServer((request, response) => {
 const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
 sockets.on('connection', (socket) => {
   socket.send(JSON.stringify({ type: 'event', event: 'connection.ack', payload: { status: 'ready' } }));
-  socket.on('message', (data) => {
-    const { request_id, auth } = JSON.parse(data.toString());
+  socket.on('message', async (data) => {
+    const { request_id, auth, params } = JSON.parse(data.toString());
     received.push(String(auth?.bearer_token), String(auth?.extra_headers?.['x-api-key']));
     const result = { echo: auth, codings: codingsOf(auth?.bearer_token ?? '') };
+    if (params.content === 'when told') await new Promise<void>((resolve) => told.push(resolve));
     socket.send(JSON.stringify({ request_id, response_kind: 'e2a.complete', is_final: true, body: { result } }));
   });
 });
 let system: System;
 let key = '';
+/** Those the secrets are bound to. */
+const hosts: string[] = [];
 
 beforeAll(async () => {
   const ports = [await listening(echo), await listening(other), (sockets.address() as AddressInfo).port];
@@ -48,7 +53,7 @@ beforeAll(async () => {
       },
     },
   });
-  const hosts = [`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[2]}`];
+  hosts.push(`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[2]}`);
   for (const [id, type] of [
     ['token', 'bearer-token'],
     ['key', 'api-key'],
@@ -63,7 +68,7 @@ beforeAll(async () => {
     expect(put.status).toBe(201);
     answers[`put ${id}`] = await put.text();
   }
-  const permissions = { agents: ['*'], credentials: ['token', 'key', 'never-was'] };
+  const permissions = { agents: ['*'], credentials: ['token', 'key', 'passing', 'never-was'] };
   key = (await system.caller('ada', { permissions })).api_key;
 });
 afterAll(async () => {
@@ -90,6 +95,34 @@ describe('a secret that an envelope names', () => {
     expect(text).toContain('[redacted]');
     expect(canaryScan({ secret: SECRET, seen: { text } })).toEqual([]);
   });
+
+  test.each(['PUT', 'DELETE'])(
+    'does not come back after a %s of it, though the agent had it before',
+    async (method) => {
+      const [old, next] = [[...SECRET].reverse().join(''), 'the-next-secret'];
+      const change = (value?: string) =>
+        call(system.url, {
+          method: value === undefined ? 'DELETE' : 'PUT',
+          path: '/admin/v1/credentials/passing',
+          key: system.adminKey,
+          ...(value !== undefined && { json: { type: 'api-key', value, hosts } }),
+        });
+      await change(old);
+      received.length = 0;
+      const asking = ask('socket', 'when told', key, { credential_ref: 'passing', api_key_ref: 'passing' });
+      await expect.poll(() => told.length).toBe(1);
+      expect(received).toEqual([old, old]);
+      expect((await change(method === 'PUT' ? next : undefined)).status).toBe(200);
+      told.pop()?.();
+      const text = await asking;
+      expect(text).toContain('[redacted]');
+      expect(canaryScan({ secret: old, seen: { text } })).toEqual([]);
+      received.length = 0;
+      const after = await ask('socket', 'x', key, { credential_ref: 'passing', api_key_ref: 'passing' });
+      expect(received).toEqual(method === 'PUT' ? [next, next] : []);
+      expect(after).toContain(method === 'PUT' ? '[redacted]' : 'E2A.FORBIDDEN');
+    },
+  );
 
   test('goes to no other host, and to no caller who may not use it; both look like one that is not there', async () => {
     received.length = 0;

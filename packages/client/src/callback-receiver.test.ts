@@ -157,9 +157,21 @@ describe('as a handler of the web', () => {
   });
 });
 
-test('a receiver without a key to check by is none', async () => {
-  expect(() => new CallbackReceiver({ onAnswer: () => {} })).toThrow(TypeError);
-  const wrong = new CallbackReceiver({ secret: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', onAnswer: () => {} });
-  await expect(wrong.receive(signed())).rejects.toThrow('secret must be whsec_ and base64');
-  expect(new CallbackRefused(401, 'x').status).toBe(401);
+test.each([
+  ['without a key to check by', {}, 'a receiver needs secret or publicKey'],
+  ['with a secret that is none', { secret: SECRET.slice(6) }, 'secret must be whsec_ and base64'],
+  ['with half a public key', { publicKey: 'whpk_AAAA' }, 'publicKey must be whpk_ and base64 of 32 bytes'],
+])('a receiver %s is refused when it is made, not with each callback', (_, keys, why) => {
+  expect(() => receiver(keys)).toThrow(new RegExp(`^${why}`));
+});
+
+test.each([
+  ['v1a', { secret: SECRET }, 'check it by the public key'],
+  ['v1', { publicKey: PUBLIC_KEY }, 'check it by the secret'],
+  ['v2', { secret: SECRET, publicKey: PUBLIC_KEY }, 'no signature of this callback is good'],
+])('a callback signed as %s alone says which key the receiver lacks', async (scheme, keys, why) => {
+  const { made } = receiver(keys);
+  const refused = made.receive(signed({ scheme })).catch((error: unknown) => error);
+  expect(await refused).toBeInstanceOf(CallbackRefused);
+  expect(String(await refused)).toContain(why);
 });

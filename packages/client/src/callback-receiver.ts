@@ -53,9 +53,11 @@ export class CallbackReceiver {
       throw new TypeError('a receiver needs secret or publicKey: anybody could send it what they like');
     }
     this.#options = options;
+    const secret = options.secret === undefined ? undefined : keyBytes(options.secret, SECRET);
+    const publicKey = options.publicKey === undefined ? undefined : keyBytes(options.publicKey, PUBLIC_KEY);
     this.#keys = Promise.all([
-      ...(options.secret === undefined ? [] : [hmacKey(options.secret)]),
-      ...(options.publicKey === undefined ? [] : [ed25519Key(options.publicKey)]),
+      ...(secret === undefined ? [] : [hmacKey(secret)]),
+      ...(publicKey === undefined ? [] : [ed25519Key(publicKey)]),
     ]);
     this.#keys.catch(() => {});
   }
@@ -122,9 +124,8 @@ export class CallbackReceiver {
     if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
     const content = joined([new TextEncoder().encode(`${id}.${timestamp}.`), body]);
     // The signature first: what is not signed is not worth telling about the time.
-    if (!(await isSigned(content, signatures, await this.#keys))) {
-      throw new CallbackRefused(401, 'no signature of this callback is good');
-    }
+    const keys = await this.#keys;
+    if (!(await isSigned(content, signatures, keys))) throw new CallbackRefused(401, whyNotSigned(signatures, keys));
     const signedAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
       throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
@@ -143,6 +144,13 @@ export class CallbackReceiver {
 /** A `Headers` object, or names in lower case with their values, as Node has them. */
 type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** How a key is written; its length where it has but one. */
+interface KeyForm {
+  readonly name: string;
+  readonly prefix: string;
+  readonly length?: number;
+}
+
 interface VerifyingKey {
   readonly scheme: 'v1' | 'v1a';
   verify(signature: Uint8Array<ArrayBuffer>, content: Uint8Array<ArrayBuffer>): Promise<boolean>;
@@ -153,9 +161,7 @@ async function isSigned(
   signatures: string,
   keys: readonly VerifyingKey[],
 ): Promise<boolean> {
-  // Several are sent at once, also while keys change; one good one is enough. Nobody needs more than a few.
-  for (const text of signatures.split(' ').slice(0, 8)) {
-    const [scheme, base64 = ''] = text.split(',');
+  for (const { scheme, base64 } of signaturesIn(signatures)) {
     const signature = bytesOf(base64);
     for (const key of keys) {
       if (key.scheme === scheme && signature !== undefined && (await key.verify(signature, content))) return true;
@@ -164,22 +170,43 @@ async function isSigned(
   return false;
 }
 
-async function hmacKey(secret: string): Promise<VerifyingKey> {
-  const bytes = keyBytes(secret, 'secret', 'whsec_');
+/** Several are sent at once, also while keys change; one good one is enough. Nobody needs more than a few. */
+function signaturesIn(header: string): { readonly scheme: string; readonly base64: string }[] {
+  return header
+    .split(' ')
+    .slice(0, 8)
+    .map((text) => {
+      const [scheme = '', base64 = ''] = text.split(',');
+      return { scheme, base64 };
+    });
+}
+
+/** A key that cannot check what came is a mistake of the receiver's, and would refuse for ever without a word of why. */
+function whyNotSigned(signatures: string, keys: readonly VerifyingKey[]): string {
+  const came = new Set(signaturesIn(signatures).map(({ scheme }) => scheme));
+  const isCheckable = keys.some(({ scheme }) => came.has(scheme));
+  if (!isCheckable && came.has('v1a'))
+    return 'it is signed by Ed25519 (v1a) alone, as for senders without a key: check it by the public key';
+  if (!isCheckable && came.has('v1')) return 'it is signed by HMAC (v1) alone: check it by the secret';
+  return 'no signature of this callback is good';
+}
+
+async function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   return { scheme: 'v1', verify: (signature, content) => crypto.subtle.verify('HMAC', key, signature, content) };
 }
 
-async function ed25519Key(publicKey: string): Promise<VerifyingKey> {
-  const bytes = keyBytes(publicKey, 'publicKey', 'whpk_');
+async function ed25519Key(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'Ed25519' }, false, ['verify']);
   return { scheme: 'v1a', verify: (signature, content) => crypto.subtle.verify('Ed25519', key, signature, content) };
 }
 
-function keyBytes(text: string, name: string, prefix: string): Uint8Array<ArrayBuffer> {
+/** Told when the receiver is made: later it would be told to the sender alone. */
+function keyBytes(text: string, { name, prefix, length }: KeyForm): Uint8Array<ArrayBuffer> {
   const bytes = text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
-  if (bytes !== undefined && bytes.length > 0) return bytes;
-  throw new TypeError(`${name} must be ${prefix} and base64, as the server showed it`);
+  if (bytes !== undefined && bytes.length > 0 && (length === undefined || bytes.length === length)) return bytes;
+  const what = length === undefined ? 'base64' : `base64 of ${length} bytes`;
+  throw new TypeError(`${name} must be ${prefix} and ${what}, as the server showed it`);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
@@ -215,3 +242,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   }
   return whole;
 }
+
+const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };
+const PUBLIC_KEY: KeyForm = { name: 'publicKey', prefix: 'whpk_', length: 32 };

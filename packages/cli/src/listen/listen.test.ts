@@ -42,6 +42,7 @@ describe('listen', () => {
       401,
     );
     expect(await post(port, {})).toBe(400);
+    expect(await post(port, {}, 'GET')).toBe(405);
     expect(surroundings.notes).toContain('refused with 401: no signature of this callback is good');
     surroundings.interrupt();
     expect(await ended).toBe(0);
@@ -109,10 +110,10 @@ async function realServer(folder: string, { port, ca }: { port: number; ca: stri
   return server;
 }
 
-function post(port: number, headers: Record<string, string>): Promise<number> {
+function post(port: number, headers: Record<string, string>, method = 'POST'): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = {
-      method: 'POST',
+      method,
       host: '127.0.0.1',
       port,
       headers,

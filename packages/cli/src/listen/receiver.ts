@@ -53,6 +53,8 @@ async function receive(
   response: ServerResponse,
   { receiver, note }: { receiver: Promise<CallbackReceiver>; note: (line: string) => void },
 ): Promise<void> {
+  // As when somebody looks at the URL in a browser.
+  if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
     const parts: Uint8Array[] = [];
     let bytes = 0;

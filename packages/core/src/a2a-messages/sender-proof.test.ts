@@ -1,8 +1,9 @@
-import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { FRESHNESS_WINDOW, type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
+import { fingerprintOf } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { SenderProof } from './sender-proof.ts';
@@ -42,8 +43,9 @@ function request(clock: Clock, sender_id = 'ada-agent'): RequestMessage {
   };
 }
 
-function signed(message: RequestMessage, key: KeyObject, nonce = 'a'.repeat(32)): RequestMessage {
-  const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce, signature: '' };
+function signed(message: RequestMessage, key: KeyObject, nonce = 'a'.repeat(32), named?: string): RequestMessage {
+  const hint = named !== undefined && { public_key_fingerprint: named };
+  const auth = { agent_id: message.sender_id, timestamp: message.timestamp, nonce, signature: '', ...hint };
   const content = signedContent({ ...message, auth });
   if (!content.ok) throw new Error('no canonical form');
   return { ...message, auth: { ...auth, signature: sign(null, content.value.bytes, key).toString('base64') } };
@@ -64,6 +66,40 @@ describe('a signature', () => {
     const unknown = await proof.of(signed(request(clock, 'eve-agent'), privateKey));
     expect(forged).toMatchObject({ code: 'unauthenticated' });
     expect(unknown).toEqual(forged);
+  });
+
+  test('that names a key must be by that key, though it is by another of the same agent', async () => {
+    const { proof, clock, privateKey, callers } = await open();
+    const first = createPublicKey(privateKey);
+    const second = generateKeyPairSync('ed25519').publicKey;
+    const public_key = [first, second].map((key) => key.export({ format: 'pem', type: 'spki' })).join('');
+    await callers.put({ agent_id: 'ada-agent', permissions: {}, public_key });
+    const naming = (key: KeyObject) => signed(request(clock), privateKey, 'a'.repeat(32), fingerprintOf(key));
+    expect(await proof.of(naming(first))).toMatchObject({ fingerprint: fingerprintOf(first) });
+    expect(await proof.of(naming(second))).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('is refused while very many others are being checked, and taken when they are done', async () => {
+    const { proof, clock, privateKey } = await open();
+    const message = signed(request(clock), privateKey);
+    const many = Array.from({ length: 512 }, () => proof.of(message));
+    expect(await proof.of(message)).toMatchObject({ code: 'busy', details: { retry_after: 1 } });
+    await Promise.all(many);
+    expect(await proof.of(message)).toHaveProperty('principal');
+  });
+
+  test('of a clock that is a minute ahead keeps its nonce as long as the message could be taken again', async () => {
+    const { proof, clock, privateKey, store } = await open();
+    const ahead = new SetClock();
+    ahead.time += 60_000;
+    const message = signed(request(ahead), privateKey);
+    const proven = await proof.of(message);
+    if (!('nonce' in proven) || proven.nonce === undefined) expect.unreachable();
+    await store.nonces.use(proven.nonce);
+    // Five minutes after its own time, and one for the doubt about clocks.
+    clock.time += 420_000;
+    await proof.purge();
+    expect(await store.nonces.count()).toBe(1);
   });
 
   test('that was good stays old when the clock is set back, also after a restart', async () => {

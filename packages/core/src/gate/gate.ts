@@ -10,7 +10,10 @@ import type { StopSignal } from '../ending.ts';
  */
 export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
-  /** Whether a URL could be called now, without calling it: for addresses that are kept for later. */
+  /**
+   * Why a URL cannot be called, without calling it: for addresses that are kept for later. That its name cannot be looked up at
+   * this moment is no reason, since it is judged again when it is called.
+   */
   check(url: string): Promise<Failure | undefined>;
 }
 

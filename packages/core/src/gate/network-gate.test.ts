@@ -1,6 +1,9 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../test-support/ports.ts';
+import { systemClock } from '../../test-support/system-clock.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
+import type { GateOptions } from './network-gate.ts';
 
 let bench: GateBench;
 beforeEach(() => {
@@ -138,7 +141,7 @@ describe('a name', () => {
     for (const resolve of [
       async () => ['93.184.215.14', '10.0.0.1'],
       async () => ['::ffff:10.0.0.1'],
-      missing,
+      failing('ENOTFOUND'),
       async () => [],
     ]) {
       heard.push(await failureFrom(bench.gate({ resolve }).request(asking('https://api.example.com/'))));
@@ -155,6 +158,40 @@ describe('a name', () => {
       'its host name cannot be resolved',
       'its name stands for no address',
     ]);
+  });
+
+  test('that cannot be reached is answered after a pause of any length, so that the time tells nothing of the network', async () => {
+    const pauses: number[] = [];
+    const clock = {
+      now: () => systemClock.now(),
+      elapsed: () => systemClock.elapsed(),
+      after: systemClock.after.bind(systemClock),
+      wait: async (milliseconds: number) => void pauses.push(milliseconds),
+    };
+    const resolve = async () => ['10.0.0.1'];
+    const heard = async (options: Partial<GateOptions>, url: string) =>
+      (await failureFrom(bench.gate({ clock, ...options }).request(asking(url)))).code;
+    for (let number = 0; number < 8; number += 1) {
+      expect(await heard({ resolve }, 'https://api.example.com/')).toBe('unreachable');
+    }
+    expect(new Set(pauses).size).toBe(8);
+    for (const pause of pauses) expect(pause).toBeLessThanOrEqual(50);
+    // Of a host the operator has named there is nothing to hide.
+    const allow = [{ host: 'api.example.com', port: await freePort() }];
+    const url = `http://api.example.com:${allow[0]?.port}/`;
+    expect(await heard({ allow, resolve: async () => ['127.0.0.1'] }, url)).toBe('unreachable');
+    expect(pauses).toHaveLength(8);
+  });
+
+  test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
+    const url = 'https://api.example.com/';
+    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url);
+    for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {
+      expect(await check(failing(code)), code).toBeUndefined();
+    }
+    for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
+      expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host cannot be reached.' });
+    }
   });
 
   test('that is allowed may stand for a private address, but not for a metadata service', async () => {
@@ -311,6 +348,7 @@ test('a request whose caller has left ends with the reason the caller gave', asy
   await expect(answer).rejects.toBe(reason);
 });
 
-async function missing(): Promise<never> {
-  throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+/** A lookup that comes to nothing, as Node says it. */
+function failing(code: string): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 }

@@ -21,7 +21,7 @@ import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
 import type { Redactor } from './redactor.ts';
-import { type Resolve, rememberingResolve, systemResolve } from './resolver.ts';
+import { isPassingLookup, type Resolve, rememberingResolve, systemResolve } from './resolver.ts';
 import type { ReleasedSecrets, Secrets } from './secrets.ts';
 
 export interface GateOptions {
@@ -108,7 +108,14 @@ export class NetworkGate implements Gate, AsyncDisposable {
 
   async check(url: string): Promise<Failure | undefined> {
     try {
-      await this.#addressesOf(this.#judge(url, WEB, undefined), undefined);
+      const destination = this.#judge(url, WEB, undefined);
+      const { host, address } = destination;
+      if (address !== undefined) return undefined;
+      const answers = await this.#parts.resolve(host).catch((error: unknown) => {
+        if (isPassingLookup(error)) return undefined;
+        throw this.#unreachable(destination, undefined, connectFault(error));
+      });
+      if (answers !== undefined) this.#judgeAnswers(answers, destination, undefined);
       return undefined;
     } catch (error) {
       const refused = failureOf(error);
@@ -161,20 +168,25 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Refused(failure('invalid_message', {}, `The URL must be one of ${[...schemes].join(', ')}.`));
   }
 
-  /** Addresses that may be connected to. One bad answer spoils them all: who mixes them means no good. */
+  /** Addresses that may be connected to. */
   async #addressesOf(destination: Destination, caller: string | undefined): Promise<readonly string[]> {
-    const { host, address, isAllowed } = destination;
+    const { host, address } = destination;
     if (address !== undefined) return [address];
     const answers = await this.#parts.resolve(host).catch((error: unknown) => {
       throw this.#unreachable(destination, caller, connectFault(error));
     });
+    this.#judgeAnswers(answers, destination, caller);
+    return answers;
+  }
+
+  /** One bad answer spoils them all: who mixes them means no good. */
+  #judgeAnswers(answers: readonly string[], destination: Destination, caller: string | undefined): void {
     if (answers.length === 0) throw this.#unreachable(destination, caller, NO_ADDRESSES);
     for (const answer of answers) {
       const fault = judgeAddress(answer);
-      if (fault === undefined || (isAllowed && fault.byName)) continue;
+      if (fault === undefined || (destination.isAllowed && fault.byName)) continue;
       throw this.#unreachable(destination, caller, `its name stands for ${fault.why}`);
     }
-    return answers;
   }
 
   async #ask(

@@ -11,6 +11,11 @@ export const systemResolve: Resolve = async (name) => {
   return answers.map(({ address }) => address);
 };
 
+/** Whether the same lookup may come to something later: only one failure says that there is no such name. */
+export function isPassingLookup(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code !== 'ENOTFOUND';
+}
+
 /**
  * Remembers answers for a moment, so that a burst of requests asks once. What is remembered is judged each time it is used,
  * and connections are made to it and to nothing else.

@@ -33,3 +33,15 @@ test('all ports of a host are one host to strangers, and another host is another
   }
   ask('https://two.example:8443/');
 });
+
+test('a sender has no more callbacks waiting than it may, with a key or without', () => {
+  const limits = new CallbackLimits({
+    clock: new TestClock(),
+    settings: { queuedPerSender: 10, anonymousPerHost: 2 },
+  });
+  for (const isAnonymous of [false, true]) {
+    limits.check({ url: 'https://one.example/', queued: 9, isAnonymous });
+    const tooMany = () => limits.check({ url: 'https://one.example/', queued: 10, isAnonymous });
+    expect(tooMany).toThrow('Queue full: 10 callbacks of this sender wait already.');
+  }
+});

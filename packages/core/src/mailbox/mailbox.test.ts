@@ -5,7 +5,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
 import { Engine } from '../engine.ts';
-import { openGate } from '../gate/network-gate.ts';
+import { type GateOptions, openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
@@ -84,6 +84,37 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   await engine.stop({ drainMs: 0 });
 });
 
+describe('a callback to a name', () => {
+  const from = { name: 'Ann', callbackUrl: 'https://away.example/in' };
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
+
+  test('that cannot be looked up at the moment is owed, and looked up again at its try', async () => {
+    const store = new MemoryStore();
+    const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
+    const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, from), { principal: ANN });
+    expect(answer.metadata.status).toBe('received');
+    const key = { owner: ANN.id, requestId: 'm-1' };
+    // The gate dawdles by the clock before it refuses.
+    await expect
+      .poll(async () => {
+        clock.pass(50);
+        return (await store.outbox.answering(key))[0];
+      })
+      .toMatchObject({ state: 'due', failures: [{ reason: 'The host cannot be reached.' }] });
+    await mailbox.stop();
+    await engine.stop({ drainMs: 0 });
+  });
+
+  test('that nobody has is refused with the message', async () => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('ENOTFOUND') });
+    await expect(mailbox.receive(message('hello', {}, from), { principal: ANN })).rejects.toThrow(
+      'callbackUrl cannot be called: The host cannot be reached',
+    );
+    await mailbox.stop();
+    await engine.stop({ drainMs: 0 });
+  });
+});
+
 describe('an agent that says everything in parts', () => {
   test.each([
     ['at once', {}],
@@ -126,10 +157,10 @@ describe('an agent that says everything in parts', () => {
   });
 });
 
-function mailboxOn(store: Store, agent: ModuleAgentFunction = echo) {
+function mailboxOn(store: Store, agent: ModuleAgentFunction = echo, way: Pick<GateOptions, 'resolve'> = {}) {
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
   engine.addAgent(moduleAgent('echo', agent));
-  const gate = openGate({ clock, log });
+  const gate = openGate({ clock, log, ...way });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
   const mailbox = new Mailbox({
@@ -157,8 +188,8 @@ function inThread(text: string): MailboxMessage {
   return message(text, { threadId: 'th_1' });
 }
 
-function message(text: string, metadata = {}): MailboxMessage {
-  const json = { version: '0.3.0', from: { name: 'Ann' }, message: text, metadata };
+function message(text: string, metadata = {}, from = { name: 'Ann' }): MailboxMessage {
+  const json = { version: '0.3.0', from, message: text, metadata };
   const decoded = mailboxDialect.decode(json, clock.now());
   if (!decoded.ok || !isMailboxMessage(decoded.value)) throw new Error('not a message');
   return decoded.value;

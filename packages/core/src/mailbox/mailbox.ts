@@ -203,7 +203,11 @@ export class Mailbox {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }
     const refused = await gate.check(url);
-    if (refused !== undefined) refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${refused.message}`);
+    if (refused === undefined) return;
+    // A 400 of the mailbox has one sentence for each problem, so the way out stands in it.
+    const { message, details } = refused;
+    const told = [message.replace(/\.$/, ''), ...(details.suggestions ?? [])].join('; ');
+    refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${told}`);
   }
 }
 

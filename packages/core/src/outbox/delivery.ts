@@ -11,6 +11,8 @@ export type Verdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
+  /** Its time was over before anything was sent: that is no try, and tells nothing of the host. */
+  | { readonly outcome: 'expired'; readonly answered: true; readonly failure: DeliveryFailure }
   | {
       readonly outcome: 'failed';
       readonly answered: boolean;
@@ -40,7 +42,7 @@ export async function attempt(
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
-  if (left <= 0) return { outcome: 'failed', answered: true, failure: { at: now, reason: EXPIRED }, retry: false };
+  if (left <= 0) return { outcome: 'expired', answered: true, failure: { at: now, reason: EXPIRED } };
   try {
     const answer = await gate.request({
       caller: due.owner,

@@ -22,6 +22,8 @@ let outbox: Outbox;
 let sent: OutboundRequest[];
 /** What the receiver does with each request, in turn; the last for all that follow. */
 let answers: (number | [number, string] | Error)[];
+/** What it says beside its status. */
+let said: () => InboundAnswer['body'];
 
 const gate: Gate = {
   check: async () => undefined,
@@ -30,7 +32,7 @@ const gate: Gate = {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer instanceof Error) throw answer;
     const [status, retryAfter] = Array.isArray(answer) ? answer : [answer ?? 200];
-    return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: nothing() };
+    return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: said() };
   },
 };
 
@@ -39,6 +41,7 @@ beforeEach(() => {
   store = new MemoryStore();
   sent = [];
   answers = [200];
+  said = nothing;
   outbox = opened();
 });
 afterEach(async () => {
@@ -166,9 +169,11 @@ describe('what expires', () => {
     await outbox.start();
     await quiet();
     expect([sent.length, await stateOf()]).toEqual([0, 'dead']);
-    expect((await store.outbox.find('cb-1'))?.failures).toMatchObject([
-      { reason: 'it expired before it was delivered' },
-    ]);
+    expect(await store.outbox.find('cb-1')).toMatchObject({
+      attempts: 0,
+      failures: [{ reason: 'it expired before it was delivered' }],
+    });
+    expect(outbox.queued('ann')).toBe(0);
   });
 
   test('has no more time for a try than it has left', async () => {
@@ -189,6 +194,25 @@ describe('what is sent', () => {
     expect(stranger?.['webhook-signature']).toMatch(/^v1a,\S+$/);
     expect(sent.map(({ caller }) => caller)).toEqual(['ann', 'anonymous 10.0.0.1 Ann']);
   });
+});
+
+test('an answer that does not end keeps its place at the receiver for a moment only', async () => {
+  let isLetGo = false;
+  said = () => ({
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      return: async () => {
+        isLetGo = true;
+        return { done: true as const, value: undefined };
+      },
+    }),
+  });
+  const row = delivery();
+  await store.outbox.add(row);
+  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  await expect.poll(() => clock.waiting).toBe(1);
+  await pass(250);
+  expect([await stateOf(), isLetGo]).toEqual(['delivered', true]);
 });
 
 describe('while the disk is slow', () => {

@@ -209,6 +209,12 @@ export class Outbox {
       return;
     }
     const { failure } = verdict;
+    if (verdict.outcome === 'expired') {
+      await this.#insist(() => store.givenUp(entry.id, failure));
+      this.#forget(entry);
+      log.info({ ...told, reason: failure.reason }, 'a callback was not sent');
+      return;
+    }
     log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
     if (verdict.outcome === 'gone') {
       const ids = await this.#insist(() => store.gone(entry.id, failure));

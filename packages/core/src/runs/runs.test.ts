@@ -196,6 +196,21 @@ describe('a request that has expired', () => {
     expect(Array.from({ length: 8 }, () => slots.tryTake('agent'))).not.toContain(undefined);
   });
 
+  test('while it waited for its turn is answered so, and no agent is asked', async () => {
+    let asked = 0;
+    const { open, clock, slots } = expiring(async function* () {
+      asked += 1;
+      return {};
+    });
+    const taken = Array.from({ length: 8 }, () => slots.tryTake('agent'));
+    const answering = open('waits');
+    await expect.poll(() => slots.waiting).toBe(1);
+    clock.pass(1_000);
+    for (const slot of taken) slot?.release();
+    expect((await answering).at(-1)?.body).toMatchObject({ code: 'E2A.EXPIRED' });
+    expect(asked).toBe(0);
+  });
+
   test('and was answered in time gets that answer again', async () => {
     const { open, clock } = expiring(async function* () {
       return { content: 'in time' };

@@ -92,6 +92,22 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       expect(await dueOf()).toEqual([]);
     });
 
+    test('what is given up without a try is dead with the tries it had, and one that was delivered stays so', async () => {
+      const [row, done] = [delivery(), delivery({ id: `done-${owner}` })];
+      for (const one of [row, done]) await store.outbox.add(one);
+      await store.outbox.failed(row.id, { at: 2000, reason: 'HTTP 503', status: 503 }, 2500);
+      await store.outbox.delivered(done.id, 2000);
+      for (const { id } of [row, done]) await store.outbox.givenUp(id, { at: 2600, reason: 'too late' });
+      expect(await store.outbox.find(row.id)).toMatchObject({
+        state: 'dead',
+        attempts: 1,
+        failures: [{ reason: 'HTTP 503' }, { at: 2600, reason: 'too late' }],
+        endedAt: 2600,
+      });
+      expect(await store.outbox.find(done.id)).toMatchObject({ state: 'delivered', failures: [], endedAt: 2000 });
+      expect(await dueOf()).toEqual([]);
+    });
+
     test('a receiver that is gone ends everything of that sender to that URL, and nothing else', async () => {
       const ids = ['first', 'same', 'elsewhere', 'other-sender'].map((word) => `${word}-${owner}`);
       const [first = '', same = '', elsewhere = '', foreign = ''] = ids;

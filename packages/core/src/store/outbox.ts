@@ -65,6 +65,8 @@ export interface OutboxStore {
   delivered(id: string, at: number): Promise<void>;
   /** A try failed: it is tried again at `nextAt`, or dead when that is null. */
   failed(id: string, failure: DeliveryFailure, nextAt: number | null): Promise<void>;
+  /** It is dead without another try. */
+  givenUp(id: string, failure: DeliveryFailure): Promise<void>;
   /**
    * The receiver said that it is gone (HTTP 410): the delivery and every other one of this owner to this URL is dead, and
    * so is every later one. Returns the ids.

@@ -219,6 +219,7 @@ export class SqliteStore implements Store {
     due: () => this.#ask('dueDeliveries'),
     delivered: (id, at) => this.#ask('delivered', id, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),
+    givenUp: (id, failure) => this.#ask('deliveryGivenUp', id, failure),
     gone: (id, failure) => this.#ask('receiverGone', id, failure),
     isDisabled: (owner, url) => this.#ask('isDisabled', owner, url),
     revive: (id, at) => this.#ask('reviveDelivery', id, at),

@@ -9,7 +9,7 @@ import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credent
 import { MemoryStore } from '../store/memory-store.ts';
 import { decodeCredential, type NewCredential } from './decode-credential.ts';
 import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';
-import { openVault } from './vault.ts';
+import { openVault, type Vault } from './vault.ts';
 
 const SECRET = 'sk-the-secret-itself';
 const KEY = 'ab'.repeat(32);
@@ -119,6 +119,31 @@ describe('a credential', () => {
       { id: 'key', hosts: ['api.example.com'], places: ['body'], description: 'for tests', damaged: false },
     ]);
     expect((await vault.release([{ id: 'key', place: 'body' }], USE)).fill({ id: 'key', place: 'body' })).toBe(SECRET);
+  });
+});
+
+describe('what a host gives back', () => {
+  const redacted = (vault: Vault, text: string, host = 'api.example.com') =>
+    vault.redactorFor({ host, port: 443 })?.text(text) ?? text;
+
+  test('is searched also for what was replaced, bound elsewhere or removed since the start', async () => {
+    const vault = await open();
+    await vault.put(credential({ value: 'the first secret' }));
+    await vault.put(credential({ value: 'the next secret' }));
+    expect(redacted(vault, 'the first secret, the next secret')).toBe('[redacted], [redacted]');
+    await vault.rotate('cd'.repeat(32));
+    await vault.put(credential({ value: 'the last secret', hosts: ['b.example.com'] }));
+    expect(redacted(vault, 'the first secret, the next secret')).toBe('[redacted], [redacted]');
+    await vault.remove('key');
+    expect(redacted(vault, 'the first secret, the next secret')).toBe('[redacted], [redacted]');
+    expect(redacted(vault, 'the last secret, the next secret', 'b.example.com')).toBe('[redacted], the next secret');
+    expect(redacted(vault, 'the last secret')).toBe('the last secret');
+  });
+
+  test('is searched for no more than the last 64 of them', async () => {
+    const vault = await open();
+    for (let number = 0; number <= 65; number += 1) await vault.put(credential({ value: `secret number ${number}.` }));
+    expect(redacted(vault, 'secret number 0. secret number 1.')).toBe('secret number 0. [redacted]');
   });
 });
 

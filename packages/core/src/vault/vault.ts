@@ -76,6 +76,8 @@ export class Vault implements Secrets {
   readonly #options: VaultOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #redactors = new Map<string, Redactor | undefined>();
+  /** What was replaced or removed since the start: who was sent it can give it back still. The newest come first. */
+  #retired: readonly Retired[] = [];
   #salt: Buffer;
   #keys: VaultKeys;
   #lastVersion: number;
@@ -124,8 +126,8 @@ export class Vault implements Secrets {
       await this.#options.store.put([row], this.#sealOver(rows, version));
       this.#lastVersion = version;
       const entry = entryOf(row, false);
+      this.#retire(id);
       this.#entries.set(id, entry);
-      this.#redactors.clear();
       return entry.credential;
     });
   }
@@ -136,8 +138,8 @@ export class Vault implements Secrets {
       if (!this.#entries.has(id)) return false;
       const rows = this.#rows().filter(({ credentialId }) => credentialId !== id);
       await this.#options.store.remove(id, this.#sealOver(rows, this.#lastVersion));
+      this.#retire(id);
       this.#entries.delete(id);
-      this.#redactors.clear();
       return true;
     });
   }
@@ -202,13 +204,25 @@ export class Vault implements Secrets {
   }
 
   #newRedactor(host: string): Redactor | undefined {
-    const secrets = [...this.#entries.values()].flatMap(({ row, credential }) => {
+    const bound = [...this.#entries.values()].flatMap(({ row, credential }) => {
       if (credential.damaged || !credential.hosts.includes(host)) return [];
       return openSecret(row, this.#keys) ?? [];
     });
+    const wasBound = this.#retired.flatMap(({ hosts, secret }) => (hosts.includes(host) ? secret : []));
+    const secrets = [...new Set([...bound, ...wasBound])];
     // The type `username` may be shorter; then it stands in too many texts by chance.
     const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
     return findable.length === 0 ? undefined : new SecretRedactor(findable);
+  }
+
+  /** Another takes its place, or none. */
+  #retire(id: string): void {
+    const entry = this.#entries.get(id);
+    const secret = entry === undefined || entry.credential.damaged ? undefined : openSecret(entry.row, this.#keys);
+    if (entry !== undefined && secret !== undefined) {
+      this.#retired = [{ hosts: entry.credential.hosts, secret }, ...this.#retired].slice(0, MOST_RETIRED);
+    }
+    this.#redactors.clear();
   }
 
   #isBound({ id, place }: PlacedCredential, to: HostPort): boolean {
@@ -265,6 +279,11 @@ interface Entry {
   readonly credential: Credential;
 }
 
+interface Retired {
+  readonly hosts: readonly string[];
+  readonly secret: string;
+}
+
 function entryOf(row: CredentialRow, damaged: boolean): Entry {
   const { credentialId: id, type, description, version, createdAt, updatedAt } = row;
   // What somebody else has written there may be anything.
@@ -283,4 +302,6 @@ function invalidKey(what: string): Failure {
 }
 
 const ONE_DAY = 86_400_000;
+/** Each is looked for in everything its hosts say. */
+const MOST_RETIRED = 64;
 const KEPT_MS = 90 * ONE_DAY;

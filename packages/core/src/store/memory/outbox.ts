@@ -48,8 +48,9 @@ export function memoryOutbox(
       endedAt: nextAt === null ? failure.at : null,
     });
   };
-  const bury = (row: DeliveryRow, at: number): void => {
-    rows.set(row.id, { ...row, state: 'dead', failures: [...row.failures, { at, reason: DISABLED }], endedAt: at });
+  const bury = (row: DeliveryRow, failure: DeliveryFailure): void => {
+    const failures = [...row.failures, failure].slice(-MAX_FAILURES);
+    rows.set(row.id, { ...row, state: 'dead', failures, endedAt: failure.at });
   };
 
   return {
@@ -83,6 +84,11 @@ export function memoryOutbox(
         if (row !== undefined) rows.set(id, { ...row, state: 'delivered', attempts: row.attempts + 1, endedAt: at });
       }),
     failed: (id, failure, nextAt) => perform(() => fail(id, failure, nextAt)),
+    givenUp: (id, failure) =>
+      perform(() => {
+        const row = due(id);
+        if (row !== undefined) bury(row, failure);
+      }),
     gone: (id, failure) =>
       perform(() => {
         fail(id, failure, null);
@@ -91,7 +97,7 @@ export function memoryOutbox(
         const others = [...rows.values()].filter(
           (row) => row.state === 'due' && row.owner === owner && row.url === url && row.id !== id,
         );
-        for (const row of others) bury(row, failure.at);
+        for (const row of others) bury(row, { at: failure.at, reason: DISABLED });
         return [id, ...others.map((row) => row.id)];
       }),
     isDisabled: (owner, url) => perform(() => disabled.has(nameOf(owner, url))),

@@ -92,9 +92,12 @@ export function outboxWrites(database: Database) {
   };
   const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): DeliveryRow => {
     const row = found(id);
-    const failures = JSON.stringify([...row.failures, failure].slice(-MAX_FAILURES));
-    fail.run(nextAt === null ? 'dead' : 'due', nextAt ?? row.nextAt, failures, nextAt === null ? failure.at : null, id);
+    const [state, endedAt] = nextAt === null ? ['dead', failure.at] : ['due', null];
+    fail.run(state, nextAt ?? row.nextAt, failuresWith(row, failure), endedAt, id);
     return row;
+  };
+  const bury = (row: DeliveryRow, failure: DeliveryFailure): void => {
+    giveUp.run(failuresWith(row, failure), failure.at, row.id);
   };
 
   return {
@@ -118,14 +121,15 @@ export function outboxWrites(database: Database) {
       failing(id, failure, nextAt);
     },
 
+    deliveryGivenUp(id: string, failure: DeliveryFailure): void {
+      bury(found(id), failure);
+    },
+
     receiverGone(id: string, failure: DeliveryFailure): string[] {
       const { owner, url } = failing(id, failure, null);
       disable.run(owner, url, failure.at);
       const rows = (others.all(owner, url, id) as StoredDelivery[]).map(checked);
-      for (const row of rows) {
-        const failures = JSON.stringify([...row.failures, { at: failure.at, reason: DISABLED }]);
-        giveUp.run(failures, failure.at, row.id);
-      }
+      for (const row of rows) bury(row, { at: failure.at, reason: DISABLED });
       return [id, ...rows.map((row) => row.id)];
     },
 
@@ -157,6 +161,10 @@ export function outboxRemovals(database: Database) {
       forget.run(agentId);
     },
   };
+}
+
+function failuresWith({ failures }: DeliveryRow, failure: DeliveryFailure): string {
+  return JSON.stringify([...failures, failure].slice(-MAX_FAILURES));
 }
 
 interface StoredDelivery extends Omit<DeliveryRow, 'failures'> {
