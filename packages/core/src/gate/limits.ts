@@ -2,7 +2,10 @@ import type { Static } from '@dragoman/protocols';
 
 /** What the gate bounds by itself, as `gate:` in the configuration says it. Who asks bounds the time and size of each answer. */
 export const GATE_LIMITS = {
-  connect_ms: atLeast(100, 'For a connection to be made, TLS included; 10000 unless told.'),
+  connect_ms: atLeast(
+    100,
+    'For a name to be looked up, and for a connection to be made, TLS included; 10000 unless told.',
+  ),
   connections_per_origin: atLeast(
     1,
     'Connections at once to one origin, for each caller and credential; 64 unless told.',

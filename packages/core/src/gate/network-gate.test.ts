@@ -189,6 +189,8 @@ describe('a name', () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {
       expect(await check(failing(code)), code).toBeUndefined();
     }
+    const never = bench.gate({ resolve: () => new Promise(() => {}), limits: { connect_ms: 100 } });
+    expect(await never.check(url)).toBeUndefined();
     for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
       expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host cannot be reached.' });
     }

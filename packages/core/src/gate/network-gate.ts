@@ -8,6 +8,7 @@ import { failureOf, Refused } from '../refused.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
+import { boundedResolve } from './bounded-resolve.ts';
 import { connectFault } from './connect-fault.ts';
 import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
@@ -57,7 +58,10 @@ export function openGate({
     dialler,
     limits,
     urls: new KnownUrls(),
-    resolve: rememberingResolve(resolve, { clock, forMs: limits.resolved_ms }),
+    resolve: rememberingResolve(boundedResolve(resolve, { clock, withinMs: limits.connect_ms }), {
+      clock,
+      forMs: limits.resolved_ms,
+    }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
     allowed: { hosts: allowedHosts(allow) },
   };
