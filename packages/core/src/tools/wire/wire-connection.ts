@@ -11,6 +11,7 @@ import {
   show,
 } from '@dragoman/protocols';
 import {
+  type Acceptance,
   type EventGiven,
   HostSession,
   idOf,
@@ -54,15 +55,11 @@ export class WireConnection {
   readonly #waitingBytes = new Map<string, number>();
 
   constructor(parts: ConnectionParts) {
-    const { clock, ids, plugins, limits, startedAt, identify, seat } = parts;
+    const { clock, ids, plugins, limits, startedAt } = parts;
     this.#parts = parts;
     this.#session = new HostSession({
       policy: {
-        accept: (token) => {
-          const principal = identify(token);
-          if (principal === undefined) return { ok: false, reason: 'auth_failed' };
-          return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
-        },
+        accept: (token) => this.#accept(token),
         capabilities: plugins.capabilities,
         maxParallel: limits.maxParallel,
         maxQueued: limits.maxQueued,
@@ -122,6 +119,19 @@ export class WireConnection {
   /** The transport is gone. */
   lost(): void {
     this.#react(this.#session.disconnected());
+  }
+
+  /** Whoever cannot be judged is neither let in nor told that the key is wrong. */
+  #accept(token: string): Acceptance<Principal> {
+    const { identify, seat, log } = this.#parts;
+    try {
+      const principal = identify(token);
+      if (principal === undefined) return { ok: false, reason: 'auth_failed' };
+      return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
+    } catch (error) {
+      log.error({ error: String(error) }, 'a handshake could not be judged');
+      return { ok: false, reason: 'server_error' };
+    }
   }
 
   #receive(json: Outcome<Json>): void {

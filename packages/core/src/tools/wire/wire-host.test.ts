@@ -96,6 +96,18 @@ test.each([
   expect(heard.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
 });
 
+test('a handshake that cannot be judged is rejected with server_error, and the log says why', () => {
+  const log = new SilentLog();
+  const authenticate = () => {
+    throw new Error('no directory');
+  };
+  const { heard, say, state } = connected({ authenticate, log });
+  say('handshake/req', { auth_token: 'ada' });
+  expect(heard).toMatchObject([{ type: 'handshake/resp', ok: false, reason: 'server_error' }]);
+  expect(state.isClosed).toBe(true);
+  expect(JSON.stringify(log.lines)).toContain('no directory');
+});
+
 test('every request leaves a line, and what becomes of the line changes nothing', () => {
   const { say, audited } = connected();
   say('handshake/req', { auth_token: 'ada' });
