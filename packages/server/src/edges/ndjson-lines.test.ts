@@ -73,3 +73,38 @@ test('a peer that reads none of the answers is not listened to until it does, wh
   output.resume();
   await expect.poll(() => host.heard.length).toBe(MANY);
 });
+
+test('a line without an end is one fault, and the end of the connection when it goes on', async () => {
+  const host = new Listener();
+  const limits = { maxLineBytes: 1_000, maxBytesWithoutNewline: 10_000 };
+  // No time passes, so that it is not cut off for being slow.
+  await using edge = new NdjsonSocketEdge({ host, clock: new TestClock(), limits });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1').resume();
+  socket.on('error', () => {});
+  socket.write('x'.repeat(5_000));
+  await expect.poll(() => host.heard).toEqual(['a fault']);
+  socket.write(`${'x'.repeat(4_000)}\nstill there\n`);
+  await expect.poll(() => host.heard).toEqual(['a fault', 'still there']);
+  const closed = once(socket, 'close');
+  socket.write('x'.repeat(11_000));
+  await closed;
+  expect(host.heard).toEqual(['a fault', 'still there', 'a fault']);
+});
+
+test('a line that is begun has so long to end, however it comes', async () => {
+  const clock = new TestClock();
+  const host = new Listener();
+  await using edge = new NdjsonSocketEdge({ host, clock });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1').resume();
+  socket.write('whole\nhalf');
+  await expect.poll(() => host.heard).toEqual(['whole']);
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs - 1);
+  socket.write(' and the rest\nhalf again');
+  await expect.poll(() => host.heard).toEqual(['whole', 'half and the rest']);
+  const closed = once(socket, 'close');
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  await closed;
+});
