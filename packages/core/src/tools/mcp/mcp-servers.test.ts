@@ -343,6 +343,16 @@ test('a name that could be taken for the beginning of another is refused', () =>
   expect(() => open({ a__b: everything() })).toThrow('mcp_servers: "a__b" must be');
 });
 
+test('a server that is nowhere, in two places or at no address is refused', () => {
+  expect(() => open({ files: {} })).toThrow(
+    'mcp_servers.files: it needs a command to run or the url of a server; got neither',
+  );
+  expect(() => open({ files: { ...everything(), url: 'https://mcp.example.com' } })).toThrow('got both');
+  expect(() => open({ files: { url: 'mcp.example.com' } })).toThrow(
+    'mcp_servers.files.url must be an http or https URL; got "mcp.example.com"',
+  );
+});
+
 describe('revisions of the protocol', () => {
   const dated = (revision: string): McpServerConfig => ({
     command: process.execPath,
