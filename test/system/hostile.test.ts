@@ -220,30 +220,6 @@ describe('who is at the door', () => {
   });
 });
 
-describe('a WebSocket', () => {
-  test.each([
-    ['unmasked', [frame({ payload: '{}', masked: false })], 1002],
-    ['with reserved bits', [frame({ payload: '{}', reserved: 4 })], 1002],
-    ['with a length of exabytes', [frame({ claimedLength: 2n ** 62n })], 1009],
-    ['with a message over the limit', [frame({ claimedLength: 9n * 1024n * 1024n })], 1009],
-    ['with bytes for text', [frame({ opcode: 2, payload: '{}' })], 1003],
-    ['with a flood of pings', Array.from({ length: 50 }, () => frame({ opcode: 9 })), 1008],
-    ['with a continuation of nothing', [frame({ opcode: 0, payload: 'x' })], 1002],
-  ])('%s is closed with its code', async (_, frames, code) => {
-    expect(await closeOf(frames)).toBe(code);
-  });
-
-  test('a hundred with ten thousand fragments of a byte each cost no memory', async () => {
-    const before = system.residentBytes;
-    const fragments = Buffer.concat(
-      Array.from({ length: 10_000 }, (_, index) => frame({ opcode: index === 0 ? 1 : 0, fin: false, payload: 'x' })),
-    );
-    const codes = await Promise.all(Array.from({ length: 100 }, () => closeOf([fragments])));
-    for (const code of codes) expect([1002, 1008, 1009]).toContain(code);
-    expect(system.residentBytes - before).toBeLessThan(64 * MIB);
-  });
-});
-
 test('500 readers that never read cost those who do nothing, and the server little', { timeout: 120_000 }, async () => {
   const [readers, frames, bytes, tail] = [500, 72, 64 * 1024, 8];
   const id = 'flooded';

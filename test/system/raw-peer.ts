@@ -41,7 +41,11 @@ export class RawPeer implements Disposable {
     while (!pattern.test(this.text)) {
       if (this.socket.destroyed) throw new Error(`closed before ${pattern} was heard: ${this.text}`);
       await new Promise<void>((resolve) => {
-        this.socket.once('data', () => resolve()).once('close', () => resolve());
+        const wake = () => {
+          this.socket.off('data', wake).off('close', wake);
+          resolve();
+        };
+        this.socket.on('data', wake).on('close', wake);
       });
     }
     return this.text;

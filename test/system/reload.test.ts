@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
+import type { ToolDefinition } from '../../packages/protocols/src/a2e-wire/capabilities/tool.ts';
 import type { Config } from '../../packages/server/src/config-schema.ts';
 import { websocketPeer } from '../../packages/server/src/edges/wire-peer.contract.ts';
 import { allFrames, call } from './call.ts';
@@ -40,11 +41,12 @@ test('agents, tools, MCP servers, APIs, the way out and limits follow the file; 
   expect(name).toBe('first');
 
   writeFileSync(served.file('tools.mjs'), tool('hello'));
+  writeFileSync(served.file('pause.jsonl'), workflowOf({ wait: { Wait: { duration: 1 } } }));
   const second: Config = {
     ...FIRST,
     default_agent: 'desk',
     agents: { echo: moduleAgent('echo'), desk: patient('second', folder), added: moduleAgent('words') },
-    tools: [served.file('tools.mjs')],
+    tools: [served.file('tools.mjs'), { name: 'pause', workflow: served.file('pause.jsonl') }],
     mcp_servers: { every: { command: process.execPath, args: [MCP_SERVER, 'stdio'] } },
     apis: { shop: { base_url: api.url, description: 'a shop' } },
     gate: { allow: [api.host] },
@@ -82,6 +84,15 @@ test('a file of agents or tools that was changed is read again, though the confi
   expect(await served.told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
   expect(await toolNames()).toContain('goodbye');
   expect(await toolNames()).not.toContain('hello');
+});
+
+test('so is the workflow of a tool', async () => {
+  writeFileSync(served.file('pause.jsonl'), workflowOf({ wait: { Wait: { duration: '{{ms}}' } } }));
+  utimesSync(served.file('pause.jsonl'), 1000, 1000);
+  served.signal('SIGHUP');
+  expect(await served.told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
+  const pause = (await tools()).find(({ name }) => name === 'pause');
+  expect(pause?.input_parameters).toMatchObject([{ name: 'ms', required: true }]);
 });
 
 test('what needs a new start is named, and stays', async () => {
@@ -131,10 +142,14 @@ function ask(agent: string, requestId: string) {
 }
 
 async function toolNames(): Promise<string[]> {
+  return (await tools()).map(({ name }) => name);
+}
+
+async function tools(): Promise<ToolDefinition[]> {
   await using wire = new WireCaller(await websocketPeer({ url }));
   await wire.answer(wire.send('handshake/req', { auth_token: key }));
   const { tools } = await wire.answer(wire.send('tool/list/req'));
-  return (tools as { name: string }[]).map(({ name }) => name);
+  return tools as unknown as ToolDefinition[];
 }
 
 async function discovered(): Promise<string[]> {

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
@@ -96,3 +101,45 @@ test('who may use no tool of a server learns of nothing it has', async () => {
     code: 'mcp_server_not_found',
   });
 });
+
+test('nothing that an agent says of a server starts a program or calls an address', async () => {
+  await using agent = await agentWith(key);
+  const sink = createServer(() => expect.fail('it was called')).listen(0, '127.0.0.1');
+  await once(sink, 'listening');
+  const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/`;
+  const mark = join(system.folder, 'started');
+  const before = children();
+  const says: readonly JsonObject[] = [
+    { cmd: ['touch', mark] },
+    { cmd: `touch ${mark}` },
+    { cwd: '/' },
+    { env: { NODE_OPTIONS: `--require=${mark}` } },
+    { transport: 'sse', url },
+    { transport: 'ws', url: url.replace('http', 'ws') },
+    { headers: { authorization: 'Bearer x' } },
+    { tool_allow_list: ['echo'] },
+  ];
+  for (const named of ['every', 'new', '']) {
+    for (const said of says) {
+      const config = { server_id: named, name: named, ...said };
+      const { type, ok, code } = await agent.ask('mcp/server/register/req', { config });
+      // What has no such form is no message; whatever has is refused.
+      expect([ok, code], JSON.stringify(config)).toEqual(
+        type === 'error' ? [undefined, 'schema_violation'] : [false, undefined],
+      );
+    }
+  }
+  const { servers } = await agent.ask('mcp/server/list/req');
+  expect((servers as JsonObject[]).map(({ name }) => name)).toEqual(['every']);
+  expect(await agent.ask('proc/spawn/req', { cmd: ['touch', mark] })).toMatchObject({ code: 'capability_missing' });
+  expect(children()).toEqual(before);
+  expect(existsSync(mark)).toBe(false);
+  sink.close();
+});
+
+/** The programs that the server has started. */
+function children(): string[] {
+  const threads = readdirSync(`/proc/${system.pid}/task`);
+  const lists = threads.map((thread) => readFileSync(`/proc/${system.pid}/task/${thread}/children`, 'utf8'));
+  return lists.flatMap((list) => list.trim().split(' ')).filter((pid) => pid !== '');
+}

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { linePeer, NETWORK_TRANSPORTS, type WirePeer } from '../../packages/server/src/edges/wire-peer.contract.ts';
+import { RawPeer } from './raw-peer.ts';
 import { agentModule, System } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 
@@ -183,6 +184,31 @@ describe('a tool that something else answers', () => {
       })
       .toBe(1);
   });
+});
+
+test('twenty lines without an end cost no memory, and end nobody else', async () => {
+  await using good = await (await connected('tcp')).greet(key);
+  const before = system.residentBytes;
+  const { port } = new URL(system.wireUrl);
+  const piece = Buffer.alloc(1024 * 1024, 'a');
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      using peer = await RawPeer.connect(Number(port));
+      peer.say(line({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }));
+      await peer.hears(/"ok":true/);
+      let isOpen = true;
+      void peer.closed.then(() => {
+        isOpen = false;
+      });
+      for (let sent = 0; isOpen && sent < 100; sent += 1) {
+        const isTaken = new Promise((resolve) => peer.socket.once('drain', resolve));
+        if (!peer.say(piece)) await Promise.race([isTaken, peer.closed]);
+      }
+      expect(isOpen).toBe(false);
+    }),
+  );
+  expect(system.residentBytes - before).toBeLessThan(300 * 1024 * 1024);
+  expect(await good.ask('ping')).toMatchObject({ type: 'pong' });
 });
 
 test('every call leaves a line without what was said; a revoked key and a stop end what is open', async () => {

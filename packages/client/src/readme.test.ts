@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { realServer, temporaryFolder } from '../test-support/real-server.ts';
 
 const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-const [first = '', errors = '', sockets = ''] = [...readme.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(
+const [first = '', errors = '', sockets = '', tools = ''] = [...readme.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(
   ([, code]) => code,
 );
 
@@ -17,7 +17,10 @@ async function run(code: string, { url, key }: { url: string; key: string }) {
   const file = join(await temporaryFolder(), 'example.mjs');
   await build({
     stdin: { contents: code.replaceAll('http://127.0.0.1:7420', url), resolveDir: import.meta.dirname },
-    alias: { '@dragoman/client': fileURLToPath(new URL('index.ts', import.meta.url)) },
+    alias: {
+      '@dragoman/client': fileURLToPath(new URL('index.ts', import.meta.url)),
+      '@dragoman/client/wire': fileURLToPath(new URL('wire/index.ts', import.meta.url)),
+    },
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -43,4 +46,14 @@ test('the third asks three things at once', async () => {
   const real = await realServer();
   const given = `import { createClient } from '@dragoman/client'; const url = ${JSON.stringify(real.url)}, key = ${JSON.stringify(real.key)};`;
   expect((await run(given + sockets, real)).stdout).toContain("[ 'one', 'two', 'three' ]");
+});
+
+test('the fourth lists the tools, calls one and hears how it goes', async () => {
+  const adder = fileURLToPath(new URL('../test-support/adder.mjs', import.meta.url));
+  const { url, admin } = await realServer({ config: { tools: [adder] } });
+  const { api_key: key = '' } = await admin.admin.agents.put({ agent_id: 'adding', permissions: { tools: ['add'] } });
+  const given = `import WebSocket from 'ws'; const url = ${JSON.stringify(url)}, key = ${JSON.stringify(key)};`;
+  const { stdout, stderr } = await run(given + tools, { url, key });
+  expect(stdout).toBe("[ 'add' ]\n{ sum: 3 }\n");
+  expect(stderr).toContain("progress { pct: 50, message: 'half' }");
 });

@@ -57,7 +57,8 @@ export function reloadableApis(apis: Apis): Reloadable {
 }
 
 export function reloadableTools(tools: FixedTools, entries: Config['tools'], backends: ToolBackends): Reloadable {
-  const filesOf = (list: Config['tools'] = []) => new ModuleFiles(list.filter((entry) => typeof entry === 'string'));
+  const filesOf = (list: Config['tools'] = []) =>
+    new ModuleFiles(list.flatMap((entry) => (typeof entry === 'string' ? entry : (entry.workflow ?? []))));
   let files = filesOf(entries);
   return {
     names: ['tools'],

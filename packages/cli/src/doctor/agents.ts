@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { basename, delimiter, isAbsolute, join, sep } from 'node:path';
+import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import type { Config } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
@@ -26,17 +26,6 @@ export function checkAgents(
       return broken(check, what, `${mend}, or ${correct(id, member)}`);
     }),
   );
-}
-
-/** Whether the files with tools are there and can be read as JavaScript. */
-export function checkTools(tools: Config['tools'] = []): Finding[] {
-  return tools.flatMap((entry) => {
-    if (typeof entry !== 'string') return [];
-    const check = `tools ${basename(entry)}`;
-    if (!existsSync(entry)) return broken(check, `there is no file ${entry}`, 'write it, or correct tools');
-    const fault = syntaxFault(entry);
-    return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
-  });
 }
 
 /** Whether the agent that is asked where none is named is one there is. */

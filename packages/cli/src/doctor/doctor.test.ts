@@ -123,6 +123,33 @@ test('agents that are not where the configuration says are found', async () => {
   expect(find('default_agent').fix).toBe('did you mean here?');
 });
 
+test('the workflow of a tool is looked at as a start would', async () => {
+  const folder = temporaryFolder();
+  const line = (json: object) => `${JSON.stringify(json)}\n`;
+  const step = (duration: number) =>
+    line({ type: 'operationUpdate', operationId: 'a', operation: { Wait: { duration } } });
+  const begin = line({ type: 'beginExecution', executionId: 'e', operationOrder: ['a'] });
+  writeFileSync(join(folder, 'good.jsonl'), step(1) + begin);
+  writeFileSync(join(folder, 'long.jsonl'), step(30_000) + begin);
+  const config = (more: object) =>
+    writeFileSync(
+      join(folder, 'dragoman.yaml'),
+      JSON.stringify({
+        tools: ['good', 'long', 'gone'].map((name) => ({ name, workflow: `${name}.jsonl` })),
+        ...more,
+      }),
+    );
+  config({ workflows: { timeout_ms: 20_000 } });
+  const { code, find } = await examine(['--port', '0'], { folder });
+  expect(code).toBe(1);
+  expect(find('tool good')).toMatchObject({ ok: true });
+  expect(find('tool long').message).toMatch(/long\.jsonl cannot be run: .*20000/);
+  expect(find('tool gone').message).toContain('there is no file');
+  // Of operations that are not built in nothing is known without running their files.
+  config({ workflows: { timeout_ms: 20_000, operations: ['./own.mjs'] } });
+  expect((await examine(['--port', '0'], { folder })).find('tool long')).toMatchObject({ ok: true });
+});
+
 test('the other ports of the configuration are looked at, too', async () => {
   const folder = temporaryFolder();
   const port = await occupyPort();

@@ -50,6 +50,15 @@ test('so is a unix socket', async () => {
   expect(trouble.fixes?.[0]).toContain('wire.socket in /etc/dragoman.yaml');
 });
 
+test('a place where no socket can be is told with the member that names it', async () => {
+  const error = failed('socket_path', 'there is something at /data/notes that is no socket');
+  expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
+    code: 'socket_path',
+    message: 'there is something at /data/notes that is no socket',
+    fixes: ['correct wire.socket in /etc/dragoman.yaml'],
+  });
+});
+
 test('a data folder that is in use: by which process, where it listens, and the ways out', async () => {
   const other = http.createServer((_, response) => response.end('{"status":"healthy","service":"a2e-server"}'));
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

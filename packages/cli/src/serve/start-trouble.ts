@@ -22,6 +22,8 @@ export async function startTrouble(
         message: `this user may not listen on port ${port} of ${host}`,
         fixes: [`take a port above 1023: ${again} --port 7420`],
       };
+    case 'socket_path':
+      return { code, message, fixes: [`correct wire.socket in ${settings.configPath ?? 'the configuration'}`] };
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':

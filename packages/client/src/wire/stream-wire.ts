@@ -20,12 +20,21 @@ export function streamWire(open: ByteStreams | (() => ByteStreams | Promise<Byte
   let isUsed = false;
   return {
     async open(handlers) {
-      if (typeof open === 'function') return linkOver(await open(), handlers);
+      if (typeof open === 'function') return linkOver(await opened(open), handlers);
       if (isUsed) throw usedUp();
       isUsed = true;
       return linkOver(open, handlers);
     },
   };
+}
+
+/** What keeps it from being opened is most often that nobody is there yet. */
+async function opened(open: () => ByteStreams | Promise<ByteStreams>): Promise<ByteStreams> {
+  try {
+    return await open();
+  } catch (error) {
+    throw error instanceof DragomanError ? error : unreachable(WHERE, error);
+  }
 }
 
 function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkHandlers): WireLink {
@@ -41,6 +50,8 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
   };
   if (isEmitter(input)) listen(input, take, over);
   else void read(input, take, over);
+  // A program that has ended takes nothing; unheard, that would end the one who wrote to it.
+  if (isEmitter(output)) output.on('error', over);
   let unsent = '';
   let unsentLines = 0;
   const flush = () => {
@@ -72,6 +83,7 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
 
 /** Node's streams tell of their bytes with less ado than they hand them over one by one. */
 interface Emitter {
+  readonly destroyed?: boolean;
   on(event: string, listener: (value: Uint8Array & Error) => void): unknown;
 }
 
@@ -89,6 +101,8 @@ function listen(input: Emitter, take: (chunk: Uint8Array) => void, over: (why: u
   });
   for (const event of ['end', 'close']) input.on(event, () => over('the stream ended'));
   input.on('error', over);
+  // It may have ended before anybody listened.
+  if (input.destroyed === true) over('the stream ended');
 }
 
 async function read(

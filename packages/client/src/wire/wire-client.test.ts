@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -171,6 +172,62 @@ test('over http a client that is done leaves no session behind', async () => {
     await wire.close();
   }
   await expect.poll(() => server.wire.host.connections).toBe(0);
+});
+
+test('a host that cannot be reached is tried again, however that is told, and is an error of ours in the end', async () => {
+  let tries = 0;
+  const refused = streamWire(async () => {
+    tries += 1;
+    const socket = connect(portOf(server), '127.0.0.1');
+    await once(socket, 'connect');
+    if (tries < 3) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    return { input: socket, output: socket };
+  });
+  await using wire = await connectWire({ transport: refused, key: KEY, retry: { firstMs: 5 } });
+  expect(await wire.ping()).toBeGreaterThan(0);
+  expect(tries).toBe(3);
+  const never = streamWire(() => Promise.reject(new Error('no such place')));
+  await expect(connectWire({ transport: never, retry: { giveUpAfterMs: 0 } })).rejects.toMatchObject({
+    name: 'DragomanError',
+    code: 'unreachable',
+    message: expect.stringContaining('no such place'),
+  });
+});
+
+test('a program that has ended is told so, and ends nobody who writes to it', async () => {
+  const host = spawn(process.execPath, ['-e', ''], { stdio: ['pipe', 'pipe', 'ignore'] });
+  await once(host, 'exit');
+  const transport = streamWire({ input: host.stdout, output: host.stdin });
+  await expect(connectWire({ transport, retry: { giveUpAfterMs: 0 } })).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+test('a program that runs on and reads nothing any more is told so, too', async () => {
+  const deaf = "require('node:fs').closeSync(0); console.error('deaf'); setInterval(() => {}, 1000)";
+  const host = spawn(process.execPath, ['-e', deaf], { stdio: ['pipe', 'pipe', 'pipe'] });
+  await once(host.stderr, 'data');
+  const transport = streamWire({ input: host.stdout, output: host.stdin });
+  await expect(connectWire({ transport, retry: { giveUpAfterMs: 0 } })).rejects.toMatchObject({ code: 'unreachable' });
+  host.kill();
+});
+
+test('a host that could not tell is tried again, one that says no is not', async () => {
+  const reasons = ['server_error', 'server_error'];
+  let tries = 0;
+  const transport: WireTransport = {
+    open: async ({ onMessage }) => {
+      tries += 1;
+      const reason = reasons.shift() ?? 'auth_failed';
+      return {
+        send: (text) => {
+          const answer = { a2e: '1.0', type: 'handshake/resp', id: 'h', ts: 1, ok: false, reason };
+          queueMicrotask(() => onMessage(JSON.stringify({ ...answer, req_id: JSON.parse(text).id })));
+        },
+        close: () => {},
+      };
+    },
+  };
+  await expect(connectWire({ transport, retry: { firstMs: 1 } })).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(tries).toBe(3);
 });
 
 test('streams that have ended are told so', async () => {

@@ -15,7 +15,7 @@ import { DragomanError } from '../dragoman-error.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 import { stamp } from './stamp.ts';
 import type { Asked, Waiting } from './waiting.ts';
-import { brokenError, errorOfMessage, lostError, timeoutError } from './wire-errors.ts';
+import { brokenError, errorOfMessage, lostError, timeoutError, turnedDown } from './wire-errors.ts';
 import type { WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
@@ -220,8 +220,7 @@ export class WireClient implements AsyncDisposable {
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
     }
     void link.close();
-    const code = granted['reason'] === 'auth_failed' ? 'unauthenticated' : String(granted['reason']);
-    throw new DragomanError({ code, message: `The host turned the handshake down: ${String(granted['reason'])}.` });
+    throw turnedDown(String(granted['reason']));
   }
 
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {

@@ -17,6 +17,15 @@ export function errorOfMessage(message: WireMessage, requestId: string): Dragoma
   });
 }
 
+/** The host has said no to the handshake. With `server_error` it could not tell, and may another time. */
+export function turnedDown(reason: string): DragomanError {
+  return new DragomanError({
+    code: reason === 'auth_failed' ? 'unauthenticated' : reason,
+    message: `The host turned the handshake down: ${reason}.`,
+    retryable: reason === 'server_error',
+  });
+}
+
 /** The connection is gone, by us. */
 export function lostError(): DragomanError {
   return new DragomanError({ code: 'closed', message: 'The connection was closed.' });

@@ -4,6 +4,7 @@ import {
   type Credential,
   type Finding,
   type FindingCode,
+  type Limits,
   reportOf,
   type ValidationReport,
 } from '@dragoman/protocols/a2e-workflow';
@@ -81,9 +82,8 @@ export class Planner {
   }
 
   /** Milliseconds an execution may take. */
-  timeoutOf({ options }: Asked): number {
-    const { timeout_ms, max_timeout_ms } = this.#options.limits;
-    return Math.min(options.timeout_ms ?? timeout_ms, max_timeout_ms);
+  timeoutOf(asked: Asked): number {
+    return timeoutOf(asked, this.#options.limits);
   }
 
   async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
@@ -95,16 +95,34 @@ export class Planner {
       permissions: principal.permissions,
       apis: Object.fromEntries(apis.list().map((api) => [api.id, api])),
       credentials: credentials(),
-      limits: {
-        operations: limits.max_operations,
-        steps: limits.max_steps,
-        apiCalls: limits.max_api_calls,
-        depth: limits.max_depth,
-        executionTime: this.timeoutOf(asked),
-      },
+      limits: boundsOf(asked, limits),
       stored,
     };
   }
+}
+
+/** What no caller could have run: the errors that depend on no permission, and on nothing that is registered or stored. */
+export function faultsIn(
+  asked: Asked,
+  { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>,
+): readonly Finding[] {
+  const level = asked.options.level ?? 'moderate';
+  const outcome = compilePlan(asked.workflow, { level, limits: boundsOf(asked, limits), catalog });
+  return outcome.ok ? [] : outcome.findings.filter(({ severity }) => severity === 'error');
+}
+
+function boundsOf(asked: Asked, limits: WorkflowLimits): Limits {
+  return {
+    operations: limits.max_operations,
+    steps: limits.max_steps,
+    apiCalls: limits.max_api_calls,
+    depth: limits.max_depth,
+    executionTime: timeoutOf(asked, limits),
+  };
+}
+
+function timeoutOf({ options }: Asked, { timeout_ms, max_timeout_ms }: WorkflowLimits): number {
+  return Math.min(options.timeout_ms ?? timeout_ms, max_timeout_ms);
 }
 
 /** Why a workflow that was found wanting does not run. */

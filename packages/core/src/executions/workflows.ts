@@ -6,7 +6,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import type { Store } from '../store/store.ts';
-import { BUILT_IN } from '../workflow/catalog.ts';
+import { BUILT_IN, type Catalog } from '../workflow/catalog.ts';
 import type { LoadedOperations } from '../workflow/load-operations.ts';
 import { WorkflowPool } from '../workflow/pool.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -51,6 +51,8 @@ export interface Workflows {
   readonly planner: Planner;
   readonly executions: Executions;
   readonly limits: WorkflowLimits;
+  /** The operations there are. */
+  readonly catalog: Catalog;
   /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
   forget(owner?: string): number;
   /** Removes files of StoreData that nothing names any more. */
@@ -101,6 +103,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     planner,
     executions,
     limits,
+    catalog,
     forget: (owner) => {
       pool.forget(owner);
       return cache.clear(owner);

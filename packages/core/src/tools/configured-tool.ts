@@ -16,7 +16,7 @@ export interface ToolBackends {
   readonly engine: Engine;
   readonly ids: Ids;
   readonly gate?: Gate;
-  readonly workflows?: Pick<Workflows, 'executions' | 'reader'>;
+  readonly workflows?: Pick<Workflows, 'executions' | 'reader' | 'limits' | 'catalog'>;
 }
 
 /** Answers a configured tool. */

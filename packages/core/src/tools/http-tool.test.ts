@@ -29,6 +29,10 @@ test.each([
   ['', Buffer.from('\uFEFFgrün'), 'grün'],
   ['', Buffer.alloc(0), ''],
   ['application/problem+json', Buffer.from('{"a":1}'), { a: 1 }],
+  ['Application/JSON; charset=iso-8859-1', Buffer.from('"grün"', 'latin1'), 'grün'],
+  ['application/json', Buffer.from('[1000000000000000000000]'), [1e21]],
+  ['application/json', Buffer.alloc(0), ''],
+  ['application/jsonl', Buffer.from('1\n2'), '1\n2'],
 ])('an answer is read in the charset it names: %s', async (type, bytes, data) => {
   expect(await answered(200, type, bytes)).toEqual({ success: true, data });
 });
@@ -45,6 +49,21 @@ test.each([
     error: expect.stringContaining(words),
   });
   expect(await answered(500, type, bytes)).toMatchObject({ success: false, errorCode: 'HTTP_500' });
+});
+
+test.each([
+  ['{"a":', /^The endpoint said application\/json but its answer is not: /, '{"a":'],
+  ['<html>', /but its answer is not/, '<html>'],
+  ['{"a":1,"a":2}', /"a"/, '{"a":1,"a":2}'],
+  [Buffer.from([0x22, 0xff, 0x22]), /UTF-8/, '"\uFFFD"'],
+])('an answer that says it is JSON and is none did not succeed: %s', async (body, error, data) => {
+  expect(await answered(200, 'application/json', Buffer.from(body))).toMatchObject({
+    success: false,
+    errorCode: 'NOT_JSON',
+    error: expect.stringMatching(error),
+    data,
+  });
+  expect(await answered(502, 'application/json', Buffer.from(body))).toMatchObject({ errorCode: 'HTTP_502', data });
 });
 
 test('a place that the gate does not let out is named as gate.allow takes it', async () => {

@@ -1,7 +1,16 @@
-import { failure, type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
+import {
+  failure,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  type Outcome,
+  parseJson,
+  parseJsonBytes,
+} from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
 import { hostPortOf } from '../gate/host-port.ts';
 import { wholeBody } from '../gate/whole-body.ts';
+import { isJsonType } from '../json-type.ts';
 import { failureOf, Refused } from '../refused.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
@@ -87,16 +96,27 @@ async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
   const { status, headers } = answer;
   const bytes = await wholeBody(answer);
   const type = String(headers['content-type'] ?? '');
-  const json = /\bjson\b/.test(type) ? parseJsonBytes(bytes) : undefined;
-  const read = json?.ok === true ? json.value : textIn(bytes, type);
+  const text = textIn(bytes, type);
+  const json = isJsonType(type) && bytes.length > 0 ? jsonIn(bytes, text) : undefined;
+  const read = json?.ok === true ? json.value : text;
   // Of a failure whatever can be read is of use.
   const data = read ?? Buffer.from(bytes).toString('utf8');
-  if (status >= 200 && status < 300) {
-    if (read !== undefined) return { success: true, data: read };
-    const what = type === '' ? 'bytes that are' : `${type.slice(0, 100)}, which is`;
-    return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
+  if (status < 200 || status >= 300) {
+    return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
   }
-  return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
+  const told = type.slice(0, 100);
+  if (json?.ok === false) {
+    const words = `The endpoint said ${told} but its answer is not: ${json.issues[0]?.message}`;
+    return new FailedOutcome(words, { code: 'NOT_JSON', data });
+  }
+  if (read !== undefined) return { success: true, data: read };
+  const what = type === '' ? 'bytes that are' : `${told}, which is`;
+  return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
+}
+
+/** What is no text says best by its bytes why it is no JSON either. */
+function jsonIn(bytes: Uint8Array, text: string | undefined): Outcome<Json> {
+  return text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' });
 }
 
 /** In the charset it says it has; `undefined` where it cannot be that. */

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { AskedReader } from '../executions/asked.ts';
+import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-tool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const backends = { ids: new TestIds(), workflows: { reader: new AskedReader() } } as unknown as ToolBackends;
+const workflows = { reader: new AskedReader(), limits, catalog };
+const backends = { ids: new TestIds(), workflows } as unknown as ToolBackends;
 
 function opened(...lines: readonly (object | string)[]) {
   const path = join(folder, 'w.jsonl');
@@ -36,4 +39,33 @@ test('what is wrong with it is told when the tools are loaded, with the line of 
   );
   expect(() => opened(begin)).toThrow('cannot be run: a workflow must define at least one operation');
   expect(() => opened('')).toThrow('cannot be run');
+});
+
+const fetch = (url: string, outputPath = '/workflow/all') => ({
+  type: 'operationUpdate',
+  operationId: 'fetch',
+  operation: { ApiCall: { method: 'GET', url, outputPath } },
+});
+const extract = (pattern: string, inputPath = '/workflow/all') => ({
+  type: 'operationUpdate',
+  operationId: 'extract',
+  operation: { ExtractText: { inputPath, outputPath: '/workflow/found', pattern } },
+});
+const both = { ...begin, operationOrder: ['fetch', 'extract'] };
+
+test('so is what only its plan shows, also beside blanks', () => {
+  const url = 'https://api.example.com/{{id}}';
+  expect(opened(fetch(url), extract('a+'), both).input_parameters).toMatchObject([{ name: 'id' }]);
+  expect(() => opened(fetch(url), extract('a+', '/workflow/none'), both)).toThrow(/line 2: .*\/workflow\/none/);
+  expect(() => opened(fetch(url), extract('('), both)).toThrow(/line 2: pattern/);
+  const order = Array(21).fill('a');
+  expect(() => opened(wait('a', 1), { ...begin, operationOrder: order })).toThrow(/cannot be run: .*"a"/);
+  expect(() => opened(wait('a', 40_000), begin)).toThrow('cannot be run');
+});
+
+test('what an argument can still mend is not told before the call', () => {
+  // It decides what the first writes, so that the second may find what it reads.
+  const url = 'https://api.example.com/';
+  expect(opened(fetch(url, '/workflow/{{to}}'), extract('a+'), both).input_parameters).toMatchObject([{ name: 'to' }]);
+  expect(opened(fetch(url), extract('{{pattern}}('), both).input_parameters).toMatchObject([{ name: 'pattern' }]);
 });

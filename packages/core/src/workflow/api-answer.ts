@@ -1,4 +1,5 @@
 import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
+import { isJsonType } from '../json-type.ts';
 import type { ApiAnswer } from './effects.ts';
 import type { Written } from './results-text.ts';
 import { dataError, StepError } from './step-error.ts';
@@ -13,7 +14,7 @@ export interface DecodedAnswer {
 export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): DecodedAnswer {
   if (bytes.length === 0) return { value: null };
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  const isJson = type === 'application/json' || type === 'text/json' || type.endsWith('+json');
+  const isJson = isJsonType(type);
   if (isJson || type === '') {
     const text = decoded(bytes);
     const ends: number[] = [];

@@ -348,8 +348,9 @@ describe('closing', () => {
 
   test('a lost transport stops everything and says nothing', () => {
     const session = ready();
-    session.receive(call('a'), NOW);
-    expect(session.disconnected()).toEqual({ ...NOTHING, cancel: ['a'] });
+    for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
+    const dropped = [expect.objectContaining({ id: 'c' })];
+    expect(session.disconnected()).toEqual({ ...NOTHING, cancel: ['a', 'b'], dropped });
     expect(session.disconnected()).toEqual(NOTHING);
     expect(session.event('a', { kind: 'status', data: {} }, NOW)).toBeUndefined();
   });
@@ -537,4 +538,4 @@ function later(seconds: number): Date {
 }
 
 const NOW = new Date('2026-03-28T12:00:30.000Z');
-const NOTHING: Reaction = { send: [], deliver: [], answers: [], cancel: [] };
+const NOTHING: Reaction = { send: [], deliver: [], answers: [], cancel: [], dropped: [] };

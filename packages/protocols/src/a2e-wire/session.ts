@@ -22,6 +22,8 @@ export interface Reaction {
   readonly answers: readonly WireMessage[];
   /** The ids of running requests to stop. */
   readonly cancel: readonly string[];
+  /** Requests that waited and will not start; of those that can still be told, `send` has the error. */
+  readonly dropped: readonly WireMessage[];
 }
 
 /**
@@ -134,12 +136,12 @@ export class HostSession<Principal> {
       const message = 'the connection closed before this was finished';
       return newError({ code: 'timeout', reqId: id, message, about: type }, this.#stamp(now));
     });
-    return { ...NOTHING, send, cancel: this.#close() };
+    return { ...NOTHING, send, ...this.#close() };
   }
 
   /** The transport is gone. */
   disconnected(): Reaction {
-    return this.#state === 'closed' ? NOTHING : { ...NOTHING, cancel: this.#close() };
+    return this.#state === 'closed' ? NOTHING : { ...NOTHING, ...this.#close() };
   }
 
   #handshake(request: MessageOf<'handshake/req'>, now: Date): Reaction {
@@ -258,7 +260,7 @@ export class HostSession<Principal> {
     if (this.#state === 'draining') return this.#busy(message, 'the connection is closing; open another', now);
     if (this.#running.size < this.#policy.maxParallel) {
       this.#running.add(id, message);
-      return { send: NONE, deliver: [message], answers: NONE, cancel: NO_IDS };
+      return { send: NONE, deliver: [message], answers: NONE, cancel: NO_IDS, dropped: NONE };
     }
     if (this.#waiting.size >= (this.#policy.maxQueued ?? MAX_QUEUED)) {
       return this.#busy(message, 'too many requests are waiting already', now);
@@ -295,7 +297,7 @@ export class HostSession<Principal> {
       capability_name: capabilityOf(waiting.type),
     };
     this.#closeIfIdle();
-    return sending(dropped, answer);
+    return { ...sending(dropped, answer), dropped: [waiting] };
   }
 
   #pong({ id }: MessageOf<'ping'>, now: Date): WireMessage {
@@ -341,14 +343,15 @@ export class HostSession<Principal> {
     if (this.#state === 'draining' && this.#running.size === 0 && this.#waiting.size === 0) this.#close();
   }
 
-  /** The ids of what was running. */
-  #close(): readonly string[] {
-    const running = this.#running.entries().map(([id]) => id);
+  /** What was running is to be stopped, and what waited is dropped. */
+  #close(): Pick<Reaction, 'cancel' | 'dropped'> {
+    const cancel = this.#running.entries().map(([id]) => id);
+    const dropped = this.#waiting.entries().map(([, message]) => message);
     this.#running.clear();
     this.#waiting.clear();
     this.#state = 'closed';
     this.#deadline = undefined;
-    return running;
+    return { cancel, dropped };
   }
 
   #stamp(now: Date): Stamp {
@@ -387,7 +390,7 @@ function after(now: Date, seconds: number): Date {
 
 const NONE: readonly WireMessage[] = [];
 const NO_IDS: readonly string[] = [];
-const NOTHING: Reaction = { send: NONE, deliver: NONE, answers: NONE, cancel: NO_IDS };
+const NOTHING: Reaction = { send: NONE, deliver: NONE, answers: NONE, cancel: NO_IDS, dropped: NONE };
 const HANDSHAKE_SECONDS = 10;
 const DRAIN_SECONDS = 300;
 const MAX_QUEUED = 64;

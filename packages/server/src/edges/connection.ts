@@ -24,6 +24,7 @@ export class SocketConnection implements Connection {
   readonly #tracker = new FrameTracker();
 
   readonly #unread: string[] = [];
+  #taken = 0;
   #reader: ((result: IteratorResult<string, undefined>) => void) | undefined;
   #hasEnded = false;
 
@@ -167,7 +168,14 @@ export class SocketConnection implements Connection {
   #next(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
     if (this.#webSocket.isPaused && this.#unread.length === 0) this.#webSocket.resume();
-    if (text !== undefined) return Promise.resolve({ done: false, value: text });
+    if (text !== undefined) {
+      const result = { done: false, value: text } as const;
+      this.#taken += 1;
+      // A chunk has room for thousands of messages of nonsense: others must not wait for the end of them.
+      return this.#taken % MESSAGES_A_TURN === 0
+        ? new Promise((resolve) => setImmediate(() => resolve(result)))
+        : Promise.resolve(result);
+    }
     if (this.#hasEnded) return Promise.resolve(DONE);
     return new Promise((resolve) => {
       this.#reader = resolve;
@@ -241,3 +249,4 @@ interface Sending {
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 const GONE = 'the connection is closed';
+const MESSAGES_A_TURN = 64;

@@ -41,6 +41,8 @@ export interface LineLimits {
   readonly maxLineBytes: number;
   /** Without a line break in them; what sends more is past helping. */
   readonly maxBytesWithoutNewline: number;
+  /** Lines that are looked at before others have their turn; 0 for all there are. */
+  readonly linesATurn: number;
   /** From the first byte of a line to its last; 0 for as long as it likes. */
   readonly lineMs: number;
   /** Sent and not taken: past the first nothing more is read, past the second the connection is given up. */
@@ -53,6 +55,7 @@ export interface LineLimits {
 export const DEFAULT_LINE_LIMITS: LineLimits = {
   maxLineBytes: 8 * 1024 * 1024,
   maxBytesWithoutNewline: 64 * 1024 * 1024,
+  linesATurn: 256,
   lineMs: 10_000,
   maxUnsentBytes: 1024 * 1024,
   mostUnsentBytes: 32 * 1024 * 1024,
@@ -73,6 +76,9 @@ export function serveLines(
     let cancelLine: Cancel | undefined;
     let isOver = false;
     let isTaking = false;
+    /** What came and waits for its turn; so does the end, which may have come behind it. */
+    let rest: Uint8Array | undefined;
+    let hasEnded = false;
 
     const flush = () => {
       if (pending === '') return;
@@ -88,7 +94,7 @@ export function serveLines(
       output.once('drain', () => {
         cancelStall?.();
         cancelStall = undefined;
-        input.resume();
+        goOn();
       });
     };
     const give = () => {
@@ -104,14 +110,33 @@ export function serveLines(
       resolve();
     };
     const take = (chunk: Uint8Array) => {
+      const turn = endOfTurn(chunk, limits.linesATurn);
       isTaking = true;
       try {
-        for (const line of splitter.push(chunk)) connection?.receiveLine(line);
+        for (const line of splitter.push(chunk.subarray(0, turn))) connection?.receiveLine(line);
       } finally {
         isTaking = false;
       }
       // What could be answered at once has been.
       flush();
+      if (turn < chunk.length && !isOver) {
+        rest = chunk.subarray(turn);
+        input.pause();
+        setImmediate(goOn);
+        return;
+      }
+      watchLine();
+      if (hasEnded) finish();
+    };
+    /** With what waits, or what comes next, unless the peer has to read first. */
+    const goOn = () => {
+      if (cancelStall !== undefined) return;
+      const chunk = rest;
+      rest = undefined;
+      if (chunk !== undefined) take(chunk);
+      if (rest === undefined && cancelStall === undefined) input.resume();
+    };
+    const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
       if (bytesSinceNewline === 0) {
@@ -120,6 +145,10 @@ export function serveLines(
       } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);
     };
     const end = () => {
+      hasEnded = true;
+      if (rest === undefined) finish();
+    };
+    const finish = () => {
       cancelLine?.();
       for (const fault of splitter.end()) connection?.receiveLine(fault);
       connection?.end();
@@ -160,5 +189,21 @@ export function serveLines(
   });
 }
 
+/**
+ * Where the lines end that are looked at in one turn. A chunk has room for thousands of lines of nonsense: others must not wait
+ * for the end of them, and what is made of them must not be held for all at once.
+ */
+function endOfTurn(chunk: Uint8Array, lines: number): number {
+  if (lines === 0 || chunk.length <= lines) return chunk.length;
+  let end = 0;
+  for (let line = 0; line < lines; line += 1) {
+    const at = chunk.indexOf(LF, end);
+    if (at === -1) return chunk.length;
+    end = at + 1;
+  }
+  return end;
+}
+
+const LF = 0x0a;
 /** Lines that are worth a write of their own. */
 const MANY = 4;

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { dirname } from 'node:path';
+import { chmodSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
 import type { Clock } from '@dragoman/core';
 import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
 import { reachable } from './reachable.ts';
+import { clearSocketPath } from './socket-path.ts';
 
 export interface NdjsonSocketOptions {
   readonly host: LineHost;
@@ -31,11 +32,14 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     return `tcp://${reachable(host)}:${bound}`;
   }
 
-  /** For this user only. What a server that was killed left there is cleared away; a living one is not. */
+  /** For this user only, from its first moment; in a thread, where nobody may set that, from the next. */
   async listenUnix(path: string): Promise<void> {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (!(await answers(path))) rmSync(path, { force: true });
-    await this.#listen({ path });
+    await clearSocketPath(path);
+    const before = isMainThread ? process.umask(0o177) : undefined;
+    // The file is made before this returns; only the news of it comes later.
+    const listening = this.#listen({ path });
+    if (before !== undefined) process.umask(before);
+    await listening;
     chmodSync(path, 0o600);
   }
 
@@ -76,18 +80,6 @@ export class NdjsonSocketEdge implements AsyncDisposable {
       clock.after(LINGER_MS, () => socket.destroy());
     });
   }
-}
-
-/** Whether somebody listens there. */
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path);
-    probe.once('connect', () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.once('error', () => resolve(false));
-  });
 }
 
 const LINGER_MS = 2_000;

@@ -14,6 +14,7 @@ import {
   startEdge,
   upgradeHead,
 } from './harness.contract.ts';
+import { WEBSOCKET_FAULTS } from './websocket-faults.contract.ts';
 
 /** A route that sends back what it hears. */
 function echo(parts: Partial<SocketRoute> = {}): SocketRoute {
@@ -281,36 +282,7 @@ describe('time', () => {
 });
 
 describe('abuse', () => {
-  const giant = { claimedLength: 1n << 40n };
-  test.each([
-    ['an unmasked frame', frame({ payload: 'a', masked: false }), 1002],
-    ['a reserved bit', frame({ payload: 'a', reserved: 1 }), 1002],
-    ['the bit of a compression nobody agreed on', frame({ payload: 'a', reserved: 4 }), 1002],
-    ['a reserved opcode', frame({ opcode: 3, payload: 'a' }), 1002],
-    ['a reserved control opcode', frame({ opcode: 11 }), 1002],
-    ['a continuation of nothing', frame({ opcode: 0, payload: 'a' }), 1002],
-    ['a message inside a message', Buffer.concat([frame({ fin: false }), frame({ payload: 'a' })]), 1002],
-    ['a fragmented ping', frame({ opcode: 9, fin: false }), 1002],
-    ['a ping with too much in it', frame({ opcode: 9, payload: 'a'.repeat(126) }), 1002],
-    ['a close with one byte', frame({ opcode: 8, payload: 'a' }), 1002],
-    ['a close with a code that is never sent', frame({ opcode: 8, payload: Buffer.from([0x03, 0xee]) }), 1002],
-    ['a close with a code below 1000', frame({ opcode: 8, payload: Buffer.from([0, 1]) }), 1002],
-    ['a close whose reason is not UTF-8', frame({ opcode: 8, payload: Buffer.from([0x03, 0xe8, 0xff]) }), 1007],
-    ['text that is not UTF-8', frame({ payload: Buffer.from([0xc3, 0x28]) }), 1007],
-    ['an overlong slash', frame({ payload: Buffer.from([0xc0, 0xaf]) }), 1007],
-    ['half a surrogate pair', frame({ payload: Buffer.from([0xed, 0xa0, 0x80]) }), 1007],
-    ['binary', frame({ opcode: 2, payload: 'a' }), 1003],
-    ['a length of a terabyte', frame(giant), 1009],
-    ['a length over 2^63', frame({ claimedLength: (1n << 63n) + 1n }), 1009],
-    ['a byte more than allowed', frame({ claimedLength: BigInt(8 * 1024 * 1024 + 1) }), 1009],
-    [
-      '65 fragments',
-      Buffer.concat([frame({ fin: false }), ...Array(65).fill(frame({ opcode: 0, fin: false, payload: 'a' }))]),
-      1008,
-    ],
-    ['a flood of pings', Buffer.concat(Array(21).fill(frame({ opcode: 9 }))), 1008],
-    ['a flood of pongs', Buffer.concat(Array(21).fill(frame({ opcode: 10 }))), 1008],
-  ])('%s: %#', async (_name, bytes, code) => {
+  test.each(WEBSOCKET_FAULTS)('%s: %#', async (_name, bytes, code) => {
     const edge = await startEdge({ sockets: [echo()] });
     const peer = await upgrade(edge);
     peer.say(bytes);
@@ -319,6 +291,19 @@ describe('abuse', () => {
     expect(texts(peer)).toEqual([]);
     // The server does not wait for a peer that never closes its side.
     await edge.edge.close({ drainMs: 1_000 });
+  });
+
+  test('thousands of messages in one write do not keep others from being heard', async () => {
+    const heard: string[] = [];
+    const open: SocketRoute['open'] = async ({ messages }) => {
+      for await (const message of messages) heard.push(message);
+    };
+    const edge = await startEdge({ sockets: [echo({ open })] });
+    const [many, one] = [await upgrade(edge), await upgrade(edge)];
+    many.say(Buffer.concat(Array(5_000).fill(frame({ payload: 'x' }))));
+    one.say(frame({ payload: 'me too' }));
+    await expect.poll(() => heard.length).toBe(5_001);
+    expect(heard.indexOf('me too')).toBeLessThan(2_500);
   });
 
   test('64 fragments are one message', async () => {

@@ -1,7 +1,8 @@
-import { failure } from '@dragoman/protocols';
+import { failure, show } from '@dragoman/protocols';
 import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
 import { Refused } from '../../refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
+import { withoutInvisible } from './invisible.ts';
 
 /** What an MCP server, or the way to it, refused. */
 export function refusedBy(server: string, error: unknown): Error {
@@ -20,6 +21,14 @@ export function refusedBy(server: string, error: unknown): Error {
     return new WireRefused('mcp_protocol_error', text);
   }
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
+}
+
+/** What is to be said of a server that could not be greeted: what it is to a caller, and not where it runs. */
+export function whyUnreached(error: unknown, spoken: readonly string[]): string {
+  const { message } = Object(error) as { message?: unknown };
+  const [, offered] = (typeof message === 'string' && OTHER_REVISION.exec(message)) || [];
+  if (offered === undefined) return 'cannot be reached';
+  return `speaks MCP ${show(withoutInvisible(offered.slice(0, LONGEST_REVISION)))} only, and here ${spoken.join(', ')} are spoken`;
 }
 
 /** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
@@ -50,5 +59,8 @@ const CODES: Readonly<Record<number, WireErrorCode>> = {
   [-32601]: 'mcp_capability_missing',
 };
 const REQUEST_TIMEOUT = -32001;
+/** As the SDK words it. */
+const OTHER_REVISION = /protocol version is not supported: (.*)/s;
+const LONGEST_REVISION = 40;
 /** The SDK puts its own in front, and so does the server's. */
 const PREFIX = /^(?:MCP error -?\d+: )+/;

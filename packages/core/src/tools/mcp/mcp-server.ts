@@ -12,7 +12,7 @@ import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { type DirectRequest, DirectTransport } from './direct-transport.ts';
 import type { McpDefinition } from './mcp-definition.ts';
-import { isForgotten, refusedBy, tooLate } from './mcp-failure.ts';
+import { isForgotten, refusedBy, tooLate, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
@@ -290,7 +290,8 @@ export class McpServer implements AsyncDisposable {
       await client?.close().catch(() => {});
       if (this.#stopped.signal.aborted) return undefined;
       this.#state = 'error';
-      this.#fault = 'cannot be reached';
+      const { SUPPORTED_PROTOCOL_VERSIONS } = await import('@modelcontextprotocol/sdk/types.js');
+      this.#fault = whyUnreached(error, SUPPORTED_PROTOCOL_VERSIONS);
       log.warn(
         { mcp_server: this.name, error: error instanceof Error ? error.message : String(error) },
         'an MCP server cannot be reached',

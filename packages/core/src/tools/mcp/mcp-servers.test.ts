@@ -343,6 +343,16 @@ test('a name that could be taken for the beginning of another is refused', () =>
   expect(() => open({ a__b: everything() })).toThrow('mcp_servers: "a__b" must be');
 });
 
+test('a server that is nowhere, in two places or at no address is refused', () => {
+  expect(() => open({ files: {} })).toThrow(
+    'mcp_servers.files: it needs a command to run or the url of a server; got neither',
+  );
+  expect(() => open({ files: { ...everything(), url: 'https://mcp.example.com' } })).toThrow('got both');
+  expect(() => open({ files: { url: 'mcp.example.com' } })).toThrow(
+    'mcp_servers.files.url must be an http or https URL; got "mcp.example.com"',
+  );
+});
+
 describe('revisions of the protocol', () => {
   const dated = (revision: string): McpServerConfig => ({
     command: process.execPath,
@@ -356,11 +366,14 @@ describe('revisions of the protocol', () => {
     expect(servers.server('dated')?.info()).toMatchObject({ status: 'ready', mcp_version: revision });
   });
 
-  test('a server of a revision that nobody has is not, and the log says why', async () => {
+  test('a server of a revision that nobody has is not, and whoever asks is told which it has and which we have', async () => {
     const { servers, call } = open({ dated: dated('1999-01-01') });
     await using _ = servers;
-    await expect(call('dated__echo')).rejects.toMatchObject({ failure: { code: 'not_found' } });
-    expect(servers.server('dated')?.info()).toMatchObject({ status: 'error' });
+    const error = /^speaks MCP "1999-01-01" only, and here 2025-11-25, .*2024-11-05.* are spoken$/;
+    await expect(call('dated__echo')).rejects.toMatchObject({
+      failure: { code: 'not_found', message: expect.stringContaining('the MCP server dated speaks MCP "1999-01-01"') },
+    });
+    expect(servers.server('dated')?.info()).toMatchObject({ status: 'error', error: expect.stringMatching(error) });
     expect(JSON.stringify(log.lines)).toContain('protocol version is not supported: 1999-01-01');
   });
 });

@@ -39,13 +39,21 @@ export class McpServers implements ToolSource, AsyncDisposable {
     this.change(configs);
   }
 
-  /** Throws where a list cannot be taken, for a name that cannot stand before those of tools. */
+  /** Throws where a list cannot be taken: for a name that cannot stand before those of tools, or a server that is nowhere. */
   check(configs: McpConfigs): void {
-    for (const name of Object.keys(configs)) {
-      if (/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) continue;
-      throw new Error(
-        `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
-      );
+    for (const [name, { command, url }] of Object.entries(configs)) {
+      if (!/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) {
+        throw new Error(
+          `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
+        );
+      }
+      if ((command === undefined) === (url === undefined)) {
+        const came = command === undefined ? 'neither' : 'both';
+        throw new Error(`mcp_servers.${name}: it needs a command to run or the url of a server; got ${came}`);
+      }
+      if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+        throw new Error(`mcp_servers.${name}.url must be an http or https URL; got ${JSON.stringify(url)}`);
+      }
     }
   }
 

@@ -14,6 +14,7 @@ import type { McpServerConfig } from '../tools-config.ts';
 import type { WireCall } from '../wire/plugin.ts';
 import { mcpPlugin } from './mcp.ts';
 
+const DOCUMENT = 'demo://resource/static/document/features.md';
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-mcp-lists-'));
 const log = new SilentLog();
 const servers = new McpServers({
@@ -21,7 +22,8 @@ const servers = new McpServers({
     nonsense: hostile('nonsense'),
     error: hostile('error'),
     silence: hostile('silence'),
-    every: program('../../../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'stdio'),
+    every: everything(),
+    narrow: { ...everything(), resources: [DOCUMENT] },
   },
   clock: systemClock,
   log,
@@ -39,6 +41,10 @@ afterAll(async () => {
 
 function hostile(lists: string): McpServerConfig {
   return program('../fixtures/hostile-mcp-server.mjs', join(folder, lists), lists);
+}
+
+function everything(): McpServerConfig {
+  return program('../../../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'stdio');
 }
 
 function program(path: string, ...args: string[]): McpServerConfig {
@@ -147,4 +153,21 @@ test('a connection is told of no change at a server that it has put away', async
   await ask('mcp/server/register/req', { config: { server_id: 'shop', name: '', ...nothing } });
   change({ uri: 'shop://prices' });
   expect(pushed).toHaveLength(2);
+});
+
+test('a resource that the operator did not name is not there: not in lists, to read or to subscribe to', async () => {
+  const { ask } = caller('narrow');
+  expect(await ask('mcp/resource/list/req', { server_id: 'narrow' })).toMatchObject({ resources: [{ uri: DOCUMENT }] });
+  expect(await ask('mcp/resource/read/req', { server_id: 'narrow', uri: DOCUMENT })).toMatchObject({
+    contents: [{ uri: DOCUMENT }],
+  });
+  for (const uri of ['demo://resource/static/document/startup.md', `${DOCUMENT}/../startup.md`, 'file:///etc/passwd']) {
+    for (const type of ['mcp/resource/read/req', 'mcp/resource/subscribe/req']) {
+      const asked = ask(type, { server_id: 'narrow', uri });
+      await expect(asked, `${type} ${uri}`).rejects.toMatchObject({
+        code: 'mcp_resource_not_found',
+        message: `The MCP server narrow has no resource ${uri}.`,
+      });
+    }
+  }
 });

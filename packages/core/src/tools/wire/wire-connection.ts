@@ -11,6 +11,7 @@ import {
   show,
 } from '@dragoman/protocols';
 import {
+  type Acceptance,
   type EventGiven,
   HostSession,
   idOf,
@@ -54,15 +55,11 @@ export class WireConnection {
   readonly #waitingBytes = new Map<string, number>();
 
   constructor(parts: ConnectionParts) {
-    const { clock, ids, plugins, limits, startedAt, identify, seat } = parts;
+    const { clock, ids, plugins, limits, startedAt } = parts;
     this.#parts = parts;
     this.#session = new HostSession({
       policy: {
-        accept: (token) => {
-          const principal = identify(token);
-          if (principal === undefined) return { ok: false, reason: 'auth_failed' };
-          return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
-        },
+        accept: (token) => this.#accept(token),
         capabilities: plugins.capabilities,
         maxParallel: limits.maxParallel,
         maxQueued: limits.maxQueued,
@@ -124,6 +121,19 @@ export class WireConnection {
     this.#react(this.#session.disconnected());
   }
 
+  /** Whoever cannot be judged is neither let in nor told that the key is wrong. */
+  #accept(token: string): Acceptance<Principal> {
+    const { identify, seat, log } = this.#parts;
+    try {
+      const principal = identify(token);
+      if (principal === undefined) return { ok: false, reason: 'auth_failed' };
+      return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
+    } catch (error) {
+      log.error({ error: String(error) }, 'a handshake could not be judged');
+      return { ok: false, reason: 'server_error' };
+    }
+  }
+
   #receive(json: Outcome<Json>): void {
     if (this.isClosed) return;
     this.#idle.heard();
@@ -131,17 +141,20 @@ export class WireConnection {
     const reaction = json.ok
       ? this.#session.receive(json.value, now)
       : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now);
-    if (json.ok && reaction.deliver.length === 0) this.#rememberBytes(idOf(json.value));
-    // One of the same id may have waited before, and been given up.
-    else if (json.ok && this.#waitingBytes.size > 0) this.#waitingBytes.delete(idOf(json.value));
-    if (json.ok && reaction.deliver.length === 0) this.#recordRefusal(json.value, reaction.send);
+    if (json.ok && reaction.deliver.length === 0) {
+      this.#rememberBytes(idOf(json.value));
+      this.#recordRefusal(json.value, reaction.send);
+    }
     this.#react(reaction);
   }
 
-  #react({ send, deliver, cancel }: Reaction): void {
+  #react({ send, deliver, cancel, dropped }: Reaction): void {
     for (const message of send) this.#send(message);
+    for (const message of dropped) {
+      this.#recordUnstarted(message, this.#bytesOf(message), errorAbout(message.id, send));
+    }
     // Looked at before anything is started: its context is that of the connection as it is now.
-    for (const id of cancel) this.#cancel(id);
+    for (const id of cancel) this.#cancel(id, errorAbout(id, send));
     if (deliver.length > 0) this.#startAll(deliver);
     if (this.#session.state === 'closed') this.#close();
     else if (this.#session.deadline !== this.#tickAt) this.#schedule();
@@ -188,13 +201,8 @@ export class WireConnection {
 
   /** Of what waits, and of nothing else: most messages that start nothing are never heard of again. */
   #rememberBytes(id: string): void {
-    if (!this.#session.isWaiting(id)) return;
-    if (this.#waitingBytes.size > this.#parts.limits.maxQueued) {
-      for (const other of this.#waitingBytes.keys()) {
-        if (!this.#session.isWaiting(other)) this.#waitingBytes.delete(other);
-      }
-    }
-    this.#waitingBytes.set(id, this.#bytes);
+    // Another message of its id is refused, and changes nothing about it.
+    if (this.#session.isWaiting(id) && !this.#waitingBytes.has(id)) this.#waitingBytes.set(id, this.#bytes);
   }
 
   #bytesOf({ id = '' }: WireMessage): number {
@@ -246,12 +254,14 @@ export class WireConnection {
     this.#react(this.#session.finished(request.requestId));
   }
 
-  #cancel(id: string): void {
+  /** `told`: what the agent has heard of it already. */
+  #cancel(id: string, told: JsonObject | undefined): void {
     const request = this.#running.get(id);
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
     request.ending.end(reason);
-    this.#fail(request, reason);
+    if (told === undefined) this.#fail(request, reason);
+    else this.#answer(request, { type: 'error', fields: told, text: oneLineJson(told) });
   }
 
   #send(message: WireMessage): void {
@@ -273,23 +283,24 @@ export class WireConnection {
     }
   }
 
-  /** Of what never started: who asked for what they do not get is to be known as well. */
   #recordRefusal(json: Json, send: readonly WireMessage[]): void {
-    const { audit, clock, log } = this.#parts;
-    if (audit === undefined || this.principal === undefined || !isObject(json)) return;
+    if (this.principal === undefined || !isObject(json)) return;
     const { type, id } = json;
     // Whatever else came is no request, and may be as long as a line.
     if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
-    const refusal = send.find((message) => message.type === 'error' && message['req_id'] === id);
-    if (refusal === undefined) return;
-    const message = json as unknown as WireMessage;
-    const parts = { session: this.#contextOf(), message, log, bytes: this.#bytes, tell: this.#tell };
-    const fields = refusal as JsonObject;
-    this.#record(new WireRequest({ ...parts, startedAt: clock.elapsed() }), {
-      type: 'error',
-      fields,
-      text: oneLineJson(fields),
-    });
+    // Where another request in flight has its id, the error names none.
+    const refusal = errorAbout(id, send) ?? errorAbout('', send);
+    if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
+  }
+
+  /** Who asked for what they do not get is to be known as well. `told`: what the agent hears of it, if it does. */
+  #recordUnstarted(message: WireMessage, bytes: number, told: JsonObject | undefined): void {
+    const { audit, clock, log } = this.#parts;
+    if (audit === undefined) return;
+    const parts = { session: this.#contextOf(), message, log, bytes, tell: this.#tell };
+    const request = new WireRequest({ ...parts, startedAt: clock.elapsed() });
+    const fields = told ?? requestError(request, new Refused(GONE), { log, stamp: this.#stamp() });
+    this.#record(request, { type: 'error', fields, text: told === undefined ? '' : oneLineJson(told) });
   }
 
   #contextOf(): WireSession {
@@ -334,7 +345,7 @@ export class WireConnection {
     this.#running.clear();
     for (const [, request] of running) {
       request.isAnswered = true;
-      request.ending.end(new Refused(failure('cancelled', {}, 'The connection closed.')));
+      request.ending.end(new Refused(GONE));
     }
     this.#next.length = 0;
     this.#waitingBytes.clear();
@@ -347,6 +358,11 @@ export class WireConnection {
   }
 }
 
+/** The error among messages that ends a request. */
+function errorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
+  return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
+}
+
 function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
   return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
 }
@@ -356,3 +372,5 @@ interface WrittenAnswer {
   readonly fields: JsonObject;
   readonly text: string;
 }
+
+const GONE = failure('cancelled', {}, 'The connection closed.');

@@ -96,6 +96,18 @@ test.each([
   expect(heard.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
 });
 
+test('a handshake that cannot be judged is rejected with server_error, and the log says why', () => {
+  const log = new SilentLog();
+  const authenticate = () => {
+    throw new Error('no directory');
+  };
+  const { heard, say, state } = connected({ authenticate, log });
+  say('handshake/req', { auth_token: 'ada' });
+  expect(heard).toMatchObject([{ type: 'handshake/resp', ok: false, reason: 'server_error' }]);
+  expect(state.isClosed).toBe(true);
+  expect(JSON.stringify(log.lines)).toContain('no directory');
+});
+
 test('every request leaves a line, and what becomes of the line changes nothing', () => {
   const { say, audited } = connected();
   say('handshake/req', { auth_token: 'ada' });
@@ -275,6 +287,54 @@ test('a request that is refused before it starts has its line, and what is none 
   expect(audited[1]?.name).toHaveLength(256);
 });
 
+describe('what waited and never started leaves a line', () => {
+  const call = { arguments: {}, tool_name: 'x', correlation_id: 'c' };
+  const waiting = () => {
+    const peer = connected({ limits: { maxParallel: 1 } });
+    peer.say('handshake/req', { auth_token: 'ada' });
+    peer.say('tool/call/req', { ...call, id: 'runs' });
+    peer.say('tool/call/req', { ...call, id: 'waits', note: 'x'.repeat(1000) });
+    const lineOf = (id: string) => peer.audited.filter(({ req_id }) => req_id === id);
+    return { ...peer, lineOf };
+  };
+  const line = { agent_id: 'ada', type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false };
+
+  test('when it is cancelled', () => {
+    const { say, lineOf, heard } = waiting();
+    say('tool/cancel/req', { target_id: 'waits' });
+    const [told] = heard.filter(({ type }) => type === 'error');
+    const bytes = JSON.stringify(told).length;
+    expect(lineOf('waits')).toMatchObject([{ ...line, error_code: told?.['code'], output_bytes: bytes }]);
+    expect(lineOf('waits')[0]?.input_bytes).toBeGreaterThan(1000);
+    expect(lineOf('runs')).toEqual([]);
+  });
+
+  test('when its connection is gone', () => {
+    const { connection, lineOf } = waiting();
+    connection?.lost();
+    expect(lineOf('waits')).toMatchObject([{ ...line, error_code: 'runtime_error', output_bytes: 0 }]);
+    expect(lineOf('runs')).toMatchObject([{ ...line, error_code: 'runtime_error' }]);
+  });
+
+  test('and another request of its id, which is refused, leaves its own', () => {
+    const { say, connection, lineOf } = waiting();
+    say('tool/list/req', { id: 'waits' });
+    connection?.lost();
+    expect(lineOf('waits')).toMatchObject([{ type: 'tool/list/req', error_code: 'invalid_message' }, line]);
+    const [refused, waited] = lineOf('waits');
+    expect(refused?.input_bytes).toBeLessThan(200);
+    expect(waited?.input_bytes).toBeGreaterThan(1000);
+  });
+
+  test('when a shutdown does not wait for it; of what ran the line says the same', () => {
+    const { say, clock, lineOf } = waiting();
+    say('shutdown', { timeout: 1 });
+    clock.pass(1_000);
+    expect(lineOf('waits')).toMatchObject([{ ...line, error_code: 'timeout' }]);
+    expect(lineOf('runs')).toMatchObject([{ ...line, error_code: 'timeout' }]);
+  });
+});
+
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {
   const { say, audited } = connected({ limits: { maxParallel: 1 } });
   say('handshake/req', { auth_token: 'ada' });
@@ -284,7 +344,7 @@ test('what waited and was given up leaves nothing behind for the next request of
   say('tool/cancel/req', { id: 'c1', target_id: 'again' });
   say('tool/cancel/req', { id: 'c2', target_id: 'runs' });
   say('tool/list/req', { id: 'again' });
-  const line = audited.find(({ req_id }) => req_id === 'again');
+  const line = audited.findLast(({ req_id }) => req_id === 'again');
   expect(line).toMatchObject({ type: 'tool/list/req', success: true });
   expect(line?.input_bytes).toBeLessThan(200);
 });

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { AskedReader, BUILT_IN, DEFAULT_WORKFLOW_LIMITS, ToolWorkflow, type WorkflowRules } from '@dragoman/core';
+import type { Config } from '@dragoman/server';
+import { broken, type Finding, sound } from './finding.ts';
+import { syntaxFault } from './syntax-fault.ts';
+
+/** Whether the files with tools are there and can be read, and whether the workflows of tools could be run by anybody. */
+export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): Finding[] {
+  const { operations, ...limits } = workflows;
+  const rules: WorkflowRules = {
+    reader: new AskedReader(),
+    limits: { ...DEFAULT_WORKFLOW_LIMITS, ...limits },
+    catalog: BUILT_IN,
+  };
+  return tools.flatMap((entry) => {
+    if (typeof entry === 'string') return checkFile(entry);
+    const { name, workflow } = entry;
+    if (workflow === undefined) return [];
+    const check = `tool ${name}`;
+    if (!existsSync(workflow)) return broken(check, `there is no file ${workflow}`, 'write it, or correct tools');
+    // What operations of the operator's own take is known only to who runs their files.
+    const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
+    const isSound = written === undefined || written instanceof ToolWorkflow;
+    return isSound ? sound(check, 'is there') : broken(check, written.fault, 'correct it');
+  });
+}
+
+function checkFile(path: string): Finding {
+  const check = `tools ${basename(path)}`;
+  if (!existsSync(path)) return broken(check, `there is no file ${path}`, 'write it, or correct tools');
+  const fault = syntaxFault(path);
+  return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
+}

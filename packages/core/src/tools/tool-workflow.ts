@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import { type Finding, operationNamed, usesOf } from '@dragoman/protocols/a2e-workflow';
+import type { Asked } from '../executions/asked.ts';
+import { faultsIn } from '../executions/planner.ts';
+import type { Workflows } from '../executions/workflows.ts';
+import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
+
+/** What workflows are read and checked by. */
+export type WorkflowRules = Pick<Workflows, 'reader' | 'limits' | 'catalog'>;
+
+/** The workflow that answers a tool, as it stands in its file: `{{name}}` is a blank that an argument fills. */
+export class ToolWorkflow {
+  readonly blanks: readonly Blank[];
+  readonly #lines: readonly Json[];
+
+  /** That of a file, or what is wrong with it whatever it is called with. */
+  static in(path: string, rules: WorkflowRules): ToolWorkflow | { readonly fault: string } {
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      return { fault: `the workflow ${path} cannot be read: ${(error as Error).message}` };
+    }
+    const written: Written[] = [];
+    for (const [index, line] of text.split('\n').entries()) {
+      if (line.trim() === '') continue;
+      const json = parseJson(line);
+      if (!json.ok) return { fault: `line ${index + 1} of ${path} is not JSON: ${json.issues[0]?.message}` };
+      written.push({ line: json.value, number: index + 1 });
+    }
+    const problem = problemIn(written, rules);
+    if (problem !== undefined) return { fault: `the workflow ${path} cannot be run: ${problem}` };
+    return new ToolWorkflow(written.map(({ line }) => line));
+  }
+
+  private constructor(lines: readonly Json[]) {
+    this.#lines = lines;
+    this.blanks = blanksIn([...lines]);
+  }
+
+  /** Its lines with the blanks filled. */
+  textFor(args: JsonObject, executionId: string): string {
+    return textOf(this.#lines, args, executionId);
+  }
+}
+
+/** A line of the file, counted from 1. */
+interface Written {
+  readonly line: Json;
+  readonly number: number;
+}
+
+/**
+ * What is wrong with it whatever it is called with. Of a line with a blank nothing is known before the blank is filled, nor of
+ * the whole where such a line could not be read.
+ */
+function problemIn(written: readonly Written[], rules: WorkflowRules): string | undefined {
+  const lines = written.map(({ line }) => line);
+  const open = new Set(lines.flatMap((line, index) => (blanksIn(line).length > 0 ? [String(index)] : [])));
+  const anything = Object.fromEntries(blanksIn(lines).map(({ name }) => [name, ANYTHING]));
+  const read = rules.reader.read({ workflow: textOf(lines, anything, 'x') });
+  if (!read.ok && 'failure' in read) return read.failure.message;
+  const issues = read.ok ? faultsOf(read.asked, rules) : read.issues;
+  const placed = issues.map((issue) => ({ ...issue, index: placeOf(issue, lines) }));
+  const isOpen = placed.some(({ index }) => open.has(index));
+  const found = placed.find(({ index }) => (index === '' ? !isOpen : !open.has(index)));
+  if (found === undefined) return undefined;
+  const number = written[Number(found.index)]?.number;
+  const words = found.message.replace(/^line \d+: /, '');
+  const fix = found.suggestion === undefined ? '' : ` (${found.suggestion})`;
+  return `${found.index === '' || number === undefined ? '' : `line ${number}: `}${words}${fix}`;
+}
+
+/** None where an argument says where an operation writes or what it goes on to: that decides what is wrong with the others. */
+function faultsOf(asked: Asked, { limits, catalog }: WorkflowRules): readonly Finding[] {
+  const { operations, order } = asked.workflow;
+  const ties = [...operations.values()].map(({ id, type, config }) => {
+    const description = operationNamed(type, catalog.own);
+    const { writes = [], targets = [] } = description === undefined ? {} : usesOf(description, config);
+    return [id, writes.map(({ path }) => path.keys), targets.map((target) => target.id)];
+  });
+  return JSON.stringify([order, ties]).includes(ANYTHING) ? [] : faultsIn(asked, { limits, catalog });
+}
+
+/** The line an issue is about: that of the operation it names, or the one it points to; empty when it is about the whole. */
+function placeOf({ operationId, pointer }: Finding, lines: readonly Json[]): string {
+  const defining = operationId === undefined ? -1 : lines.findIndex((line) => defines(line, operationId));
+  return defining === -1 ? (LINE.exec(pointer)?.[1] ?? '') : String(defining);
+}
+
+function defines(line: Json, operationId: string): boolean {
+  if (!isObject(line)) return false;
+  const { operationUpdate: bundle } = line;
+  const bundled = isObject(bundle) && Array.isArray(bundle['operations']) ? bundle['operations'] : [];
+  return line['operationId'] === operationId || bundled.some((one) => isObject(one) && one['id'] === operationId);
+}
+
+function textOf(lines: readonly Json[], args: JsonObject, executionId: string): string {
+  return lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
+}
+
+/** Each time another execution: one that was asked for before would answer what it answered then. */
+function begun(line: Json, executionId: string): Json {
+  return isObject(line) && line['type'] === 'beginExecution' ? { ...line, executionId } : line;
+}
+
+const LINE = /^\/workflow\/(\d+)/;
+/** Stands in a blank that nothing is known of. */
+const ANYTHING = 'x-of-a-blank-x';

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
+import type { WireSink } from '@dragoman/core';
+import { expect, test } from 'vitest';
+import { TestClock } from '../../../core/test-support/test-clock.ts';
+import { systemClock } from '../system-ports.ts';
+import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
+import { NdjsonSocketEdge } from './ndjson-socket.ts';
+
+/** A host that writes down what comes, and answers each line with as much as it is told. */
+class Listener implements LineHost {
+  readonly heard: string[] = [];
+  readonly #answer: string;
+
+  constructor(answer = '') {
+    this.#answer = answer;
+  }
+
+  connect(sink: WireSink): LineConnection {
+    return {
+      receiveLine: (line) => {
+        this.heard.push(line.ok ? Buffer.from(line.value).toString() : 'a fault');
+        if (this.#answer !== '') sink.send(this.#answer);
+      },
+      end: () => {
+        this.heard.push('the end');
+        sink.close();
+      },
+      lost: () => sink.close(),
+    };
+  }
+}
+
+function serve(host: LineHost) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  void serveLines({ input, output }, { host, clock: new TestClock(), limits: DEFAULT_LINE_LIMITS });
+  return { input, output };
+}
+
+const MANY = 5_000;
+
+test('thousands of lines in one chunk do not keep others from being heard', async () => {
+  const host = new Listener();
+  const [many, one] = [serve(host), serve(host)];
+  many.input.write('x\n'.repeat(MANY));
+  one.input.write('me too\n');
+  await expect.poll(() => host.heard.length).toBe(MANY + 1);
+  expect(host.heard.indexOf('me too')).toBeLessThan(MANY / 2);
+});
+
+test('every one of them is heard, in order, and the end behind them last', async () => {
+  const host = new Listener();
+  await using edge = new NdjsonSocketEdge({ host, clock: systemClock });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const lines = Array.from({ length: MANY }, (_, at) => `line ${at}`);
+  // A socket tells of its end also while it is not read.
+  const socket = connect(Number(port), '127.0.0.1').resume();
+  socket.end(`${lines.join('\n')}\nhalf a line`);
+  await once(socket, 'close');
+  expect(host.heard).toEqual([...lines, 'a fault', 'the end']);
+});
+
+test('a peer that reads none of the answers is not listened to until it does, whatever came in one chunk', async () => {
+  const answer = 'x'.repeat(10_000);
+  const host = new Listener(answer);
+  const { input, output } = serve(host);
+  input.write('x\n'.repeat(MANY));
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  // What is looked at in one turn may be answered past the limit.
+  expect(host.heard.length).toBeLessThanOrEqual(2 * DEFAULT_LINE_LIMITS.linesATurn);
+  output.resume();
+  await expect.poll(() => host.heard.length).toBe(MANY);
+});
+
+test('a line without an end is one fault, and the end of the connection when it goes on', async () => {
+  const host = new Listener();
+  const limits = { maxLineBytes: 1_000, maxBytesWithoutNewline: 10_000 };
+  // No time passes, so that it is not cut off for being slow.
+  await using edge = new NdjsonSocketEdge({ host, clock: new TestClock(), limits });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1').resume();
+  socket.on('error', () => {});
+  socket.write('x'.repeat(5_000));
+  await expect.poll(() => host.heard).toEqual(['a fault']);
+  socket.write(`${'x'.repeat(4_000)}\nstill there\n`);
+  await expect.poll(() => host.heard).toEqual(['a fault', 'still there']);
+  const closed = once(socket, 'close');
+  socket.write('x'.repeat(11_000));
+  await closed;
+  expect(host.heard).toEqual(['a fault', 'still there', 'a fault']);
+});
+
+test('a line that is begun has so long to end, however it comes', async () => {
+  const clock = new TestClock();
+  const host = new Listener();
+  await using edge = new NdjsonSocketEdge({ host, clock });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1').resume();
+  socket.write('whole\nhalf');
+  await expect.poll(() => host.heard).toEqual(['whole']);
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs - 1);
+  socket.write(' and the rest\nhalf again');
+  await expect.poll(() => host.heard).toEqual(['whole', 'half and the rest']);
+  const closed = once(socket, 'close');
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  await closed;
+});
