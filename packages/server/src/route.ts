@@ -101,7 +101,7 @@ export interface Connection {
   readonly address: string;
   /** Whole text messages, for one reader. Ends when the peer closes, and when the server stops taking new work. */
   readonly messages: AsyncIterable<string>;
-  /** Aborts when the peer is gone or the server is told to stop at once. */
+  /** Aborts when the peer is gone or the server is told to stop at once; with the error, if the peer broke a rule. */
   readonly signal: AbortSignal;
   /** Sent, but not yet taken by the operating system. */
   readonly bufferedBytes: number;
