@@ -340,6 +340,14 @@ describe('repeats', () => {
     expect(await caller.overSocket({ ...CHAT, request_id: id })).toEqual(first);
   });
 
+  test('until when an answer is wanted makes no other request of it, also when that has passed', async () => {
+    const until = (time: string) => ({ ...CHAT, request_id: 'wanted', channel_context: { expires_at: time } });
+    const first = await allFrames(await caller.post(until('2999-01-01T00:00:00Z')));
+    expect(await allFrames(await caller.post(until('2999-01-01T00:00:09Z')))).toEqual(first);
+    expect(await allFrames(await caller.post(until('2001-01-01T00:00:00Z')))).toEqual(first);
+    expect((await caller.post({ ...until('2999-01-01T00:00:00Z'), params: {} })).status).toBe(409);
+  });
+
   test('the same id with another body is a conflict by every door', async () => {
     const id = fresh();
     await allFrames(await caller.post({ ...CHAT, request_id: id }));
