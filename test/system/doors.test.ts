@@ -469,6 +469,32 @@ describe('what cannot be read', () => {
     });
   });
 
+  const long = 'x'.repeat(5000);
+  test.each([
+    { jsonrpc_id: long },
+    { correlation_id: long },
+    { task_id: long },
+    { context_id: long },
+    { message_id: long },
+    { channel: long },
+    { user_id: long },
+    { method: long },
+    { agent_ref: { id: 'echo', mode: long } },
+  ])('what every frame would say again is not long, case %#', async (part) => {
+    const [name = ''] = Object.keys(part);
+    const answer = await caller.post({ ...CHAT, request_id: fresh(), ...part });
+    expect(answer.status).toBe(400);
+    const issues = [{ pointer: `/${name}`, message: expect.stringMatching(`^${name} must have at most`) }];
+    expect(await answer.json()).toMatchObject({ code: 'invalid_message', issues });
+  });
+
+  test('what is said once may be long', async () => {
+    const sent = { ...CHAT, request_id: fresh(), channel_context: { long }, params: { content: 'a', long } };
+    const [final = ''] = await allFrames(await caller.post(sent));
+    expect(read(final)).toMatchObject({ is_final: true, status: 'succeeded' });
+    expect(final).not.toContain(long);
+  });
+
   test('a type it does not take, an answer it does not give', async () => {
     expect((await caller.postText('<a/>', 'application/xml')).status).toBe(415);
     expect((await caller.post({ ...CHAT, request_id: fresh() }, { accept: 'text/html' })).status).toBe(406);
