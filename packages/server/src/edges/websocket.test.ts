@@ -228,6 +228,21 @@ test('a route that does not read holds the peer back', async () => {
   expect(read).toBe(said);
 });
 
+test('so does one that leaves few large messages unread', async () => {
+  const edge = await startEdge({ sockets: [held([])], socketLimits: { maxUnreadMessages: 1000 } });
+  const peer = await upgrade(edge);
+  const message = frame({ payload: 'x'.repeat(4 * 1024 * 1024) });
+  let said = 0;
+  for (; said < 30 && peer.socket.writableLength === 0; said++) {
+    peer.say(message);
+    for (let turn = 0; turn < 5000 && peer.socket.writableLength > 0; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  expect(said).toBeLessThan(30);
+  peer.socket.destroy();
+});
+
 describe('time', () => {
   test('a peer that answers no ping is dropped, one that does is kept', async () => {
     const clock = new TestClock();
@@ -305,7 +320,12 @@ describe('abuse', () => {
     ['a byte more than allowed', frame({ claimedLength: BigInt(8 * 1024 * 1024 + 1) }), 1009],
     [
       '65 fragments',
-      Buffer.concat([frame({ fin: false }), ...Array(65).fill(frame({ opcode: 0, fin: false, payload: 'a' }))]),
+      // Whole, so that it is not the time that closes it.
+      Buffer.concat([
+        frame({ fin: false }),
+        ...Array(63).fill(frame({ opcode: 0, fin: false, payload: 'a' })),
+        frame({ opcode: 0, payload: 'a' }),
+      ]),
       1008,
     ],
     ['a flood of pings', Buffer.concat(Array(21).fill(frame({ opcode: 9 }))), 1008],
