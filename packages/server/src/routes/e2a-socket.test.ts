@@ -7,7 +7,7 @@ import type { Connection } from '../route.ts';
 import { e2aSocketRoute } from './e2a-socket.ts';
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
-async function connected({ answerLength = 100_000, held = Promise.resolve() } = {}) {
+async function connected({ answerLength = 100_000, letter = 'x', held = Promise.resolve() } = {}) {
   const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), new MemoryStore()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
   await engine.callers.put({ agent_id: 'ada', permissions: { agents: ['*'] } });
@@ -15,7 +15,7 @@ async function connected({ answerLength = 100_000, held = Promise.resolve() } = 
     moduleAgent('agent', async function* () {
       yield 'first';
       await held;
-      return { text: 'x'.repeat(answerLength) };
+      return { text: letter.repeat(answerLength) };
     }),
   );
   const unread: { text: string; taken: () => void }[] = [];
@@ -107,6 +107,27 @@ test('more answers than a connection may resume at a time are refused, and told 
   const refused = heard.filter(({ body }) => body?.code === 'E2A.BUSY');
   expect(refused).toMatchObject([{ request_id: 'again1000', is_final: true, body: { details: { retry_after: 1 } } }]);
   expect(heard.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
+});
+
+test.each(['x', '€'])('a frame of more bytes than a message may have is told to be that, in %s', async (letter) => {
+  const fits = Math.floor((6 * 1024 * 1024) / Buffer.byteLength(letter));
+  const { heard, ask, read } = await connected({ answerLength: fits, letter });
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  for (let n = 0; n < 20; n++) await settled();
+  expect(heard.at(-1)).toMatchObject({
+    request_id: 'r1',
+    is_final: true,
+    body: { code: 'response_too_large', details: { actual_bytes: expect.any(Number), max_bytes: 6 * 1024 * 1024 } },
+  });
+});
+
+test('a frame of as many bytes as a message may have is given whole', async () => {
+  const { heard, ask, read } = await connected({ answerLength: 6 * 1024 * 1024 - 2000 });
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  for (let n = 0; n < 20; n++) await settled();
+  expect(heard.at(-1)).toMatchObject({ request_id: 'r1', is_final: true, body: { result: expect.any(Object) } });
 });
 
 test('a silent answer is given a sign of life every ten seconds, outside of the order', async () => {
