@@ -39,11 +39,15 @@ const ada = await system.caller('ada', { permissions: { operations: ['FilterData
 const eve = await system.caller('eve', { permissions: {} });
 
 describe('what administration puts in place', () => {
+  let unsearchedBytes = 0;
+
   test('is found at once by those it is for, and by nobody else', async () => {
-    const resident = system.residentBytes;
     expect((await put('/admin/v1/apis/shop', SHOP)).status).toBe(201);
     expect((await put('/admin/v1/apis/shop', SHOP)).status).toBe(200);
     expect((await put('/admin/v1/knowledge/rules', RULES)).status).toBe(201);
+    unsearchedBytes = system.residentBytes;
+    // Before the first search the encoder is not there. What Node takes by itself differs from one version to the next.
+    expect(unsearchedBytes - (await residentWithNothingToFind())).toBeLessThan(ENCODER_WEIGHTS);
     const found = await search(ada.api_key, { query: 'cancel an order', top_k: 1 });
     expect(found).toMatchObject({ ranking: 'words', results: [{ id: 'shop DELETE /orders/{id}', type: 'endpoint' }] });
     expect(await search(ada.api_key, { query: 'goods back', kb_id: 'rules' })).toMatchObject({ count: 1 });
@@ -53,8 +57,6 @@ describe('what administration puts in place', () => {
       count: 1,
     });
     expect(await get('/api/v1/knowledge/bases', eve.api_key)).toEqual({ knowledge_bases: [], count: 0 });
-    // Before the first search the encoder is not there: its weights alone are 28 MB.
-    expect(resident).toBeLessThan(120 * 1024 * 1024);
   });
 
   test('is told as capabilities, by permission', async () => {
@@ -101,6 +103,7 @@ describe('what administration puts in place', () => {
     expect(found).toMatchObject({ results: [{ id: 'sky GET /forecast', why: { meaning: expect.any(Number) } }] });
     // Loading takes seconds of work: one who waited for it would know.
     expect(longest).toBeLessThan(1000);
+    expect(system.residentBytes - unsearchedBytes).toBeGreaterThan(ENCODER_WEIGHTS);
   }, 60_000);
 
   test('is there after kill -9, and gone after it was removed', async () => {
@@ -175,6 +178,11 @@ test('tools and stored workflows are found by those who may call them, and by no
   expect(await search(eve.api_key, { query: 'say report echo' })).toMatchObject({ results: [] });
 });
 
+async function residentWithNothingToFind(): Promise<number> {
+  await using plain = await System.start({ config: {} });
+  return plain.residentBytes;
+}
+
 function put(path: string, json: JsonObject) {
   return call(system.url, { method: 'PUT', path, key: system.adminKey, json });
 }
@@ -223,4 +231,6 @@ const SHOP: JsonObject = {
     },
   },
 };
+/** In bytes; what computes with them takes several times as much. */
+const ENCODER_WEIGHTS = 28_000_000;
 const RULES: JsonObject = { agents: ['ada'], documents: [document()] };

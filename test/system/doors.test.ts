@@ -340,6 +340,14 @@ describe('repeats', () => {
     expect(await caller.overSocket({ ...CHAT, request_id: id })).toEqual(first);
   });
 
+  test('until when an answer is wanted makes no other request of it, also when that has passed', async () => {
+    const until = (time: string) => ({ ...CHAT, request_id: 'wanted', channel_context: { expires_at: time } });
+    const first = await allFrames(await caller.post(until('2999-01-01T00:00:00Z')));
+    expect(await allFrames(await caller.post(until('2999-01-01T00:00:09Z')))).toEqual(first);
+    expect(await allFrames(await caller.post(until('2001-01-01T00:00:00Z')))).toEqual(first);
+    expect((await caller.post({ ...until('2999-01-01T00:00:00Z'), params: {} })).status).toBe(409);
+  });
+
   test('the same id with another body is a conflict by every door', async () => {
     const id = fresh();
     await allFrames(await caller.post({ ...CHAT, request_id: id }));
@@ -459,6 +467,32 @@ describe('what cannot be read', () => {
       code,
       issues: [expect.objectContaining({ message: expect.any(String) })],
     });
+  });
+
+  const long = 'x'.repeat(5000);
+  test.each([
+    { jsonrpc_id: long },
+    { correlation_id: long },
+    { task_id: long },
+    { context_id: long },
+    { message_id: long },
+    { channel: long },
+    { user_id: long },
+    { method: long },
+    { agent_ref: { id: 'echo', mode: long } },
+  ])('what every frame would say again is not long, case %#', async (part) => {
+    const [name = ''] = Object.keys(part);
+    const answer = await caller.post({ ...CHAT, request_id: fresh(), ...part });
+    expect(answer.status).toBe(400);
+    const issues = [{ pointer: `/${name}`, message: expect.stringMatching(`^${name} must have at most`) }];
+    expect(await answer.json()).toMatchObject({ code: 'invalid_message', issues });
+  });
+
+  test('what is said once may be long', async () => {
+    const sent = { ...CHAT, request_id: fresh(), channel_context: { long }, params: { content: 'a', long } };
+    const [final = ''] = await allFrames(await caller.post(sent));
+    expect(read(final)).toMatchObject({ is_final: true, status: 'succeeded' });
+    expect(final).not.toContain(long);
   });
 
   test('a type it does not take, an answer it does not give', async () => {

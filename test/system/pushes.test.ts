@@ -104,6 +104,24 @@ describe('what an agent says by itself', () => {
   });
 });
 
+describe('a frame that is too large, of an agent that dialled in', () => {
+  test('ends the request it answers, and no other', async () => {
+    const [large, small] = await askTwice();
+    agent.complete(large.id, { text: 'x'.repeat(9 * 1024 * 1024) });
+    expect(await large.message()).toContain('expected at most 8388608 bytes in a frame; more came');
+    agent.complete(small.id, { said: 'all' });
+    expect((await small.final()).body).toEqual({ result: { said: 'all' } });
+  });
+
+  test('and has no end in sight ends the connection, and everybody on it is told why', async () => {
+    const asked = await askTwice();
+    agent.complete(asked[0].id, { text: 'x'.repeat(65 * 1024 * 1024) });
+    for (const request of asked) {
+      expect(await request.message()).toContain('it sent more than 67108864 bytes in one frame');
+    }
+  });
+});
+
 test('a server that stops hears out an agent that dialled in', async () => {
   const answer = adas.ask({ request_id: fresh(), method: 'chat.send', is_stream: true });
   await expect.poll(() => agent.heard.length).toBe(1);
@@ -117,6 +135,23 @@ test('a server that stops hears out an agent that dialled in', async () => {
   expect(await agent.closed).toBe(1001);
   expect(await system.exited).toEqual({ code: 0, signal: null });
 });
+
+/** Two requests that the agent has heard, by the ids it knows them by. */
+async function askTwice() {
+  const asked = [fresh(), fresh()].map((id) => adas.ask({ request_id: id, method: 'chat.send' }));
+  for (const answer of asked) answer.catch(() => {});
+  await expect.poll(() => agent.heard.length).toBe(2);
+  const [first, second] = asked.map((answer, index) => {
+    const final = async () => JSON.parse((await answer).at(-1) ?? '') as { readonly body: JsonObject };
+    return {
+      id: agent.heard[index]?.request_id ?? '',
+      final,
+      message: async () => (await final()).body['message'],
+    };
+  });
+  if (first === undefined || second === undefined) throw new Error('two were asked');
+  return [first, second] as const;
+}
 
 /** A request in this session, answered by the agent. */
 async function converse(socket: SocketClient, session: string): Promise<void> {

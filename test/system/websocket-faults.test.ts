@@ -48,8 +48,7 @@ describe.each(Object.entries(DOORS))('%s', async (path, { ask }) => {
   test.each(WEBSOCKET_FAULTS)('%s is closed with its code, and nobody else', async (_, bytes, code) => {
     using peer = await upgraded(path);
     peer.say(bytes);
-    await peer.closed;
-    expect(closeCode(peer.bytes)).toBe(code);
+    await expect.poll(() => closeCode(peer.bytes)).toBe(code);
     await isServed();
   });
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { AgentDefinition } from '@dragoman/client';
 import { isObject, parseJsonBytes } from '@dragoman/protocols';
-import type { Command } from 'commander';
-import { each, integer, PROGRAM } from './command.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { A_YEAR, each, integer, PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
 import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
@@ -10,6 +10,11 @@ import { fail } from './trouble.ts';
 /** What `agents add` takes to say who an agent is and how it is reached. */
 export interface AgentOptions {
   readonly mayCall?: readonly string[];
+  readonly mayRun?: readonly string[];
+  readonly mayUseApi?: readonly string[];
+  readonly mayUseCredential?: readonly string[];
+  readonly mayUseTool?: readonly string[];
+  readonly limit?: Readonly<Record<string, number>>;
   readonly module?: string;
   readonly agentUrl?: string;
   readonly command?: string;
@@ -18,6 +23,8 @@ export interface AgentOptions {
   readonly description?: string;
   readonly skill?: readonly string[];
   readonly maxParallel?: number;
+  /** In seconds. */
+  readonly timeout?: number;
   readonly idempotent?: boolean;
   readonly erc8004?: string;
   /** `false`: it is to have none, though it had one. */
@@ -28,6 +35,11 @@ export interface AgentOptions {
 export function withAgentOptions(command: Command): Command {
   return command
     .option('--may-call <agent_id>', 'an agent it may send to, * for all; may be repeated', each)
+    .option('--may-run <operation>', 'an operation its workflows may have, * for all; may be repeated', each)
+    .option('--may-use-api <id>', 'an API its workflows may call, * for all; may be repeated', each)
+    .option('--may-use-credential <id>', 'a credential it may name, * for all; may be repeated', each)
+    .option('--may-use-tool <name>', 'a tool it may call, * for all; may be repeated', each)
+    .option('--limit <name=number>', 'such as requests_per_minute=10; may be repeated', limit)
     .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
     .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
     .option('--command <program>', 'it answers: a program that speaks NDJSON')
@@ -36,6 +48,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
+    .option('--timeout <seconds>', 'how long one answer of it may take', integer({ from: 1, to: A_YEAR }))
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
     .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
     .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
@@ -49,7 +62,7 @@ export async function agentDefinition(
   options: AgentOptions,
   context: Context,
 ): Promise<AgentDefinition> {
-  const { file, mayCall = [], name, description, skill, maxParallel, idempotent, erc8004, publicKey } = options;
+  const { file, limit, name, description, skill, maxParallel, timeout, idempotent, erc8004, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
   if (agentId === undefined) {
     fail({
@@ -61,16 +74,36 @@ export async function agentDefinition(
   }
   return {
     agent_id: agentId,
-    permissions: { agents: [...mayCall] },
+    permissions: permissionsOf(options),
+    ...(limit !== undefined && { limits: { ...limit } }),
     ...driverOf(options, context.folder),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
+    ...(timeout !== undefined && { timeout_ms: timeout * 1000 }),
     ...(idempotent === true && { idempotent }),
     ...(erc8004 !== undefined && { agentId: erc8004 }),
     ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),
   };
+}
+
+function permissionsOf(options: AgentOptions): AgentDefinition['permissions'] {
+  const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool } = options;
+  return {
+    agents: [...mayCall],
+    ...(mayRun !== undefined && { operations: [...mayRun] }),
+    ...(mayUseApi !== undefined && { apis: [...mayUseApi] }),
+    ...(mayUseCredential !== undefined && { credentials: [...mayUseCredential] }),
+    ...(mayUseTool !== undefined && { tools: [...mayUseTool] }),
+  };
+}
+
+/** One limit of several. Which there are the server says. */
+function limit(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
+  const [, name = '', number = ''] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (name === '') throw new InvalidArgumentError('Give it as NAME=NUMBER, such as requests_per_minute=10.');
+  return { ...before, [name]: integer({ from: 1 })(number) };
 }
 
 /** How it is reached tells the driver. Without a way it only calls. */

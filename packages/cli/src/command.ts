@@ -74,6 +74,12 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
   };
 }
 
+/** For options that name something: an empty text is most often a variable of a shell that is not set. */
+export function name(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Give one that is not empty, or leave it out.');
+}
+
 /** For options that may be given several times. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
@@ -81,3 +87,6 @@ export function each(text: string, before: readonly string[] = []): readonly str
 
 /** How a person calls us, in everything we tell them to paste. */
 export const PROGRAM = 'npx dragoman';
+
+/** In seconds, for options that nobody means to be longer. */
+export const A_YEAR = 366 * 24 * 3600;

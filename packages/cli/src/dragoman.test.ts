@@ -198,8 +198,17 @@ describe('with dragoman dev running', () => {
     expect(stdout).toContain('"priority":"low"');
     const [, until = ''] = /"expires_at":"([^"]+)"/.exec(stdout) ?? [];
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(30_000);
+    // Its expiry is another one by then, and it is still the same request.
+    const again = await dragoman(['send', '--id', 'hurried', ...hints, 'now'], { folder });
+    expect(again).toMatchObject({ code: 0, stdout: 'now\n' });
     expect(await dragoman(['send', '--expires', '0', 'x'], { folder })).toMatchObject({ code: 2 });
     expect(await dragoman(['send', '--priority', 'soon', 'x'], { folder })).toMatchObject({ code: 2 });
+  });
+
+  test.each(['--agent', '--session', '--id'])('send takes no empty %s', async (flag) => {
+    const { code, stderr } = await dragoman(['send', flag, '', 'x'], { folder });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Give one that is not empty, or leave it out.');
   });
 
   test('the echo of the demo also hears what an ACP client says in blocks', async () => {

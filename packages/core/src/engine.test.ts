@@ -98,3 +98,34 @@ test('an engine that stops has ended the agents that were replaced', async () =>
   await stopped;
   expect([first.isEnded, second.isEnded]).toEqual([true, true]);
 });
+
+test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
+  const clock = new TestClock();
+  const store = new MemoryStore();
+  const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;
+  const row = {
+    owner: 'ada',
+    agentId: 'desk',
+    sessionId: null,
+    idempotencyKey: null,
+    envelope: '{}',
+    state: 'started',
+    acceptedAt: threeDaysAgo,
+    expiresAt: null,
+    priority: 1,
+  } as const;
+  const key = (requestId: string) => ({ owner: 'ada', requestId });
+  await store.requests.accept({ ...row, requestId: 'ended' });
+  await store.requests.append(key('ended'), [{ sequence: 0, isFinal: true, text: '{}' }]);
+  await store.requests.accept({ ...row, requestId: 'interrupted' });
+  const engine = new Engine({ store, clock, ids: new TestIds(), log });
+  await engine.start();
+  clock.pass(1000);
+  // Housekeeping was here.
+  await expect.poll(() => store.requests.find(key('ended'))).toBeUndefined();
+  const range = { after: -1, limit: 10, maxBytes: 1_000_000 };
+  expect((await store.requests.frames(key('interrupted'), range)).map(({ text }) => text)).toEqual([
+    expect.stringContaining('E2A.INTERRUPTED'),
+  ]);
+  await engine.stop({ drainMs: 0 });
+});

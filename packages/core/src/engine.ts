@@ -126,6 +126,7 @@ export class Engine {
   /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
   async start(): Promise<void> {
     await Promise.all([this.keys.load(), this.callers.load(), this.limiter.load(this.#store.counters)]);
+    await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));
     await this.runs.recover((row) => this.#callFor(row), this.#answer);
     void this.#keepHouse();
   }
@@ -183,6 +184,12 @@ export class Engine {
     });
   }
 
+  /** An answer is kept from about when it was given, also where the request waited for days, as for a server that was down. */
+  #noteOpen(): Promise<void> {
+    const now = this.#clock.now().getTime();
+    return this.#store.requests.noteOpen(now - ONE_HOUR, now);
+  }
+
   /**
    * Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers, and the
    * sessions in which nothing is left.
@@ -196,6 +203,7 @@ export class Engine {
         if (this.#clock.elapsed() >= purgeAt) {
           purgeAt = this.#clock.elapsed() + ONE_HOUR;
           const before = this.#clock.now().getTime() - this.#keepMs;
+          await this.#noteOpen();
           await this.#store.requests.purge(before);
           await this.#store.sessions.purge(before);
         }

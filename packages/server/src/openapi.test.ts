@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { route } from './edges/harness.contract.ts';
 import { openApi } from './openapi.ts';
+import { AFTER } from './route-parameters.ts';
 
 const envelope = { $id: 'https://dragoman.example/schemas/e2a/envelope.json', type: 'object' };
 const routes = [
@@ -20,7 +21,10 @@ const routes = [
     body: { contentTypes: ['application/json'], maxBytes: 10, schema: { type: 'string' } },
   }),
 ];
-const document = openApi(routes, { title: 'Dragoman', version: '1.2.3' });
+const INFO = { title: 'Dragoman', version: '1.2.3' };
+const A_FRAME = { $ref: 'https://dragoman.example/schemas/e2a/response.json' };
+const PLACED = { $ref: '#/components/schemas/e2a.response' };
+const document = openApi(routes, INFO);
 
 describe('the document', () => {
   test('has each route once, under its path and method', () => {
@@ -57,6 +61,34 @@ describe('the document', () => {
         },
         '/plain': { post: { requestBody: { content: { 'application/json': { schema: { type: 'string' } } } } } },
       },
+    });
+  });
+
+  test('holds a published schema that is only referred to', () => {
+    const told = openApi([route({ path: '/said', answers: { 'application/json': A_FRAME } })], INFO);
+    expect(told).toMatchObject({
+      paths: { '/said': { get: { responses: { '2XX': { content: { 'application/json': { schema: PLACED } } } } } } },
+      components: { schemas: { 'e2a.response': { type: 'object', properties: { sequence: { type: 'integer' } } } } },
+    });
+  });
+
+  test('tells what may stand beside the path, and how failures are worded', () => {
+    const wordFailure = () => ({ status: 400, json: {} });
+    const told = openApi([route({ path: '/said/:id', parameters: AFTER, wordFailure })], INFO);
+    expect(told['paths']).toMatchObject({
+      '/said/{id}': {
+        get: {
+          parameters: [
+            { name: 'id', in: 'path', required: true },
+            { name: 'after', in: 'query', required: false, schema: { type: 'integer' } },
+            { name: 'Last-Event-ID', in: 'header', required: false },
+          ],
+          responses: { default: { content: { 'application/json': {} } } },
+        },
+      },
+    });
+    expect(document['paths']).toMatchObject({
+      '/health': { get: { responses: { default: { content: { 'application/problem+json': {} } } } } },
     });
   });
 

@@ -1,6 +1,7 @@
-import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
+import { type Json, type JsonObject, type JsonSchema, SCHEMA_BASE } from '@dragoman/protocols';
 import { PROBLEM_TYPE } from './problem.ts';
-import type { Access, Route, RouteBody } from './route.ts';
+import { publishedSchema } from './published-schema.ts';
+import type { Access, Route, RouteBody, RouteParameter } from './route.ts';
 
 export interface ApiInfo {
   readonly title: string;
@@ -26,18 +27,20 @@ export function openApi(routes: readonly Route[], info: ApiInfo): JsonObject {
 }
 
 function operation(route: Route, names: readonly string[], schemas: Record<string, Json>): JsonObject {
+  const parameters = [...names.map(pathParameter), ...(route.parameters ?? []).map(parameter)];
+  const answers = Object.entries(route.answers ?? { 'application/json': {} });
   return {
     operationId: operationId(route),
     summary: route.summary,
     security: SECURITY[route.access],
-    ...(names.length === 0 ? {} : { parameters: names.map(pathParameter) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, schemas) }),
     responses: {
-      '2XX': { description: 'The answer.' },
-      default: {
-        description: 'Why there is no answer. Some surfaces word this their own way.',
-        content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+      '2XX': {
+        description: 'The answer.',
+        content: Object.fromEntries(answers.map(([type, schema]) => [type, { schema: placeSchema(schema, schemas) }])),
       },
+      default: route.wordFailure === undefined ? PROBLEM : WORDED_FAILURE,
     },
   };
 }
@@ -50,8 +53,13 @@ function requestBody({ contentTypes, schema, maxBytes }: RouteBody, schemas: Rec
   };
 }
 
-/** A schema with an `$id` is listed once and referred to; others stand where they are used. */
-function placeSchema(schema: JsonSchema, schemas: Record<string, Json>): Json {
+/**
+ * A schema with an `$id`, or one that is published and only referred to, is listed once and referred to; others stand where
+ * they are used. Nothing outside of the document is referred to: not every tool could follow.
+ */
+function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
+  const { $ref } = given;
+  const schema = typeof $ref === 'string' ? published($ref) : given;
   const { $id } = schema;
   if (typeof $id !== 'string') return schema as JsonObject;
   const name = $id
@@ -61,6 +69,13 @@ function placeSchema(schema: JsonSchema, schemas: Record<string, Json>): Json {
     .join('.');
   schemas[name] = schema as JsonObject;
   return { $ref: `#/components/schemas/${name}` };
+}
+
+function published(address: string): JsonSchema {
+  const text = publishedSchema(address.slice(SCHEMA_BASE.length + 1));
+  if (text === undefined) throw new Error(`no schema is published as ${address}`);
+  const { $schema: _, ...schema } = JSON.parse(text) as JsonSchema;
+  return schema;
 }
 
 /** `/e2a/requests/:request_id` as OpenAPI writes it; a wildcard is the parameter `path`. */
@@ -77,6 +92,10 @@ function readPattern(pattern: string): { path: string; names: string[] } {
 
 function pathParameter(name: string): Json {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
+}
+
+function parameter({ in: place, name, description, required = false, schema }: RouteParameter): Json {
+  return { name, in: place, description, required, schema: schema as JsonObject };
 }
 
 /** `POST /e2a/agents/:id` is `post_e2a_agents_id`. */
@@ -97,6 +116,16 @@ const SECURITY_SCHEMES: JsonObject = {
   agentKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: "An agent's key." },
   adminBearer: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
   adminKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The admin key.' },
+};
+
+const PROBLEM: JsonObject = {
+  description: 'Why there is no answer.',
+  content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+};
+
+const WORDED_FAILURE: JsonObject = {
+  description: 'Why there is no answer, as the protocol of this route words it.',
+  content: { 'application/json': { schema: { type: 'object' } } },
 };
 
 const PROBLEM_SCHEMA: JsonObject = {

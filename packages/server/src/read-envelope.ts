@@ -67,8 +67,8 @@ export function withAgent(envelope: E2AEnvelope, agentId: string | undefined): E
 
 function refusedIds(envelope: E2AEnvelope): Issue[] {
   const issues: Issue[] = [];
-  for (const name of IDS) {
-    const fault = idFault(envelope[name] ?? '');
+  for (const name of ECHOED) {
+    const fault = idFault(String(envelope[name] ?? ''));
     if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
   }
   // No path leads to it, so nobody could come back for its answer; and the next one without an id would be a repeat.
@@ -79,11 +79,17 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
   return issues;
 }
 
-/** Who names an agent in a way that names none must not be answered by the default one. */
+/** Who names an agent in a way that names none must not be answered by the default one. And every frame says it again. */
 function refusedTarget({ agent_ref }: E2AEnvelope): Issue[] {
-  const id = agent_ref?.['id'] ?? undefined;
-  if (id === undefined || typeof id === 'string') return [];
-  return [{ pointer: '/agent_ref/id', code: 'type', message: `agent_ref.id must be a string; got ${show(id)}` }];
+  if (agent_ref === null) return [];
+  const id = agent_ref['id'] ?? undefined;
+  if (id !== undefined && typeof id !== 'string') {
+    return [{ pointer: '/agent_ref/id', code: 'type', message: `agent_ref.id must be a string; got ${show(id)}` }];
+  }
+  const { length } = JSON.stringify(agent_ref);
+  if (length <= LONGEST_AGENT_REF) return [];
+  const message = `agent_ref must have at most ${LONGEST_AGENT_REF} characters as JSON; got ${length}`;
+  return [{ pointer: '/agent_ref', code: 'too_long', message, suggestion: 'put what the agent needs into params' }];
 }
 
 function invalid(pointer: string, message: string): Failure {
@@ -91,4 +97,18 @@ function invalid(pointer: string, message: string): Failure {
   return failure('invalid_message', { issues: [issue] });
 }
 
-const IDS = ['request_id', 'session_id'] as const;
+/** Every frame says these again (E2A §12.4): what is long in a request would be long in each of thousands. */
+const ECHOED = [
+  'request_id',
+  'session_id',
+  'jsonrpc_id',
+  'correlation_id',
+  'task_id',
+  'context_id',
+  'message_id',
+  'channel',
+  'user_id',
+  'method',
+] as const;
+/** As JSON: it is echoed too. */
+const LONGEST_AGENT_REF = 4096;

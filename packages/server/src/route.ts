@@ -20,6 +20,10 @@ export interface Route {
   readonly owned?: boolean;
   /** One sentence, for OpenAPI. */
   readonly summary: string;
+  /** What a request may say beside its path and its body, for OpenAPI. */
+  readonly parameters?: readonly RouteParameter[];
+  /** What the answer may be, by content type, for OpenAPI; JSON of any shape unless given. */
+  readonly answers?: Readonly<Record<string, JsonSchema>>;
   /** What a body may be; none: the route takes no body and answers 415 to one. */
   readonly body?: RouteBody;
   /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
@@ -30,6 +34,14 @@ export interface Route {
   readonly wordFailure?: (failure: Failure, request: InboundRequest) => Answer;
   /** A failure, returned or carried by what is thrown, is worded by `wordFailure`. Anything else thrown is our fault: 500. */
   handle(request: InboundRequest): Answer | Failure | Promise<Answer | Failure>;
+}
+
+export interface RouteParameter {
+  readonly in: 'query' | 'header';
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
 }
 
 export interface RouteBody {
@@ -101,7 +113,7 @@ export interface Connection {
   readonly address: string;
   /** Whole text messages, for one reader. Ends when the peer closes, and when the server stops taking new work. */
   readonly messages: AsyncIterable<string>;
-  /** Aborts when the peer is gone or the server is told to stop at once. */
+  /** Aborts when the peer is gone or the server is told to stop at once; with the error, if the peer broke a rule. */
   readonly signal: AbortSignal;
   /** Sent, but not yet taken by the operating system. */
   readonly bufferedBytes: number;

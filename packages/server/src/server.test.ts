@@ -27,6 +27,33 @@ test("bytes that are not UTF-8 are told as such at an administrator's door too",
   await server.stop({ drainMs: 0 });
 });
 
+test('its OpenAPI document refers to nothing outside of it, and tells what an E2A door takes and gives', async () => {
+  const server = await start({ port: 0 });
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    readonly components: { readonly schemas: object };
+    readonly paths: Readonly<Record<string, object>>;
+  };
+  const references = JSON.stringify(document).match(/"\$ref":"[^"]*"/g) ?? [];
+  const listed = Object.keys(document.components.schemas).map((name) => `"$ref":"#/components/schemas/${name}"`);
+  expect(new Set(references)).toEqual(new Set(listed));
+  expect(document.paths['/e2a']).toMatchObject({
+    post: {
+      parameters: [{ name: 'Idempotency-Key', in: 'header' }],
+      requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/e2a.envelope' } } } },
+      responses: {
+        '2XX': {
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/e2a.response' } },
+            'text/event-stream': {},
+            'application/x-ndjson': {},
+          },
+        },
+      },
+    },
+  });
+  await server.stop({ drainMs: 0 });
+});
+
 test('an agent of the configuration is not removed by administration, and answers again when what stood in for it is', async () => {
   const module = join(folder, 'says.mjs');
   writeFileSync(module, "export default async function* () { return 'configured'; }");

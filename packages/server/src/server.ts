@@ -149,7 +149,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const strangers = new Strangers({ clock, perMinute: config.messages?.unproven_per_minute ?? 120 });
     const keyCheck = new KeyCheck({ engine, strangers });
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
-    const hub = new AgentSocketHub({ clock, ids, log, onPush });
+    const { message_bytes: maxFrameBytes } = config.limits ?? {};
+    const hub = new AgentSocketHub({ clock, ids, log, onPush, ...(maxFrameBytes !== undefined && { maxFrameBytes }) });
     endOrphans({ folder: childrenFolder(folder), log });
     const open = (id: string, definition: DriverDefinition) =>
       openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });

@@ -196,6 +196,40 @@ describe('agents add of a new agent', () => {
   });
 });
 
+describe('agents add', () => {
+  const add = (...args: readonly string[]) =>
+    run(['agents', 'add', 'limited', ...args, '--json', '--url', server.url, '--admin-key', ADMIN_KEY]);
+
+  test('tells what it may use, how often, and how long it may take to answer', async () => {
+    const mayUse = ['--may-run', 'ApiCall', '--may-run', 'FilterData', '--may-use-api', 'shop'];
+    const { out } = await add(
+      ...['--may-call', 'echo', ...mayUse, '--may-use-credential', 'shop-key', '--may-use-tool', '*'],
+      ...['--limit', 'requests_per_minute=10', '--limit', 'api_calls_per_hour=3', '--timeout', '90'],
+      ...['--command', 'true'],
+    );
+    expect(JSON.parse(out)).toMatchObject({
+      permissions: {
+        agents: ['echo'],
+        operations: ['ApiCall', 'FilterData'],
+        apis: ['shop'],
+        credentials: ['shop-key'],
+        tools: ['*'],
+      },
+      limits: { requests_per_minute: 10, api_calls_per_hour: 3 },
+      timeout_ms: 90_000,
+    });
+  });
+
+  test.each([
+    ['requests_per_minute', 2, 'Give it as NAME=NUMBER, such as requests_per_minute=10.'],
+    ['requests_per_minute=0', 2, 'Give a whole number from 1.'],
+    ['requests_per_week=9', 1, 'did you mean requests_per_hour?'],
+  ])('a limit of %s is told what is wrong', async (limit, code, told) => {
+    const { code: given, notes, out } = await add('--limit', limit);
+    expect([given, notes + out]).toEqual([code, expect.stringContaining(told)]);
+  });
+});
+
 describe('agents add of an agent that exists', () => {
   const add = (...args: readonly string[]) =>
     run(['agents', 'add', 'signing-agent', ...args, '--url', server.url, '--admin-key', ADMIN_KEY]);

@@ -2,7 +2,7 @@ import { PRIORITIES, type Priority } from '@dragoman/client';
 import { type Command, Option } from 'commander';
 import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
-import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { A_YEAR, integer, name, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { readText } from '../input.ts';
@@ -26,9 +26,9 @@ export function sendCommand(context: Context): Command {
     ],
   })
     .argument('<text...>', 'what to say; - reads it from stdin')
-    .option('--agent <id>', 'who should answer (the default agent)')
-    .option('--session <id>', 'the conversation it belongs to')
-    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer')
+    .option('--agent <id>', 'who should answer (the default agent)', name)
+    .option('--session <id>', 'the conversation it belongs to', name)
+    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer', name)
     .addOption(
       new Option('--priority <priority>', 'how soon it has its turn, where it has to wait')
         .choices(PRIORITIES)
@@ -65,6 +65,3 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
     }
   });
 }
-
-/** In seconds. */
-const A_YEAR = 366 * 24 * 3600;

@@ -1,6 +1,7 @@
 import {
   decodeResponse,
   type E2AResponse,
+  type Issue,
   isObject,
   type Json,
   type JsonObject,
@@ -49,12 +50,31 @@ export function says(json: JsonObject, member: string): boolean {
   return Object.hasOwn(json, member) && json[member] !== null;
 }
 
+/** What is wrong with a frame of more bytes than the limit. */
+export function frameTooLarge(limit: number): Issue {
+  return {
+    pointer: '',
+    code: 'frame_too_large',
+    message: `expected at most ${limit} bytes in a frame; more came`,
+    suggestion: 'send the answer in several frames',
+  };
+}
+
 function statusOf(kind: string): E2AResponse['status'] {
   return kind === 'e2a.error' || kind === 'acp.jsonrpc_error' ? 'failed' : 'succeeded';
 }
 
-/** More in one frame is refused, however the agent sends it. */
+/** More in one frame is refused, however the agent sends it, and ends the request that the frame answers. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Where requests share a connection, a frame past the limit is read to its end, so that the others go on. One that is
+ * this many times as long is not: what sends it is past helping, and the connection ends.
+ */
+export const READ_PAST_LIMIT = 8;
+
+/** How much of a frame that cannot be read is looked at, to see which request it names. */
+export const EXCERPT_LENGTH = 1024;
 
 /** Kinds that end an answer by themselves. */
 const FINAL_KINDS: ReadonlySet<string> = new Set<(typeof RESPONSE_KINDS)[number]>([

@@ -36,7 +36,9 @@ test('what is in flight ends when the agent hangs up', async () => {
   const answer = context.ask(hub.agent('agent'), 'x');
   await eventually(() => line.received).toBe(1);
   line.close();
-  expect(failureIn(await answer)).toMatchObject({ message: 'The agent hung up before it had answered.' });
+  expect(failureIn(await answer)).toMatchObject({
+    message: 'The connection to the agent was lost before it had answered.',
+  });
   await attached;
 });
 

@@ -1,14 +1,16 @@
-import { type E2AEnvelope, type JsonObject, parseJson } from '@dragoman/protocols';
+import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
+import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
+import { connectionLost, socketFault } from './socket-fault.ts';
 
 /** What the hub needs of a connection that an agent opened to us. */
 export interface AgentConnection {
   /** Whole text messages, for one reader. */
   readonly messages: AsyncIterable<string>;
-  /** Aborts when the peer is gone. */
+  /** Aborts when the peer is gone, with what it did wrong if it was that. */
   readonly signal: AbortSignal;
   send(text: string): Promise<void>;
   close(code: number, reason?: string): void;
@@ -20,11 +22,18 @@ export interface AgentConnection {
  */
 export class AgentSocketHub {
   readonly #options: HubOptions;
+  readonly #maxFrameBytes: number;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
 
-  constructor(options: HubOptions) {
+  constructor({ maxFrameBytes = MAX_FRAME_BYTES, ...options }: HubOptions) {
     this.#options = options;
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  /** What a connection has to read of one message, so that a frame that is too large ends no request but its own. */
+  get maxReadBytes(): number {
+    return this.#maxFrameBytes * READ_PAST_LIMIT;
   }
 
   /** Whether the agent can be reached now. */
@@ -36,14 +45,16 @@ export class AgentSocketHub {
   async attach(id: string, connection: AgentConnection): Promise<void> {
     const sender = new ConnectionSender(connection);
     const line = new SharedLine({ agentId: id, sender, ...this.#options });
-    const lose = () => line.lose(agentFailed('The agent hung up before it had answered.'));
+    const lose = () => line.lose(connectionLost(socketFault(connection.signal.reason, this.maxReadBytes)));
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
     this.#connections.add(connection);
     connection.signal.addEventListener('abort', lose, { once: true });
     try {
       for await (const text of connection.messages) {
-        const frame = parseJson(text);
-        line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, 1024) });
+        const isTooLarge = isLonger(text, this.#maxFrameBytes);
+        const frame = isTooLarge ? reject<Json>(frameTooLarge(this.#maxFrameBytes)) : parseJson(text);
+        const excerpt = frame.ok ? '' : text.slice(0, EXCERPT_LENGTH);
+        line.receive(frame, { bytes: isTooLarge ? excerpt.length : text.length, excerpt });
         await line.room();
       }
     } finally {
@@ -82,6 +93,13 @@ interface HubOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly onPush?: OnPush;
+  /** More in one frame is refused. */
+  readonly maxFrameBytes?: number;
+}
+
+/** Whether a text has more bytes than this. No character has more than three for each of its units. */
+function isLonger(text: string, bytes: number): boolean {
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
 /** Counts what is on its way. A send that fails is a connection that is gone, which its signal tells. */

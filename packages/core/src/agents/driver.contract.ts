@@ -169,10 +169,17 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     expect(log.lines.slice(before).map((line) => line.level)).toContain('warn');
   });
 
-  test('ends an answer with a frame that is too large', async () => {
+  test('ends an answer with a frame that is too large, and no other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
+    const other = parts(`patient ${folder}`);
+    await other.next();
     const answer = await frames('huge');
     expect(answer).toHaveLength(1);
     expect(answer[0]).toMatchObject({ is_final: true, body: { code: 'E2A.AGENT_ERROR' } });
+    expect(answer[0]?.body['message']).toContain('expected at most 8388608 bytes in');
+    rmSync(folder, { recursive: true });
+    expect((await other.next()).value).toMatchObject({ frame: { body: { result: 'here I am' } } });
+    await other.return?.();
   });
 
   test('ends an answer whose agent dies, and reaches the agent again afterwards', async () => {

@@ -126,8 +126,6 @@ class Pipe {
     const room = () => (this.#texts.length > 4 ? new Promise<void>((resolve) => setImmediate(resolve)) : undefined);
     void answerTo(objectOf(text), {
       say: (frame) => {
-        // As a WebSocket would: what is too large ends the connection.
-        if (frame.length > 8 * 1024 * 1024) return this.close();
         this.#texts.push(frame);
         this.#wake();
       },

@@ -122,6 +122,22 @@ describe('a connection', () => {
   });
 });
 
+test('a frame with no end in sight ends the connection, and everybody on it is told why', async () => {
+  const agent = dial();
+  await context.ask(agent, 'x');
+  server.answers = false;
+  const asked = [context.ask(agent, 'x'), context.ask(agent, 'x')];
+  await eventually(() => server.received).toBe(3);
+  server.sockets[0]?.send('x'.repeat(65 * 1024 * 1024), () => {});
+  for (const answer of asked) {
+    expect(failureIn(await answer)).toMatchObject({
+      retryable: true,
+      message:
+        'The connection to the agent was lost before it had answered: it sent more than 67108864 bytes in one frame.',
+    });
+  }
+});
+
 test('binary messages are logged, and hurt nobody', async () => {
   const agent = dial();
   await context.ask(agent, 'x');
@@ -143,6 +159,7 @@ function dial(port = server.port): E2aWsAgent {
 class AgentServer {
   greets = true;
   answersPings = true;
+  answers = true;
   received = 0;
   pings = 0;
   port = 0;
@@ -165,6 +182,7 @@ class AgentServer {
       socket.on('close', (code) => this.closeCodes.push(code));
       socket.on('message', (data) => {
         this.received++;
+        if (!this.answers) return;
         const { request_id } = JSON.parse(data.toString()) as { request_id: string };
         socket.send(JSON.stringify({ request_id, response_kind: 'e2a.complete', body: { result: 'done' } }));
       });

@@ -8,10 +8,11 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { MAX_FRAME_BYTES } from './agent-frame.ts';
+import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { credentialRefs, refusedRef } from './credential-refs.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
+import { connectionLost, socketFault } from './socket-fault.ts';
 
 /**
  * An agent server that is dialled over WebSocket. It greets with `connection.ack`, takes envelopes as text frames and
@@ -109,7 +110,7 @@ export class E2aWsAgent implements Agent {
       origin: url.origin.replace(/^ws/, 'http'),
       followRedirects: false,
       perMessageDeflate: false,
-      maxPayload: MAX_FRAME_BYTES,
+      maxPayload: MAX_READ_BYTES,
     });
     // The greeting can come with the very bytes that open the connection, so whoever listens has to be there before.
     const greeting = new AbortController();
@@ -169,21 +170,30 @@ export class E2aWsAgent implements Agent {
     }
     socket.on('message', (data, isBinary) => {
       life.seen = true;
-      const text = gate.redactorFor(url)?.text(data.toString()) ?? data.toString();
-      const frame = isBinary ? reject<Json>(BINARY) : parseJson(text);
+      // Buffers, as the library gives them unless told.
+      const bytes = data as Buffer;
+      const isTooLarge = bytes.length > MAX_FRAME_BYTES;
+      const said = (isTooLarge ? bytes.subarray(0, EXCERPT_LENGTH) : bytes).toString();
+      const text = gate.redactorFor(url)?.text(said) ?? said;
+      const refused = isBinary ? BINARY : isTooLarge ? TOO_LARGE : undefined;
+      const frame = refused === undefined ? parseJson(text) : reject<Json>(refused);
       if (isConnectionEvent(frame)) onGreeting();
-      line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, 1024) });
+      line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, EXCERPT_LENGTH) });
       const room = line.room();
       if (room !== undefined && !socket.isPaused) {
         socket.pause();
         void room.then(() => socket.resume());
       }
     });
+    let fault: string | undefined;
+    socket.on('error', (error) => {
+      fault = socketFault(error, MAX_READ_BYTES);
+    });
     const lost = new Promise<void>((resolve) => {
       socket.once('close', () => {
         closed.abort();
         if (this.#open === open) this.#open = undefined;
-        line.lose(agentFailed('The connection to the agent was lost before it had answered.'));
+        line.lose(connectionLost(fault));
         resolve();
       });
     });
@@ -234,6 +244,8 @@ interface OpenSocket {
 
 type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
 
+const MAX_READ_BYTES = MAX_FRAME_BYTES * READ_PAST_LIMIT;
+const TOO_LARGE = frameTooLarge(MAX_FRAME_BYTES);
 const BINARY = { pointer: '', code: 'not_text', message: 'a frame is text; a binary one came' } as const;
 const DIAL_MS = 10_000;
 const GREETING_MS = 5000;

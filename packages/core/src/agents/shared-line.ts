@@ -135,11 +135,11 @@ export class SharedLine {
   }
 
   /**
-   * A line too long to keep names nobody. When one request alone is in flight it is that one's; otherwise the gap in
-   * the numbers will tell. A short one may be anything the agent printed by mistake.
+   * A frame too long to keep that begins with no id. When one request alone is in flight it is that one's; otherwise the
+   * gap in the numbers will tell. A short one may be anything the agent printed by mistake.
    */
   #onlyOne(frame: Outcome<Json>): Unanswered | undefined {
-    if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some((issue) => issue.code === 'line_too_long')) return;
+    if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some(({ code }) => TOO_LONG.has(code))) return;
     return this.#inFlight.values().next().value;
   }
 
@@ -261,5 +261,6 @@ function mentioned(text: string): string | undefined {
 
 /** What may wait to be read, of all answers together, before nothing more is taken from the agent. */
 const MAX_UNREAD = 4 * 1024 * 1024;
+const TOO_LONG: ReadonlySet<string> = new Set(['line_too_long', 'frame_too_large']);
 const MAX_UNSENT = 16 * 1024 * 1024;
 const STALLED_AFTER_MS = 30_000;

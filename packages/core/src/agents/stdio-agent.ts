@@ -7,7 +7,7 @@ import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
-import { MAX_FRAME_BYTES } from './agent-frame.ts';
+import { EXCERPT_LENGTH, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
 import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
@@ -145,11 +145,12 @@ export class StdioAgent implements Agent {
       for await (const chunk of stdout) {
         for (const text of splitter.push(chunk as Uint8Array)) {
           const frame = text.ok ? parseJsonBytes(text.value) : text;
-          const excerpt = text.ok && !frame.ok ? Buffer.from(text.value.subarray(0, 1024)).toString() : '';
+          const start = text.ok ? text.value.subarray(0, EXCERPT_LENGTH) : splitter.longLineStart;
+          const excerpt = frame.ok ? '' : Buffer.from(start).toString();
           line.receive(frame, { bytes: text.ok ? text.value.length : 0, excerpt });
         }
         // A line without end is no message, and what sends it is past helping.
-        if (splitter.bytesSinceNewline > MAX_BYTES_WITHOUT_NEWLINE) killGroup(pid);
+        if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(pid);
         await line.room();
       }
     } catch {
@@ -210,6 +211,5 @@ const STOPPED = agentFailed('The agent was stopped.');
 const PATIENCE_MS = 5000;
 const STEADY_MS = 60_000;
 const DRAIN_MS = 1000;
-const MAX_BYTES_WITHOUT_NEWLINE = 64 * 1024 * 1024;
 const MAX_ERROR_LINE_BYTES = 64 * 1024;
 const MAX_LOGGED = 2000;

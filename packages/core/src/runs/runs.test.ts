@@ -176,8 +176,8 @@ describe('a repeat', () => {
 });
 
 describe('a request that has expired', () => {
-  const expiring = (agent: ModuleAgentFunction) => {
-    const made = setUp(agent);
+  const expiring = (agent: ModuleAgentFunction, options = {}) => {
+    const made = setUp(agent, options);
     const open = (requestId: string) => {
       const expiresAt = new TestClock().now().getTime() + 1_000;
       const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt };
@@ -196,19 +196,24 @@ describe('a request that has expired', () => {
     expect(Array.from({ length: 8 }, () => slots.tryTake('agent'))).not.toContain(undefined);
   });
 
-  test('while it waited for its turn is answered so, and no agent is asked', async () => {
-    let asked = 0;
-    const { open, clock, slots } = expiring(async function* () {
-      asked += 1;
-      return {};
-    });
-    const taken = Array.from({ length: 8 }, () => slots.tryTake('agent'));
-    const answering = open('waits');
+  test('while it waited for its turn ends with that, and its agent is not asked', async () => {
+    const gate = withResolvers();
+    const heard: unknown[] = [];
+    const { open, clock, slots } = expiring(
+      async function* (envelope) {
+        heard.push(envelope.request_id);
+        await gate.promise;
+        return {};
+      },
+      { maxParallel: 1 },
+    );
+    const [first, second] = [open('first'), open('second')];
     await expect.poll(() => slots.waiting).toBe(1);
     clock.pass(1_000);
-    for (const slot of taken) slot?.release();
-    expect((await answering).at(-1)?.body).toMatchObject({ code: 'E2A.EXPIRED' });
-    expect(asked).toBe(0);
+    gate.resolve();
+    expect(await first).toMatchObject([{ status: 'succeeded' }]);
+    expect(await second).toMatchObject([{ is_final: true, status: 'failed', body: { code: 'E2A.EXPIRED' } }]);
+    expect(heard).toEqual(['first']);
   });
 
   test('and was answered in time gets that answer again', async () => {

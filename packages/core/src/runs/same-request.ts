@@ -3,16 +3,17 @@ import type { RequestRow } from '../store/store.ts';
 import { recordedEnvelope } from './envelope-record.ts';
 
 /**
- * Whether a recorded envelope asks the same, whatever the order of its members. When it was sent and by which way are left
- * out: a retry has another `timestamp` and `provenance` and is still the same request. So are secrets, which are not
- * recorded. Only a repeat is compared, so nothing has to be computed, nor kept, for the many requests that are none.
+ * Whether a recorded envelope asks the same, whatever the order of its members. When it was sent, by which way and until
+ * when an answer is wanted are left out: a retry has another `timestamp`, `provenance` and `expires_at`, which is reckoned
+ * from when it is sent, and is still the same request. So are secrets, which are not recorded. Only a repeat is compared, so nothing has to be computed, nor kept, for the many requests that are none.
  */
 export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
   return compared(recordedEnvelope(recorded)) === compared(envelope);
 }
 
 function compared(envelope: E2AEnvelope): string {
-  return canonicalJson({ ...encodeEnvelope(envelope), timestamp: null, provenance: null });
+  const { expires_at: _, ...hints } = envelope.channel_context;
+  return canonicalJson({ ...encodeEnvelope(envelope), channel_context: hints, timestamp: null, provenance: null });
 }
 
 /** Why a request is not taken whose id, or whose key, was another one's. Every door has its own word for an id. */

@@ -80,8 +80,17 @@ export class MemoryStore implements Store {
         const rows = [...this.#requests.values()].map(({ row }) => row).filter(({ state }) => state !== 'finished');
         return rows.sort((a, b) => a.acceptedAt - b.acceptedAt);
       }),
+    noteOpen: (acceptedBefore, now) =>
+      this.#perform(() => {
+        for (const recorded of this.#requests.values()) {
+          const { state, acceptedAt } = recorded.row;
+          if (state !== 'finished' && acceptedAt < acceptedBefore) recorded.openAt = now;
+        }
+      }),
     purge: (before) =>
-      this.#perform(() => this.#forget(({ row }) => row.state === 'finished' && row.acceptedAt < before)),
+      this.#perform(() =>
+        this.#forget(({ row, openAt }) => row.state === 'finished' && Math.max(row.acceptedAt, openAt ?? 0) < before),
+      ),
   };
 
   readonly sessions: SessionStore = {
@@ -292,6 +301,8 @@ export class MemoryStore implements Store {
 
 interface Recorded {
   row: RequestRow;
+  /** When it was last noted to be open. */
+  openAt?: number;
   readonly arrival: string | null;
   readonly frames: FrameRow[];
 }

@@ -168,4 +168,11 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE execution_ends ADD COLUMN repeats TEXT',
   // What an owner remembers is counted for each entry that is added, and an entry can be large: the index has its length.
   'CREATE INDEX memory_entries_by_owner ON memory_entries (owner, expires_at, length(entry))',
+  // When a request that took long was last known to be open. Few do: those that do not are not written to a second time.
+  `
+  CREATE TABLE late_requests (
+    request INTEGER PRIMARY KEY REFERENCES requests (id) ON DELETE CASCADE,
+    open_at BIGINT NOT NULL
+  )
+  `,
 ];

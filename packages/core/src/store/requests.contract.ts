@@ -365,6 +365,20 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
         expect(await store.requests.find(ann('r1'))).toBeDefined();
       });
 
+      test('keeps what was open until a short while ago, however old', async () => {
+        await store.requests.accept(request({ acceptedAt: 1 }));
+        await store.requests.accept(request({ requestId: 'ended', acceptedAt: 2 }));
+        await store.requests.append(ann('ended'), [frame(0, { isFinal: true })]);
+        await store.requests.noteOpen(100, 900);
+        await store.requests.noteOpen(1, 950);
+        await store.requests.append(ann('r1'), [frame(0, { isFinal: true })]);
+        expect(await store.requests.purge(900)).toBe(1);
+        expect(await store.requests.find(ann('ended'))).toBeUndefined();
+        expect(await store.requests.frames(ann('r1'), ALL)).toHaveLength(1);
+        expect(await store.requests.purge(901)).toBe(1);
+        expect(await store.requests.find(ann('r1'))).toBeUndefined();
+      });
+
       test('forgets hundreds in one go', async () => {
         const rows = Array.from({ length: 250 }, (_, index) => request({ requestId: `r${index}`, acceptedAt: index }));
         await Promise.all(rows.map((row) => store.requests.accept(row)));

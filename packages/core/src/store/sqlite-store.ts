@@ -133,6 +133,7 @@ export class SqliteStore implements Store {
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     unfinished: () => this.#ask('unfinished'),
+    noteOpen: (acceptedBefore, now) => this.#ask('noteOpen', acceptedBefore, now),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
   };
 

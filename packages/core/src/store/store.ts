@@ -130,9 +130,11 @@ export interface RequestStore {
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
   /** Everything accepted or started, oldest first: what a restart has to deal with. */
   unfinished(): Promise<RequestRow[]>;
+  /** Notes of those accepted before then which are open now: when they end, their answers are kept from now on. */
+  noteOpen(acceptedBefore: number, now: number): Promise<void>;
   /**
-   * Forgets finished requests accepted before then, with their frames. Returns how many. Where the clock was set back in
-   * between, some may stay until the next time.
+   * Forgets finished requests, with their frames, that were accepted before then and not noted to be open since. Returns how
+   * many. Where the clock was set back in between, some may stay until the next time.
    */
   purge(before: number): Promise<number>;
 }

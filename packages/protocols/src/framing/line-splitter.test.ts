@@ -78,6 +78,19 @@ describe('a line past the limit', () => {
     expect(readAll('1234567', limits)).toEqual(['line_too_long']);
   });
 
+  test('can be told by how it began, wherever the stream was cut', () => {
+    const text = `"${'x'.repeat(2000)}`;
+    for (const cut of [1, 3, 6, 1500]) {
+      const splitter = new LineSplitter(limits);
+      const bytes = encodeUtf8(text);
+      const faults = [...splitter.push(bytes.subarray(0, cut)), ...splitter.push(bytes.subarray(cut))];
+      expect(faults).toHaveLength(1);
+      const start = decodeUtf8(splitter.longLineStart);
+      expect(text.slice(0, 1024).startsWith(start ?? '?')).toBe(true);
+      expect(start?.length).toBeGreaterThanOrEqual(6);
+    }
+  });
+
   test('says the limit and what to do', () => {
     const [fault] = new LineSplitter(limits).push(encodeUtf8('1234567'));
     expect(fault).toEqual({

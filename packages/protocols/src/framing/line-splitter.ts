@@ -23,6 +23,7 @@ export class LineSplitter {
   readonly #begun: GrowingBytes;
   #skipping = false;
   #sinceNewline = 0;
+  #longLineStart: Uint8Array = NOTHING;
 
   constructor(limits: LineLimits = {}) {
     this.#limit = limits.maxLineBytes ?? MAX_LINE_BYTES;
@@ -33,6 +34,11 @@ export class LineSplitter {
   /** Bytes that came after the last line break, skipped ones too. An edge hangs up when there are too many. */
   get bytesSinceNewline(): number {
     return this.#sinceNewline;
+  }
+
+  /** How the line began that was last found too long: enough to tell whose it was. */
+  get longLineStart(): Uint8Array {
+    return this.#longLineStart;
   }
 
   /** Bytes of memory held for a line that is not whole yet. */
@@ -69,8 +75,7 @@ export class LineSplitter {
     if (this.#skipping) {
       this.#skipping = false;
     } else if (!this.#fits(part)) {
-      this.#begun.clear();
-      lines.push(reject(lineTooLong(this.#limit)));
+      lines.push(this.#tooLong(part));
     } else {
       const line = withoutCr(this.#whole(part));
       if (!isBlank(line)) lines.push(accept(line));
@@ -84,10 +89,15 @@ export class LineSplitter {
     if (this.#fits(part)) {
       this.#begun.append(part);
     } else {
-      this.#begun.clear();
       this.#skipping = true;
-      lines.push(reject(lineTooLong(this.#limit)));
+      lines.push(this.#tooLong(part));
     }
+  }
+
+  #tooLong(part: Uint8Array): Outcome<Uint8Array> {
+    const begun = this.#begun.take().subarray(0, START_BYTES);
+    this.#longLineStart = Uint8Array.of(...begun, ...part.subarray(0, START_BYTES - begun.length));
+    return reject(lineTooLong(this.#limit));
   }
 
   #whole(part: Uint8Array): Uint8Array {
@@ -132,6 +142,8 @@ function partialLine(length: number): Issue {
   };
 }
 
+const NOTHING = new Uint8Array(0);
+const START_BYTES = 1024;
 const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;

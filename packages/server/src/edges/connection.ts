@@ -25,6 +25,7 @@ export class SocketConnection implements Connection {
 
   readonly #unread: string[] = [];
   #taken = 0;
+  #unreadLength = 0;
   #reader: ((result: IteratorResult<string, undefined>) => void) | undefined;
   #hasEnded = false;
 
@@ -65,7 +66,7 @@ export class SocketConnection implements Connection {
     webSocket.on('ping', () => this.#countPing());
     webSocket.on('pong', () => this.#countPing());
     // The library has already begun to close with the code of the fault.
-    webSocket.on('error', () => this.abort());
+    webSocket.on('error', (error) => this.abort(error));
     webSocket.on('close', () => {
       socket.off('data', follow);
       this.abort();
@@ -107,16 +108,20 @@ export class SocketConnection implements Connection {
   /** No further message is given to the route; what it sends still goes out. */
   endMessages(): void {
     this.#unread.length = 0;
+    this.#unreadLength = 0;
     this.#end();
     // Let pongs and the peer's close be seen.
     this.#webSocket.resume();
   }
 
-  /** Tells the route that there is nobody left, or that it must stop at once. What came before can still be read. */
-  abort(): void {
+  /**
+   * Tells the route that there is nobody left, or that it must stop at once; and what the peer did wrong, where it is that.
+   * What came before can still be read.
+   */
+  abort(fault?: Error): void {
     if (this.#abort.signal.aborted) return;
     this.#end();
-    this.#abort.abort();
+    this.#abort.abort(fault);
     for (const { reject } of this.#waiting.splice(0)) reject(new Error(GONE));
   }
 
@@ -162,11 +167,14 @@ export class SocketConnection implements Connection {
       return;
     }
     this.#unread.push(text);
-    if (this.#unread.length >= this.#limits.maxUnreadMessages) this.#webSocket.pause();
+    this.#unreadLength += text.length;
+    const { maxUnreadMessages, maxBufferedBytes } = this.#limits;
+    if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
 
   #next(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
+    this.#unreadLength -= text?.length ?? 0;
     if (this.#webSocket.isPaused && this.#unread.length === 0) this.#webSocket.resume();
     if (text !== undefined) {
       const result = { done: false, value: text } as const;

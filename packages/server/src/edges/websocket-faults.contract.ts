@@ -20,7 +20,16 @@ export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, 
   ['a continuation of nothing', frame({ opcode: 0, payload: 'a' }), 1002],
   ['a continuation after the end', Buffer.concat([frame({ opcode: 10 }), frame({ opcode: 0, fin: false })]), 1002],
   ['a message inside a message', Buffer.concat([frame({ fin: false }), frame({ payload: 'a' })]), 1002],
-  ['65 fragments', Buffer.concat([frame({ fin: false }), ...Array(65).fill(frame({ opcode: 0, fin: false }))]), 1008],
+  [
+    '65 fragments',
+    // Whole, so that it is not the time that closes it.
+    Buffer.concat([
+      frame({ fin: false }),
+      ...Array(63).fill(frame({ opcode: 0, fin: false, payload: 'a' })),
+      frame({ opcode: 0, payload: 'a' }),
+    ]),
+    1008,
+  ],
   // §5.5: control frames.
   ['a fragmented ping', frame({ opcode: 9, fin: false }), 1002],
   ['a ping with too much in it', frame({ opcode: 9, payload: 'a'.repeat(126) }), 1002],

@@ -229,6 +229,21 @@ test('a route that does not read holds the peer back', async () => {
   expect(read).toBe(said);
 });
 
+test('so does one that leaves few large messages unread', async () => {
+  const edge = await startEdge({ sockets: [held([])], socketLimits: { maxUnreadMessages: 1000 } });
+  const peer = await upgrade(edge);
+  const message = frame({ payload: 'x'.repeat(4 * 1024 * 1024) });
+  let said = 0;
+  for (; said < 30 && peer.socket.writableLength === 0; said++) {
+    peer.say(message);
+    for (let turn = 0; turn < 5000 && peer.socket.writableLength > 0; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  expect(said).toBeLessThan(30);
+  peer.socket.destroy();
+});
+
 describe('time', () => {
   test('a peer that answers no ping is dropped, one that does is kept', async () => {
     const clock = new TestClock();

@@ -11,6 +11,7 @@ import { addressGroup } from '../edges/address.ts';
 import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
 import { idempotencyKeyOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
+import { IDEMPOTENCY_KEY } from '../route-parameters.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
 export function messageRoutes(messages: Messages): Route[] {
@@ -25,8 +26,10 @@ export function messageRoutes(messages: Messages): Route[] {
       body: {
         contentTypes: ['application/json'],
         maxBytes: MAX_MESSAGE_BYTES,
-        schema: { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` },
+        schema: A_MESSAGE,
       },
+      parameters: [IDEMPOTENCY_KEY],
+      answers: { 'application/json': A_MESSAGE },
       handle: async (request: InboundRequest) => {
         const { principal } = request;
         const idempotencyKey = idempotencyKeyOf(request);
@@ -108,3 +111,4 @@ function fieldsOf(failure: Failure | undefined): Record<string, string> {
   const { retry_after: wait = 1 } = failure.details;
   return http === 429 || http === 503 ? { 'Retry-After': String(Math.ceil(wait)) } : {};
 }
+const A_MESSAGE = { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` };

@@ -2,6 +2,7 @@ import type { Engine, Forgotten, Log, Removed, Store, Workflows } from '@dragoma
 import { type Failure, failure } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { WHOSE } from '../route-parameters.ts';
 
 export interface DataContext {
   readonly engine: Engine;
@@ -29,6 +30,7 @@ export function adminDataRoutes(context: DataContext): Route[] {
       counts: false,
       summary:
         'Forget a request with its answer, thread messages and callbacks, or an execution with its events and result. ?agent_id= where several agents use the id.',
+      parameters: [WHOSE],
       handle: (request) => forgetRequest(request, context),
     },
   ];

@@ -3,6 +3,7 @@ import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { integerParameter, textParameter } from '../route-parameters.ts';
 
 /** What became of callbacks, and another try for those that were given up. */
 export function adminOutboxRoutes(outbox: Outbox): Route[] {
@@ -13,6 +14,11 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
+      parameters: [
+        textParameter('state', 'Those in this state alone.', STATES),
+        integerParameter('offset', 'How many to pass over; 0 unless told.'),
+        integerParameter('limit', 'At most so many; 50 unless told.'),
+      ],
       handle: (request) => list(request, outbox),
     },
     {

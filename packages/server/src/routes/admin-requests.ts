@@ -1,6 +1,7 @@
 import { type AuditEntry, type ExplainContext, explain, explainWire } from '@dragoman/core';
 import { type Explanation, type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { WHOSE } from '../route-parameters.ts';
 
 export interface RequestsContext extends ExplainContext {
   /** The lines about a request of the wire, one of each agent that used its id, the newest first. */
@@ -17,6 +18,7 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
       counts: false,
       summary:
         'What came in, what was made of it, what allowed it, how it was answered, and every field dropped or invented on the way. ?agent_id= where several agents use the id.',
+      parameters: [WHOSE],
       handle: (request) => told(request, context),
     },
   ];

@@ -12,6 +12,7 @@ import { callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { integerParameter, textParameter } from '../route-parameters.ts';
 
 export interface AgentRegistryContext {
   readonly registry: AgentRegistry;
@@ -38,6 +39,11 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Healthy agents by ?capability=, part of the ?name= and ?limit= (10).',
+      parameters: [
+        textParameter('capability', 'What it must be able to do.'),
+        textParameter('name', 'A part of its name.'),
+        integerParameter('limit', 'At most so many; 10 unless told.'),
+      ],
       handle: ({ query }) => discover(query, context),
     },
     {
@@ -46,6 +52,13 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Every healthy agent, or every one with ?include_unhealthy=true.',
+      parameters: [
+        textParameter(
+          'include_unhealthy',
+          'Whether those without a heartbeat are told too; they are not unless told.',
+          ['true', 'false'],
+        ),
+      ],
       handle: ({ query }) => {
         const status = query.get('include_unhealthy') === 'true' ? 'all' : 'healthy';
         const { agents, total } = registry.discover({ capabilities: [], status, limit: MOST_LISTED });

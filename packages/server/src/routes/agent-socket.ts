@@ -10,6 +10,7 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
     path: '/e2a/agent/ws',
     access: 'agent',
     carriesAnswers: true,
+    maxMessageBytes: hub.maxReadBytes,
     summary: 'An agent server dials in with its own key and answers what is sent to its id.',
     open: async (connection) => {
       if (connection.principal === undefined) return;

@@ -7,14 +7,15 @@ import type { Connection } from '../route.ts';
 import { e2aSocketRoute } from './e2a-socket.ts';
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
-async function connected({ answerLength = 100_000 } = {}) {
+async function connected({ answerLength = 100_000, letter = 'x', held = Promise.resolve() } = {}) {
   const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), new MemoryStore()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
   await engine.callers.put({ agent_id: 'ada', permissions: { agents: ['*'] } });
   engine.addAgent(
     moduleAgent('agent', async function* () {
       yield 'first';
-      return { text: 'x'.repeat(answerLength) };
+      await held;
+      return { text: letter.repeat(answerLength) };
     }),
   );
   const unread: { text: string; taken: () => void }[] = [];
@@ -108,7 +109,43 @@ test('more answers than a connection may resume at a time are refused, and told 
   expect(heard.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
 });
 
-test('a silent answer is given a sign of life, unless the peer has something left to read', async () => {
+test.each(['x', '€'])('a frame of more bytes than a message may have is told to be that, in %s', async (letter) => {
+  const fits = Math.floor((6 * 1024 * 1024) / Buffer.byteLength(letter));
+  const { heard, ask, read } = await connected({ answerLength: fits, letter });
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  for (let n = 0; n < 20; n++) await settled();
+  expect(heard.at(-1)).toMatchObject({
+    request_id: 'r1',
+    is_final: true,
+    body: { code: 'response_too_large', details: { actual_bytes: expect.any(Number), max_bytes: 6 * 1024 * 1024 } },
+  });
+});
+
+test('a frame of as many bytes as a message may have is given whole', async () => {
+  const { heard, ask, read } = await connected({ answerLength: 6 * 1024 * 1024 - 2000 });
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  for (let n = 0; n < 20; n++) await settled();
+  expect(heard.at(-1)).toMatchObject({ request_id: 'r1', is_final: true, body: { result: expect.any(Object) } });
+});
+
+test('a silent answer is given a sign of life every ten seconds, outside of the order', async () => {
+  const { clock, heard, ask, read } = await connected({ held: new Promise(() => {}) });
+  await read();
+  await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
+  await clock.advance(9_000);
+  expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
+  for (let beat = 1; beat <= 3; beat++) {
+    await clock.advance(10_000);
+    await settled();
+    const beats = heard.filter(({ sequence }) => sequence === -1);
+    expect(beats).toHaveLength(beat);
+    expect(beats.at(-1)).toMatchObject({ request_id: 'r1', is_final: false });
+  }
+});
+
+test('a peer that has something left to read is given no sign of life', async () => {
   const { clock, heard, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });

@@ -169,11 +169,11 @@ class E2ASocket {
         if (rows.length === 0) return had;
         keepalive.sent();
         const wanted = isStream ? rows : rows.filter((row) => row.isFinal);
-        const tooLong = wanted.findIndex(({ text }) => text.length > MAX_FRAME);
+        const tooLong = wanted.findIndex(({ text }) => isTooLarge(text));
         const whole = tooLong === -1 ? wanted : wanted.slice(0, tooLong);
         const texts = whole.map(({ text }) => text);
         const unfit = wanted[tooLong];
-        if (unfit !== undefined) texts.push(tooLarge(frameFrom(unfit.text), unfit.text.length));
+        if (unfit !== undefined) texts.push(tooLarge(frameFrom(unfit.text), Buffer.byteLength(unfit.text)));
         const sent = Promise.all(texts.map((text) => this.#connection.send(text)));
         if (this.#connection.bufferedBytes <= this.#room) endTurn();
         await sent;
@@ -256,9 +256,14 @@ function keepaliveFrame({ request_id, session_id, method, channel }: E2AEnvelope
   });
 }
 
+/** Nearly always told by the length alone: no character has more than three bytes for each of its units. */
+function isTooLarge(text: string): boolean {
+  return text.length * 3 > MAX_FRAME && Buffer.byteLength(text) > MAX_FRAME;
+}
+
 /** In the place of a frame no peer could take; the frame itself is in the journal, and can be read over HTTP. */
 function tooLarge(frame: E2AResponse, bytes: number): string {
-  const message = `The frame has ${bytes} characters; a WebSocket message may have ${MAX_FRAME}.`;
+  const message = `The frame has ${bytes} bytes; a WebSocket message may have ${MAX_FRAME}.`;
   const body = {
     code: 'response_too_large',
     message,

@@ -13,7 +13,7 @@ import {
   type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type Failure, failure, type Json, type JsonLimits } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure, type Json, type JsonLimits, SCHEMA_BASE } from '@dragoman/protocols';
 import { type DoorLimits, jsonLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
@@ -22,6 +22,7 @@ import { afterOf, callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
 import { isFailure } from '../problem.ts';
 import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { AFTER, IDEMPOTENCY_KEY } from '../route-parameters.ts';
 
 export interface E2AContext {
   readonly engine: Engine;
@@ -35,7 +36,15 @@ export interface E2AContext {
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
 export function e2aRoutes(context: E2AContext): Route[] {
   const json = jsonLimits(context.limits);
-  const body = { contentTypes: ['application/json'], maxBytes: context.limits.body_bytes ?? 1 << 20 };
+  const envelope = { $ref: `${SCHEMA_BASE}/e2a/envelope.json` };
+  const frame = { $ref: `${SCHEMA_BASE}/e2a/response.json` };
+  const body = {
+    contentTypes: ['application/json'],
+    maxBytes: context.limits.body_bytes ?? 1 << 20,
+    schema: envelope,
+  };
+  const streams = { 'text/event-stream': { type: 'string' }, 'application/x-ndjson': { type: 'string' } };
+  const asked = { body, parameters: [IDEMPOTENCY_KEY], answers: { 'application/json': frame, ...streams } };
   return [
     {
       method: 'POST',
@@ -43,7 +52,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Send an envelope; the answer is one JSON frame, an SSE stream or NDJSON, by Accept.',
-      body,
+      ...asked,
       handle: (request) => send(request, context, json),
     },
     {
@@ -52,7 +61,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Send an envelope to this agent.',
-      body,
+      ...asked,
       handle: (request) => send(request, context, json),
     },
     {
@@ -62,6 +71,8 @@ export function e2aRoutes(context: E2AContext): Route[] {
       owned: true,
       counts: false,
       summary: 'Read the answer from after a frame (?after=N or Last-Event-ID), while it is given and afterwards.',
+      parameters: AFTER,
+      answers: { 'application/json': FRAMES_SO_FAR, ...streams },
       handle: (request) => resume(request, context),
     },
     {
@@ -271,6 +282,16 @@ async function* following(
 export function isForStream({ envelope }: RequestRow): boolean {
   return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
 }
+
+/** What there is of an answer, as JSON. */
+const FRAMES_SO_FAR = {
+  type: 'object',
+  required: ['responses', 'is_final'],
+  properties: {
+    responses: { type: 'array', items: { type: 'object', description: 'An E2A response.' } },
+    is_final: { type: 'boolean', description: 'Whether nothing comes after them.' },
+  },
+} as const;
 
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 type Framing = (typeof FRAMINGS)[number];

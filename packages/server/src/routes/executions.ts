@@ -7,6 +7,7 @@ import { afterOf, callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { AFTER, integerParameter, textParameter } from '../route-parameters.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 import { jsonText } from './json-text.ts';
 
@@ -26,6 +27,11 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       path: '/api/v1/executions',
       counts: true,
       summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
+      parameters: [
+        integerParameter('limit', 'At most so many; 100 unless told.'),
+        textParameter('cursor', 'The next_cursor of the page before.'),
+        textParameter('status', 'Those with this status alone.', EXECUTION_STATUSES),
+      ],
       handle: (request) => list(request, context),
     },
     {
@@ -61,6 +67,8 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       owned: true,
       counts: false,
       summary: 'What an execution tells while it runs, as SSE, from after an event (Last-Event-ID or ?after=N).',
+      parameters: AFTER,
+      answers: { 'text/event-stream': { type: 'string' } },
       handle: (request) => events(request, context),
     },
     {

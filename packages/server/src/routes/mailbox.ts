@@ -29,6 +29,7 @@ import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
+import { IDEMPOTENCY_KEY, integerParameter } from '../route-parameters.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;
@@ -54,6 +55,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       counts: true,
       count: (call) => limits.count(call),
       summary: 'Post a message to an agent; without a callbackUrl the answer comes back when it is quick.',
+      parameters: [IDEMPOTENCY_KEY],
       body: {
         contentTypes: ['application/json'],
         maxBytes: MAX_BODY,
@@ -86,6 +88,10 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       owned: true,
       counts: false,
       summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
+      parameters: [
+        integerParameter('after', 'The last message that was seen; 0, unless told, for all.'),
+        integerParameter('limit', 'At most so many; 50 unless told.'),
+      ],
       wordFailure,
       handle: (request) => thread(request, context),
     },

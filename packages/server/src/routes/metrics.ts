@@ -11,6 +11,7 @@ export function metricsRoute(measure: () => Promise<readonly Metric[]>): Route {
     access: 'public',
     counts: false,
     summary: 'How much the server has done and has to do, for Prometheus.',
+    answers: { 'text/plain': { type: 'string' } },
     handle: async () => ({
       status: 200,
       headers: { 'Content-Type': EXPOSITION_TYPE, 'Cache-Control': 'no-store' },

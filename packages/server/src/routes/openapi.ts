@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dragoman/protocols';
 import { openApi } from '../openapi.ts';
 import type { Route } from '../route.ts';
 
@@ -9,8 +10,12 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
     access: 'public',
     counts: false,
     summary: 'This description.',
-    handle: () => ({ status: 200, json: document }),
+    handle: () => {
+      document ??= openApi([...routes, route], { title: 'Dragoman', version });
+      return { status: 200, json: document };
+    },
   };
-  const document = openApi([...routes, route], { title: 'Dragoman', version });
+  // Made for the first who asks: it reads files, and most servers are never asked.
+  let document: JsonObject | undefined;
   return route;
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { failure } from '@dragoman/protocols';
+import { publishedSchema } from '../published-schema.ts';
 import type { Route } from '../route.ts';
 
 /** The published JSON Schemas of every dialect, for whoever checks messages before they send them. */
@@ -12,24 +11,17 @@ export function schemaRoute(): Route {
     access: 'public',
     counts: false,
     summary: 'A published JSON Schema, such as /schemas/a2a-messages/base-message.json.',
+    answers: { 'application/schema+json': {} },
     handle: ({ params: { dialect = '', file = '' } }) => {
       // Names of ours and nothing else: what stands here becomes part of a path.
       if (!/^[a-z0-9-]{1,40}$/.test(dialect) || !/^[a-z0-9-]{1,80}\.json$/.test(file)) return NO_SCHEMA;
       const name = `${dialect}/${file}`;
-      const text = texts.get(name) ?? read(name);
+      const text = texts.get(name) ?? publishedSchema(name);
       if (text === undefined) return NO_SCHEMA;
       texts.set(name, text);
       return { status: 200, headers: { 'Content-Type': 'application/schema+json' }, text };
     },
   };
-}
-
-function read(name: string): string | undefined {
-  try {
-    return readFileSync(fileURLToPath(import.meta.resolve(`@dragoman/protocols/schemas/${name}`)), 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 const NO_SCHEMA = failure('not_found', {}, 'There is no such schema.');

@@ -3,7 +3,8 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
-import type { InboundRequest, Route, SocketRoute } from '../route.ts';
+import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
+import { LAST_EVENT_ID } from '../route-parameters.ts';
 
 export interface WireContext {
   readonly host: WireHost;
@@ -90,6 +91,7 @@ export function wireRoutes(context: WireContext): Route[] {
       // Each message counts by itself when it starts work.
       counts: false,
       summary: 'Sends one message to the session that X-Session-Id names.',
+      parameters: [SESSION],
       body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
       handle: (request) => {
         const session = sessions.find(request);
@@ -108,6 +110,8 @@ export function wireRoutes(context: WireContext): Route[] {
       owned: true,
       counts: false,
       summary: 'What the session that X-Session-Id names says, as server-sent events; Last-Event-ID resumes.',
+      parameters: [SESSION, LAST_EVENT_ID],
+      answers: { 'text/event-stream': { type: 'string' } },
       handle: (request) => {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
@@ -182,3 +186,10 @@ const MAX_UNSENT = 1024 * 1024;
 const MOST_UNSENT = 32 * 1024 * 1024;
 const MOST_SESSIONS = 100;
 const AFTERLIFE_MS = 30_000;
+const SESSION: RouteParameter = {
+  in: 'header',
+  name: 'X-Session-Id',
+  description: 'The session_id that POST /a2e/session gave.',
+  required: true,
+  schema: { type: 'string' },
+};

@@ -12,7 +12,8 @@ import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route, RouteParameter } from '../route.ts';
+import { IDEMPOTENCY_KEY, integerParameter, textParameter } from '../route-parameters.ts';
 import { workflowFailure } from '../workflow-failure.ts';
 import { eventRecords } from './executions.ts';
 import { jsonText } from './json-text.ts';
@@ -34,6 +35,7 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
       maxBytes: context.workflows.limits.max_workflow_bytes,
       schema: WorkflowRequest,
     },
+    parameters: BESIDE_LINES,
   } as const;
   return [
     {
@@ -52,6 +54,8 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
       ...common,
       path: '/api/v1/workflows/execute',
       summary: 'Run a workflow; the answer is its result, an SSE stream of its progress (Accept), or 202 (Prefer).',
+      parameters: [...BESIDE_LINES, IDEMPOTENCY_KEY, PREFER],
+      answers: { 'application/json': { type: 'object' }, 'text/event-stream': { type: 'string' } },
       handle: (request) => execute(request, context),
     },
   ];
@@ -118,4 +122,16 @@ function readAsked({ headers, body, query }: InboundRequest, { reader }: Workflo
   return reader.read(told);
 }
 
+/** Members of the JSON body; where the body is the lines themselves, they stand in the query. */
+const BESIDE_LINES: readonly RouteParameter[] = [
+  textParameter('onError', 'With a body of lines: what a failed operation means.', ['stop', 'continue']),
+  textParameter('level', 'With a body of lines: how strict the check is.', ['strict', 'moderate', 'lenient']),
+  integerParameter('timeout_ms', 'With a body of lines: how long it may take.'),
+];
+const PREFER: RouteParameter = {
+  in: 'header',
+  name: 'Prefer',
+  description: '`respond-async`: answer 202 at once.',
+  schema: { type: 'string' },
+};
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;

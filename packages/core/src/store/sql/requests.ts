@@ -92,6 +92,10 @@ export function requestWrites(database: Database) {
   );
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
   const useNonce = prepareNonceUse(database);
+  const noteOpen = database.prepare(`
+    INSERT INTO late_requests (request, open_at)
+    SELECT o.request, ? FROM open_requests o JOIN requests r ON r.id = o.request WHERE r.accepted_at < ?
+    ON CONFLICT (request) DO UPDATE SET open_at = excluded.open_at`);
 
   /** Its number when it was recorded, with its whole answer if there is one, else the earlier one. */
   function record(answer: FramesRow | undefined, ...values: RequestValues): number | RequestRow {
@@ -176,6 +180,10 @@ export function requestWrites(database: Database) {
       return start.run(key.owner, key.requestId).changes === 1;
     },
 
+    noteOpen(acceptedBefore: number, now: number): void {
+      noteOpen.run(now, acceptedBefore);
+    },
+
     append(owner: string, requestId: string, rows: readonly FramesValues[]): void {
       addFrames({ owner, requestId }, progress.get(owner, requestId) as Progress | undefined, rows);
     },
@@ -189,7 +197,8 @@ export function requestRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM requests
     WHERE id > ? AND id <= ? AND accepted_at < ?
-      AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id)`);
+      AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = requests.id)
+      AND NOT EXISTS (SELECT 1 FROM late_requests l WHERE l.request = requests.id AND l.open_at >= ?)`);
 
   return {
     /**
@@ -201,7 +210,7 @@ export function requestRemovals(database: Database) {
       const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
       const last = rows.at(-1);
       if (last === undefined || !rows.some(({ acceptedAt }) => acceptedAt < before)) return { purged: 0, next: null };
-      return { purged: Number(purge.run(from, last.id, before).changes), next: last.id };
+      return { purged: Number(purge.run(from, last.id, before, before).changes), next: last.id };
     },
   };
 }

@@ -1,0 +1,15 @@
+import { type AgentPart, agentFailed } from './agent.ts';
+
+/** What a WebSocket library gave a connection up for, in words; `undefined` when the connection simply went. */
+export function socketFault(error: unknown, maxReadBytes: number): string | undefined {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent more than ${maxReadBytes} bytes in one frame`;
+  if (code === 'WS_ERR_INVALID_UTF8') return 'it sent a frame that is not UTF-8';
+  return code.startsWith('WS_ERR_') ? `it broke the rules of WebSocket (${code})` : undefined;
+}
+
+/** The end of every request on a connection that is gone, also of those that did nothing to end it. */
+export function connectionLost(fault: string | undefined): AgentPart {
+  const why = fault === undefined ? '' : `: ${fault}`;
+  return agentFailed(`The connection to the agent was lost before it had answered${why}.`);
+}
