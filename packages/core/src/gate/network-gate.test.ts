@@ -184,21 +184,25 @@ test('the time a request has is not longer when its first address does not answe
 
 describe('a URL', () => {
   test.each([
-    ['ftp://api.example.com/', 'only https'],
-    ['file:///etc/passwd', 'only https'],
-    ['http://api.example.com/', 'gate.allow'],
-    ['https://ada:secret@api.example.com/', 'user name or password'],
-    ['https://api.example.com:22/', 'port 22'],
-    ['https://api.example.com:25/', 'port 25'],
-    ['https://api.example.com:0/', 'port 0'],
-    ['https://api.example.com:6667/', 'port 6667'],
-    ['https://api.example.com./', 'ends with a dot'],
-    ['https://localhost/', 'single label'],
-  ])('%s is refused', async (url, why) => {
+    ['ftp://api.example.com/', 'only https', 'by https'],
+    ['file:///etc/passwd', 'only https', 'by https'],
+    ['http://api.example.com/', 'plain http', 'name api.example.com:80 in gate.allow'],
+    ['https://ada:secret@api.example.com/', 'user name or password', 'credential in a header'],
+    ['https://api.example.com:22/', 'port 22', 'name api.example.com:22 in gate.allow'],
+    ['https://api.example.com:25/', 'port 25', 'api.example.com:25 '],
+    ['https://api.example.com:0/', 'port 0', 'the port of a web server'],
+    ['https://api.example.com:6667/', 'port 6667', 'api.example.com:6667 '],
+    ['https://api.example.com./', 'ends with a dot', 'without the dot'],
+    ['https://metadata.goog/', 'metadata', 'public host'],
+    ['https://localhost/', 'single label', 'name localhost in gate.allow'],
+    ['http://0x7f.1:8080/', 'a loopback address', 'name 127.0.0.1:8080 in gate.allow'],
+    ['https://[::1]/', 'a loopback address', 'name [::1] in gate.allow'],
+  ])('%s is refused, and what would help is named', async (url, why, help) => {
     const resolve = () => Promise.reject(new Error('nobody may look it up'));
     const failure = await failureFrom(bench.gate({ resolve }).request(asking(url)));
     expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining(why) });
-    expect(failure.message).not.toContain('secret');
+    expect(failure.details['suggestions']).toEqual([expect.stringContaining(help)]);
+    expect(JSON.stringify(failure)).not.toContain('secret');
   });
 });
 
