@@ -191,10 +191,7 @@ export class WorkflowPool {
     });
   }
 
-  /**
-   * No more data than its thread could hold, whatever else is allowed: one array that is larger than all its memory would
-   * not end the thread but the process.
-   */
+  /** No more data than its thread could hold, whatever else is allowed. */
   #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
     const { dataBytes } = wholeBudgets(budgets);
     return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };

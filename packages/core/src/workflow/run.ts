@@ -8,6 +8,7 @@ import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
+import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
@@ -31,6 +32,7 @@ export interface RunOptions {
   readonly within?: Within | undefined;
   /** Called between operations: what it gives is waited for, so that others have their turn. */
   readonly breathe?: () => Promise<void> | undefined;
+  readonly askMemory?: AskMemory | undefined;
 }
 
 export interface RunResult {

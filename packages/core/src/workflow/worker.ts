@@ -5,10 +5,12 @@ import { sharedBytes } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { loadOperations } from './load-operations.ts';
+import { type AskMemory, hasMemoryFor } from './memory-need.ts';
 import { compileChecked, type Plan } from './plan.ts';
 import {
   type EffectAsked,
   type FromWorker,
+  OUT_OF_MEMORY,
   type RunAsked,
   remember,
   type ToWorker,
@@ -79,8 +81,10 @@ async function serve(): Promise<void> {
           busy[0] = run;
         });
       },
+      askMemory,
     });
     runs.delete(run);
+    askMemory(used.dataBytes);
     const text = tellable(() => wholeText(resultsText(results, written)));
     const told =
       text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
@@ -105,6 +109,11 @@ async function serve(): Promise<void> {
     for (const message of messages) take(message);
   });
 }
+
+/** Gives up in time; the execution is run again elsewhere, alone. */
+const askMemory: AskMemory = (bytes) => {
+  if (!hasMemoryFor(bytes)) process.exit(OUT_OF_MEMORY);
+};
 
 /** Steps can put their results into each other, deeper than can be written. That is their fault, and not the thread's. */
 function tellable(write: () => string): string | undefined {

@@ -6,6 +6,7 @@ import { fieldFault } from '../../gate/outbound-headers.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';
+import { memoryOfJson } from '../memory-need.ts';
 import type { Compiling, Operation, StepContext } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 import { asText, compileTemplate } from '../template.ts';
@@ -52,6 +53,7 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.cameFrom(() => answer.lineage ?? hash('sha256', answer.bytes, 'base64url'));
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
+      step.askMemory(memoryOfJson(answer.bytes));
       const { value, written } = decodeAnswer(answer);
       if (written !== undefined) step.writtenAs(written.text, written.ends);
       return value;

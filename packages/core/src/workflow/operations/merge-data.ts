@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, show } from '@dragoman/protocols'
 import { formatPath, type MergeDataConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
 import { deepEqual, identity } from '../../equality.ts';
 import { wrongShape } from '../input.ts';
+import { memoryOfMembers } from '../memory-need.ts';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 
@@ -18,8 +19,14 @@ export const mergeData: Operation<MergeDataConfig> = {
       const bytes = paths.reduce((total, path) => total + step.bytesAt(path), 2);
       step.account.reserve(bytes);
       step.boundedBy(bytes);
-      if (values.every(Array.isArray)) return merge?.arrays(values) ?? null;
-      if (values.every(isObject) && merge?.objects !== undefined) return merge.objects(values);
+      if (values.every(Array.isArray)) {
+        if (merge?.arrays !== concat) step.askMemory(memoryOfMembers(countOf(values)));
+        return merge?.arrays(values) ?? null;
+      }
+      if (values.every(isObject) && merge?.objects !== undefined) {
+        step.askMemory(memoryOfMembers(countOf(values.map(Object.keys))));
+        return merge.objects(values);
+      }
       throw unlike(paths, values, merge?.objects !== undefined);
     };
   },
@@ -40,6 +47,10 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   deepMerge: { arrays: itemByItem, objects: mergedDeep },
   merge: { arrays: concat, objects: mergedDeep },
 };
+
+function countOf(lists: readonly (readonly unknown[])[]): number {
+  return lists.reduce((total, { length }) => total + length, 0);
+}
 
 /** Every element once, where it came first. */
 function union(sources: readonly Json[][]): Json[] {
