@@ -1,5 +1,5 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
 import { isLong, type LongText } from '../long-text.ts';
@@ -386,12 +386,12 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
 function errorOf({ code, message, details }: Failure): WorkflowError {
   const { suggestions, ...others } = details;
   const told = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
-  return {
+  return withCategory({
     type: FAILURES[code].workflow as WorkflowError['type'],
     message,
     details: { code, ...plain(others) },
     ...(told.length > 0 && { suggestions: [...told] }),
-  };
+  });
 }
 
 /** Only what can be told as JSON. */

@@ -199,7 +199,7 @@ export class Run {
 
   #result(frame: Frame, fatal: unknown): RunResult {
     const { results, written, errors } = frame;
-    if (fatal !== undefined && errors.length === 0) errors.push(withoutOperation(fatal));
+    if (fatal !== undefined && errors.length === 0) errors.push(workflowError(fatal));
     return {
       status: this.#status(results.size, errors.length),
       results,
@@ -218,11 +218,6 @@ export class Run {
     if (failed === 0) return 'success';
     return succeeded > 0 ? 'partial_success' : 'error';
   }
-}
-
-function withoutOperation(error: unknown): WorkflowError {
-  const { operationId: _, ...told } = workflowError(error, '');
-  return told;
 }
 
 /** Thrown to leave every level at once; what went wrong is recorded. */

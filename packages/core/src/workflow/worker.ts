@@ -1,5 +1,4 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { sharedBytes } from '../long-text.ts';
 import { Refused } from '../refused.ts';
@@ -20,6 +19,7 @@ import { portRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { runPlan } from './run.ts';
+import { dataError, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
 // A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
@@ -162,11 +162,10 @@ function flush(): void {
 }
 
 const LONGEST_TIMER = 2_147_483_647;
-const UNTELLABLE: WorkflowError = {
-  type: 'DataError',
-  message: 'The results are nested too deep to be told.',
-  details: {},
-  suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
-};
+const UNTELLABLE = workflowError(
+  dataError('The results are nested too deep to be told.', {
+    suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
+  }),
+);
 
 await serve();
