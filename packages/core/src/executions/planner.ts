@@ -4,6 +4,7 @@ import {
   type Credential,
   type Finding,
   type FindingCode,
+  type OwnOperations,
   reportOf,
   type ValidationReport,
 } from '@dragoman/protocols/a2e-workflow';
@@ -34,6 +35,11 @@ export class Planner {
 
   constructor(options: PlannerOptions) {
     this.#options = options;
+  }
+
+  /** The operations of the operator's own. */
+  get own(): OwnOperations {
+    return this.#options.catalog.own;
   }
 
   async compile(asked: Asked, principal: Principal): Promise<PlanOutcome> {
