@@ -92,10 +92,16 @@ function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { p
 function sendable<T extends string | CredentialUse>(name: string, value: T): T {
   if (typeof value !== 'string') return value;
   if (/[\r\n\0]/.test(value)) {
-    throw dataError(`the header ${name} must be one line; what was filled in has several`);
+    throw dataError(`the header ${name} must be one line; what was filled in has several`, {
+      suggestions: ['take the line breaks out by FormatText, with replace'],
+    });
   }
   const fault = fieldFault(name, value);
-  if (fault !== undefined) throw dataError(`the header ${name} ${fault}; what was filled in has others`);
+  if (fault !== undefined) {
+    throw dataError(`the header ${name} ${fault}; what was filled in has others`, {
+      suggestions: ['encode it by EncodeDecode, with url or base64, or send it in the body'],
+    });
+  }
   return value;
 }
 

@@ -119,11 +119,16 @@ function blank(): JsonObject {
 /** The sources are not all arrays, or not all objects. */
 function unlike(paths: readonly Path[], values: readonly Json[], takesObjects: boolean) {
   const expected = takesObjects ? 'an array or an object, as all the other sources are' : 'an array';
-  const at = values.findIndex((value) =>
-    takesObjects ? typeof value !== 'object' || value === null : !Array.isArray(value),
-  );
+  const at = values.findIndex((value) => (takesObjects ? !isCollection(value) : !Array.isArray(value)));
   const [path, value] = [paths[at], values[at]];
-  if (path !== undefined && value !== undefined) return wrongShape(path, expected, value);
+  if (path !== undefined && value !== undefined)
+    return wrongShape(path, expected, value, takesObjects ? isCollection : Array.isArray);
   const kinds = paths.map((other, index) => `${formatPath(other)} is ${show(values[index])}`).join(', ');
-  return dataError(`sources must be all arrays or all objects; ${kinds}`);
+  return dataError(`sources must be all arrays or all objects; ${kinds}`, {
+    suggestions: ['name what in the objects is the array, or merge the arrays and the objects each by themselves'],
+  });
+}
+
+function isCollection(value: Json): boolean {
+  return typeof value === 'object' && value !== null;
 }
