@@ -67,7 +67,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const { keepMs = ONE_DAY } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
   const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
-  const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
+  const cache = new AnswerCache({ clock, ids, ttlMs: limits.cache_seconds * 1000, versionOf });
   const breaker = new CircuitBreaker({ clock });
   const maxAnswerBytes = limits.max_answer_bytes;
   const hostsOf = (id: string) => credentials.find(id)?.hosts ?? [];
