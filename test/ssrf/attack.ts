@@ -52,8 +52,13 @@ async function trySpellings(): Promise<Tally> {
 
 async function tryNames(): Promise<Tally> {
   const tally: Tally = { tried: 0, refused: 0, wrong: [] };
-  // Whatever they are, they would lead to the metadata service.
-  for (const host of LOCAL_NAMES) await tryHost(host, tally, { resolve: async () => ['169.254.169.254'] });
+  for (const host of LOCAL_NAMES) {
+    const resolve = async () => {
+      tally.wrong.push(`${host} was looked up`);
+      return ['169.254.169.254'];
+    };
+    await tryHost(host, tally, { resolve });
+  }
   return tally;
 }
 

@@ -20,7 +20,8 @@ export function canaryScan({ secret, folder, seen = {}, pids = [] }: CanaryScan)
   if (folder !== undefined) {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || entry.name.startsWith('vault.key')) continue;
-      places.set(entry.name, readFileSync(join(entry.parentPath, entry.name)));
+      const path = join(entry.parentPath, entry.name);
+      places.set(path, readFileSync(path));
     }
   }
   for (const pid of pids) {

@@ -140,12 +140,17 @@ describe('a secret that an envelope names', () => {
     expect(received).toEqual([]);
   });
 
-  test('is on record each time it was used', async () => {
+  test('is on record each time it was used, or wanted where it may not go', async () => {
     const path = '/admin/v1/credentials/token';
     const { uses, ...rest } = JSON.parse(await (await call(system.url, { path, key: system.adminKey })).text());
     expect(rest).not.toHaveProperty('value');
-    expect(uses).toHaveLength(8);
-    expect(uses[0]).toMatchObject({ caller: 'ada', version: 1, outcome: 'released' });
+    const used = (outcome: string) => uses.filter((use: { outcome: string }) => use.outcome === outcome);
+    expect([used('released').length, used('refused').length]).toEqual([8, 1]);
+    expect(used('released')[0]).toMatchObject({ caller: 'ada', version: 1 });
+    expect(used('refused')[0]).toMatchObject({
+      caller: 'ada',
+      host: `127.0.0.1:${(other.address() as AddressInfo).port}`,
+    });
     expect(uses[0].purpose).toMatch(/^request /);
   });
 });

@@ -201,3 +201,20 @@ function leaked(): readonly unknown[] {
   const spellings = [...Object.values(codingsOf(CANARY)), ...base64, CANARY.toUpperCase()];
   return evil.requests.filter((request) => spellings.some((text) => JSON.stringify(request).includes(String(text))));
 }
+
+test('a credential that a workflow may not send is on record as refused, whether by its host or by its caller', async () => {
+  const to = (url: string): string => workflowOf({ out: { ApiCall: { ...(secret['ApiCall'] as JsonObject), url } } });
+  const permissions = { operations: ['*'], apis: ['*'], credentials: [] };
+  const bob = new WorkflowCaller(system, (await system.caller('bob-agent', { permissions })).api_key);
+  for (const [caller, url] of [[ann, evil.url] as const, [bob, crm.url] as const]) {
+    expect((await caller.post('execute', { workflow: to(url) })).status).toBe(403);
+  }
+  const path = '/admin/v1/credentials/crm-key';
+  const recorded = async () => JSON.parse(await (await call(system.url, { path, key: system.adminKey })).text());
+  await expect
+    .poll(async () => (await recorded()).uses.slice(0, 2))
+    .toMatchObject([
+      { caller: 'bob-agent', host: crm.host, purpose: 'out', outcome: 'refused' },
+      { caller: 'ann-agent', host: evil.host, purpose: 'out', outcome: 'refused' },
+    ]);
+});

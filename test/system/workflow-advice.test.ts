@@ -28,13 +28,13 @@ api.behaviours.set('GET /broken', (_, response) => {
 });
 
 test.each([
-  ['out of time', `${api.url}/never`, { timeout_ms: 300 }, /timeout_ms/],
-  ['an answer that is too large', `${api.url}/long`, {}, /fewer|less/],
-  ['an answer that is not the JSON it says', `${api.url}/broken`, {}, /Accept/],
-  ['a host the gate does not let out', 'http://127.0.0.1:1/', {}, /gate\.allow/],
-] as const)('%s says what to do', async (_, url, options, fix) => {
+  ['out of time', `${api.url}/never`, { timeout_ms: 300 }, /timeout_ms/, 'execution'],
+  ['an answer that is too large', `${api.url}/long`, {}, /fewer|less/, 'api_error'],
+  ['an answer that is not the JSON it says', `${api.url}/broken`, {}, /Accept/, 'data_error'],
+  ['a host the gate does not let out', 'http://127.0.0.1:1/', {}, /127\.0\.0\.1:1 in gate\.allow/, 'authorization'],
+] as const)('%s says what to do, and of which category it is', async (_, url, options, fix, category) => {
   const { error } = await ann.execute(workflowOf(get(url)), options);
-  expect(error?.operationId).toBe('get');
+  expect(error).toMatchObject({ operationId: 'get', category });
   expect(error?.suggestions?.join('; ')).toMatch(fix);
 });
 
@@ -65,7 +65,7 @@ test('a line that is wrong is told of its operation, by execute and by plan', as
   const workflow = workflowOf({ pause: { Wait: { duration: 'long' } } });
   for (const name of ['execute', 'plan'] as const) {
     const { error } = (await (await ann.post(name, { workflow })).json()) as { error: JsonObject };
-    expect(error).toMatchObject({ type: 'ValidationError', operationId: 'pause' });
+    expect(error).toMatchObject({ type: 'ValidationError', category: 'validation', operationId: 'pause' });
   }
 });
 

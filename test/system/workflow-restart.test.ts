@@ -120,6 +120,23 @@ describe('kill -9', () => {
     expect(api.count('GET /last')).toBe(1);
   });
 
+  test('after a long answer: it is read from the record, as it was', async () => {
+    const id = fresh();
+    const rows = Array.from({ length: 30_000 }, (_, index) => ({ name: `é ${index}`, time: index }));
+    api.answers('GET /long', rows);
+    holds.set(id, 'PUT /state');
+    const workflow = { long: call('GET /long', id), state: call('PUT /state', id), last: call('GET /last', id) };
+    await begin(workflowOf(workflow, { id }));
+    await expect.poll(() => held.has(id)).toBe(true);
+    holds.clear();
+    await system.kill();
+    await system.start();
+    const { status, results } = await ann.ended(id);
+    expect(status).toBe('success');
+    expect(results['long']).toEqual(rows);
+    expect(api.count('GET /long')).toBe(1);
+  });
+
   test('under load: whatever was accepted ends, and nothing is charged twice', async () => {
     const ids = Array.from({ length: 40 }, fresh);
     const accepted: string[] = [];

@@ -1,4 +1,5 @@
 import { type Client, createClient, DragomanError } from '@dragoman/client';
+import { valueAt } from '@dragoman/protocols';
 import type { Command } from 'commander';
 import { PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
@@ -6,7 +7,7 @@ import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devDataIn, devKeysPa
 import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
 import { urlOf } from './serve/port-holder.ts';
 import { shortPath } from './short-path.ts';
-import { fail, type Trouble } from './trouble.ts';
+import { fail, type Trouble, type TroubleIssue } from './trouble.ts';
 
 /** What commands that talk to a server take on the command line. */
 export interface ConnectionOptions {
@@ -155,7 +156,18 @@ function serverTrouble(error: DragomanError, { url, keySource }: Connection, rol
   // An agent's key on an administrator's route: the server says no more than that it may not.
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
   const fixes = [...suggestions, ...whatIsThere(error, url), ...agents, ...roles, ...wait];
-  return { code: error.code, message, issues, fixes };
+  return {
+    code: error.code,
+    message,
+    issues: issues.map((issue, at) => ({ ...issue, ...operationIn(error, at) })),
+    fixes,
+  };
+}
+
+/** The operation of a workflow that an issue is about; the client keeps it with everything else that was told. */
+function operationIn({ details }: DragomanError, index: number): Pick<TroubleIssue, 'operationId'> {
+  const operationId = valueAt(details, `/issues/${index}/operationId`);
+  return typeof operationId === 'string' ? { operationId } : {};
 }
 
 /** Another program may be at the url, and answer whatever it is asked. */

@@ -8,9 +8,14 @@ export interface Trouble {
   readonly message: string;
   /** What to do, most likely first; a command to paste where there is one. */
   readonly fixes?: readonly string[];
-  readonly issues?: readonly Issue[];
+  readonly issues?: readonly TroubleIssue[];
   /** 2 when the command itself was not understood. */
   readonly exitCode?: 1 | 2;
+}
+
+/** Of a workflow, with the operation it is about. */
+export interface TroubleIssue extends Issue {
+  readonly operationId?: string;
 }
 
 /** Ends the command with this trouble. */
@@ -45,20 +50,28 @@ export function tellTrouble(
     return;
   }
   const { red, dim } = paint(terminal.colour.note);
+  const [first] = issues;
+  const whole = first === undefined ? message : message.replace(first.message, () => withOperation(first));
   const told = new Set<string>();
   /** Servers tell an only issue as the message too, and its way out beside it; a person is told once. */
   const once = (text: string, line: string) => {
-    if (message.includes(text) || told.has(text)) return [];
+    if (whole.includes(text) || told.has(text)) return [];
     told.add(text);
     return [line];
   };
   const lines = [
-    `${red('error:')} ${printable(message)}`,
-    ...issues.flatMap(({ message: what, suggestion }) => [
-      ...once(what, `  ${printable(what)}`),
-      ...(suggestion === undefined ? [] : once(suggestion, `    ${dim('→')} ${printable(suggestion)}`)),
+    `${red('error:')} ${printable(whole)}`,
+    ...issues.flatMap((issue) => [
+      ...once(withOperation(issue), `  ${printable(withOperation(issue))}`),
+      ...(issue.suggestion === undefined
+        ? []
+        : once(issue.suggestion, `    ${dim('→')} ${printable(issue.suggestion)}`)),
     ]),
     ...fixes.flatMap((fix) => once(fix, `  ${dim('→')} ${printable(fix)}`)),
   ];
   terminal.note(`${lines.join('\n')}\n`);
+}
+
+function withOperation({ operationId, message }: TroubleIssue): string {
+  return operationId === undefined ? message : `${operationId}: ${message}`;
 }

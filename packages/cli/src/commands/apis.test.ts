@@ -20,6 +20,7 @@ paths:
 `,
   );
   writeFileSync(join(folder, 'other.yaml'), 'port: 0\n');
+  writeFileSync(join(folder, 'relative.yaml'), 'openapi: 3.0.3\nservers: [{ url: /v1 }]\npaths: {}\n');
   await using server = await startServer({
     config: { port: 0, store: 'memory' },
     folder,
@@ -70,5 +71,9 @@ paths:
   expect(await run('add', 'sky', '--openapi', 'other.yaml')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('is no OpenAPI document'),
+  });
+  expect(await run('add', 'sky', '--openapi', 'relative.yaml')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--base-url https://'),
   });
 });

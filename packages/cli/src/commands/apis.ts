@@ -1,4 +1,5 @@
 import type { ApiInput, KeptApi } from '@dragoman/client';
+import type { Issue } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import type { Command } from 'commander';
 import { each, newCommand, PROGRAM, runs } from '../command.ts';
@@ -79,7 +80,8 @@ function addCommand(context: Context): Command {
     const { terminal } = context;
     const { api, warnings } = await apiOf(options, context);
     const connection = await connect(options, context, 'admin');
-    const kept = await talking(connection, 'admin', () => connection.client.admin.apis.put(id, api));
+    const put = () => connection.client.admin.apis.put(id, api);
+    const kept = await talking(connection, 'admin', put, ({ issues }) => serverHints(issues, options));
     if (options.json) terminal.out(`${JSON.stringify({ ...kept, ...(warnings.length > 0 && { warnings }) })}\n`);
     else {
       for (const warning of warnings) terminal.note(`${printable(warning)}\n`);
@@ -107,6 +109,13 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
   const read = apiFromOpenApi(document.value);
   if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
   return { api: { ...read.value, ...told }, warnings: read.warnings.map(({ message }) => message) };
+}
+
+/** The server a document names may be relative, or none at all: then it has to be told. */
+function serverHints(issues: readonly Issue[], { openapi, baseUrl }: AddOptions): readonly string[] {
+  const isUntold = openapi !== undefined && baseUrl === undefined;
+  if (!isUntold || !issues.some(({ pointer }) => pointer === '/base_url')) return [];
+  return ['say where it is, as the document does not: --base-url https://api.example.com/v1'];
 }
 
 function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {

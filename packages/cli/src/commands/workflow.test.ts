@@ -90,8 +90,21 @@ describe('without a server', () => {
     const refused = await run(['workflow', 'run', '-'], { stdin: broken });
     expect(refused.code).toBe(1);
     // As it is told on every other way to a server.
-    expect(refused.notes).toMatch(/^error: .*usres/);
+    expect(refused.notes).toMatch(/^error: .*filter-active: .*usres/);
     expect(refused.notes).toContain('/workflow/users');
+    const both = broken.replace('"/workflow/active","transform"', '"/workflow/atcive","transform"');
+    for (const command of ['plan', 'run']) {
+      const { notes } = await run(['workflow', command, '-'], { stdin: both });
+      expect(notes.split('\n').filter((line) => /usres|atcive/.test(line))).toEqual([
+        expect.stringContaining('filter-active: '),
+        expect.stringContaining('  sort-by-points: '),
+      ]);
+      const { notes: json } = await run(['workflow', command, '--json', '-'], { stdin: both });
+      expect(JSON.parse(json).error.issues).toMatchObject([
+        { operationId: 'filter-active' },
+        { operationId: 'sort-by-points' },
+      ]);
+    }
     const level = await run(['workflow', 'plan', '--level', 'stern', '-'], { stdin: ACTIVE });
     expect([level.code, level.notes]).toEqual([2, expect.stringContaining('strict, moderate, lenient')]);
   });

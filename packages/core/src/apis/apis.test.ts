@@ -69,6 +69,10 @@ test('plain http needs the gate to allow it', async () => {
   };
   expect(await open(gate, new MemoryStore().apis).put(api('demo', 'http://127.0.0.1:9000'))).toBe('made');
   await expect(open(gate).put(api('demo', 'http://127.0.0.1:9001'))).rejects.toThrow(/it is not allowed/);
+  // Without a port gate.allow means 443.
+  await expect(open().put(api('demo', 'http://shop.example/v1'))).rejects.toMatchObject({
+    failure: { details: { issues: [{ suggestion: expect.stringContaining('name shop.example:80 in gate.allow') }] } },
+  });
   expect(asked).toEqual(['http://127.0.0.1:9000', 'http://127.0.0.1:9001']);
 });
 
@@ -102,13 +106,23 @@ test.each([
     '/endpoints/1',
   ],
   ['a document that is none', { openapi: {} }, '/openapi'],
-  ['a document without a server', { openapi: { openapi: '3.0.0', paths: {} } }, '/base_url'],
 ])('refuses %s', (_, json, pointer) => {
   expect(decodeApi('a', json)).toMatchObject({ ok: false, issues: [{ pointer }] });
 });
 
 test.each(['', '*', '../x', 'a b', '__proto__', 'x'.repeat(101)])('refuses the id %j', (id) => {
   expect(decodeApi(id, { base_url: 'https://a.example' })).toMatchObject({ ok: false, issues: [{ code: 'id' }] });
+});
+
+test.each([
+  ['names no server', {}],
+  ['has a relative server', { servers: [{ url: '/v1' }] }],
+  ['has a server with blanks', { servers: [{ url: 'https://{region}.shop.example' }] }],
+])('a document that %s needs a base URL beside it', (_, more) => {
+  expect(decodeApi('a', { openapi: { openapi: '3.0.0', paths: {}, ...more } })).toMatchObject({
+    ok: false,
+    issues: [{ pointer: '/base_url', suggestion: expect.stringContaining('base_url beside the document') }],
+  });
 });
 
 test('what is said beside a document wins over it', () => {

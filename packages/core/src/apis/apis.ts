@@ -1,6 +1,6 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
 import type { Gate } from '../gate/gate.ts';
-import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
+import { decodeHostPort, hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { ApiDefinition as validate } from '../generated/apis.js';
 import { nameIssues } from '../given-name.ts';
 import type { Clock, Log } from '../ports.ts';
@@ -134,7 +134,7 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const { base_url, description = null, endpoints = [], accepts_data_from } = { ...read.value, ...told };
   if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
   const url = decodeBaseUrl(base_url);
-  if (!url.ok) return url;
+  if (!url.ok) return told.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
   const twice = repeated(endpoints);
   if (twice.length > 0) return reject(...twice);
   const sources = accepts_data_from === undefined ? undefined : hostNames(accepts_data_from);
@@ -147,6 +147,11 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
     ...(sources !== undefined && { accepts_data_from: sources.value }),
   };
   return accept(api, read.warnings);
+}
+
+/** Nobody wrote it here: servers of a document may be relative to where it was found, or have blanks. */
+function ofDocument(issue: Issue): Issue {
+  return { ...issue, suggestion: BESIDE_DOCUMENT };
 }
 
 function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {
@@ -183,8 +188,13 @@ function gateIssue(url: string, why: string): Issue {
     pointer: '/base_url',
     code: 'base_url',
     message: `base_url must be a URL the gate lets out; ${show(url)} is refused: ${why}`,
-    suggestion: `use https, or name ${URL.canParse(url) ? new URL(url).host : 'the host'} in gate.allow of dragoman.yaml`,
+    suggestion: `use https, or name ${hostIn(url)} in gate.allow of dragoman.yaml`,
   };
+}
+
+/** As `gate.allow` takes it. */
+function hostIn(url: string): string {
+  return URL.canParse(url) ? nameOfHostPort(hostPortOf(new URL(url))) : 'the host';
 }
 
 const NO_URL: Issue = {
@@ -194,8 +204,11 @@ const NO_URL: Issue = {
   suggestion: 'write it like https://api.example.com/v1, or give an openapi document that names its server',
 };
 
+const BESIDE_DOCUMENT = 'give base_url beside the document, like https://api.example.com/v1';
+
 const NO_SERVER: Issue = {
   pointer: '/base_url',
   code: 'required',
   message: 'base_url is required, because the openapi document names no server',
+  suggestion: BESIDE_DOCUMENT,
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
 import { CredentialUse } from '../gate/gate.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -8,7 +9,10 @@ const versions = new Map([['key', '1']]);
 
 function made({ ttlMs = 300_000 } = {}) {
   const clock = new TestClock();
-  return { clock, cache: new AnswerCache({ clock, ttlMs, versionOf: (id) => versions.get(id) ?? '' }) };
+  return {
+    clock,
+    cache: new AnswerCache({ clock, ids: new TestIds(), ttlMs, versionOf: (id) => versions.get(id) ?? '' }),
+  };
 }
 
 function get(fields: Partial<ApiRequest> = {}): ApiRequest {
@@ -37,6 +41,14 @@ test('one agent never gets what another was answered, nor with another version o
   expect(cache.find('ann', get({ headers: { 'x-api-key': new CredentialUse('key') } }))).toBeDefined();
   versions.set('key', '2');
   expect(cache.find('ann', keyed)).toBeUndefined();
+});
+
+test('what is kept has a name of its own, however much it is like what was kept before', () => {
+  const { cache } = made();
+  const kept = () => cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) }).lineage;
+  const first = kept();
+  expect(cache.find('ann', get())?.lineage).toBe(first);
+  expect(kept()).not.toBe(first);
 });
 
 describe('nothing is kept', () => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { CredentialUse } from '../gate/gate.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Ids } from '../ports.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 
 /**
@@ -11,6 +11,7 @@ import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
  */
 export class AnswerCache {
   readonly #clock: Clock;
+  readonly #ids: Ids;
   readonly #ttlMs: number;
   readonly #versionOf: (credentialId: string) => string;
   readonly #entries: LRUCache<string, Entry>;
@@ -21,8 +22,9 @@ export class AnswerCache {
   #allCleared = 0;
   #now = 0;
 
-  constructor({ clock, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
+  constructor({ clock, ids, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
     this.#clock = clock;
+    this.#ids = ids;
     this.#ttlMs = ttlMs;
     this.#versionOf = versionOf;
     this.#entries = new LRUCache({
@@ -58,8 +60,8 @@ export class AnswerCache {
     const origin = new URL(request.url).origin;
     const changed = [this.#written.get(`${owner} ${origin}`), this.#cleared.get(owner), this.#allCleared];
     if (changed.some((at = 0) => at > asked.at)) return answer;
-    const lineage = hash('sha256', answer.bytes, 'base64url');
-    const kept = { ...answer, lineage };
+    // A name nobody has used, also before a restart: to hash what is large would hold up everybody.
+    const kept = { ...answer, lineage: this.#ids.hex() };
     const expiresAt = this.#clock.elapsed() + ttlMs;
     this.#entries.set(asked.key, { owner, origin, expiresAt, answer: kept });
     return kept;
@@ -105,6 +107,7 @@ export class AnswerCache {
 
 interface AnswerCacheOptions {
   readonly clock: Clock;
+  readonly ids: Ids;
   /** 0: nothing is kept. */
   readonly ttlMs: number;
   readonly versionOf: (credentialId: string) => string;

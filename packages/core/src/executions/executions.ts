@@ -1,7 +1,8 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
+import type { SecretUse } from '../gate/secrets.ts';
 import { isLong, type LongText } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -29,6 +30,7 @@ import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
 import { type ExecutionEvent, LiveExecution, nameOf } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
+import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
 
@@ -39,6 +41,8 @@ export interface ExecutionsOptions {
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
+  /** Records that a credential was not let out. */
+  readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** Runs a plan to its end. */
   readonly run: (plan: Plan, options: PoolRunOptions) => Promise<PoolResult>;
   /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
@@ -91,7 +95,10 @@ export class Executions {
     const { planner, store, clock, ids } = this.#options;
     if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
     const planned = await planner.compile(asked, principal);
-    if (!planned.ok) throw new Refused(refusalOf(planned.findings));
+    if (!planned.ok) {
+      this.#noteRefused(asked, planned.findings, principal);
+      throw new Refused(refusalOf(planned.findings));
+    }
     const row: ExecutionRow = {
       owner: principal.id,
       executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
@@ -274,6 +281,14 @@ export class Executions {
     }
   }
 
+  /** Whose secret would have gone where, for who looks after it. */
+  #noteRefused({ workflow }: Asked, findings: readonly Finding[], { id: caller }: Principal): void {
+    const { planner, noteRefusal } = this.#options;
+    for (const { id, to, operationId } of refusedCredentials(workflow, findings, planner.own)) {
+      noteRefusal(id, { caller, to, purpose: operationId });
+    }
+  }
+
   async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
     const { reader, planner } = this.#options;
     const json = parseJson(row.request);
@@ -386,12 +401,12 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
 function errorOf({ code, message, details }: Failure): WorkflowError {
   const { suggestions, ...others } = details;
   const told = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
-  return {
+  return withCategory({
     type: FAILURES[code].workflow as WorkflowError['type'],
     message,
     details: { code, ...plain(others) },
     ...(told.length > 0 && { suggestions: [...told] }),
-  };
+  });
 }
 
 /** Only what can be told as JSON. */

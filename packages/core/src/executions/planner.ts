@@ -5,6 +5,7 @@ import {
   type Finding,
   type FindingCode,
   type Limits,
+  type OwnOperations,
   reportOf,
   type ValidationReport,
 } from '@dragoman/protocols/a2e-workflow';
@@ -35,6 +36,11 @@ export class Planner {
 
   constructor(options: PlannerOptions) {
     this.#options = options;
+  }
+
+  /** The operations of the operator's own. */
+  get own(): OwnOperations {
+    return this.#options.catalog.own;
   }
 
   async compile(asked: Asked, principal: Principal): Promise<PlanOutcome> {

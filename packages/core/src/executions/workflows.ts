@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Credential } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate } from '../gate/gate.ts';
+import type { SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -42,6 +43,8 @@ export interface WorkflowsOptions {
 export interface KnownCredentials {
   list(): readonly (Credential & { readonly id: string })[];
   find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
+  /** Records that it was not let out. */
+  noteRefusal(id: string, use: SecretUse): void;
 }
 
 /** Everything that plans and executes workflows, in one piece. */
@@ -66,7 +69,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const { keepMs = ONE_DAY } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
   const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
-  const cache = new AnswerCache({ clock, ttlMs: limits.cache_seconds * 1000, versionOf });
+  const cache = new AnswerCache({ clock, ids, ttlMs: limits.cache_seconds * 1000, versionOf });
   const breaker = new CircuitBreaker({ clock });
   const maxAnswerBytes = limits.max_answer_bytes;
   const hostsOf = (id: string) => credentials.find(id)?.hosts ?? [];
@@ -90,6 +93,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     planner,
     calls,
     storedData,
+    noteRefusal: (id, use) => credentials.noteRefusal(id, use),
     run: (plan, runOptions) => pool.run(plan, runOptions),
     principalNamed,
     limits,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type Failure, failure, show } from '@dragoman/protocols';
 import { judgeAddress } from './address.ts';
-import { judgeHostName } from './host-name.ts';
+import { judgeHostName, type NameFault } from './host-name.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 
 /** Where a request goes, as far as its URL tells. */
@@ -31,15 +31,17 @@ export function allowedHosts(hosts: Iterable<HostPort>): ReadonlySet<string> {
 export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHosts): Destination | Failure {
   if (url === undefined) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
   const secure = SECURE[url.protocol];
-  if (secure === undefined) return refused(`only https is let out; got ${show(url.protocol.slice(0, 40))}`);
-  if (url.username !== '' || url.password !== '') return refused('it must not hold a user name or password');
+  if (secure === undefined)
+    return refused(`only https is let out; got ${show(url.protocol.slice(0, 40))}`, 'call it by https');
+  if (url.username !== '' || url.password !== '')
+    return refused('it must not hold a user name or password', 'name a credential in a header instead');
   const host = url.hostname;
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   const { port } = hostPortOf(url);
   const isAllowed = allowed.has(nameOfHostPort({ host, port }));
   const address = isIP(literal) === 0 ? undefined : literal;
   const fault = isAllowed ? undefined : faultOf({ host, address, port, secure });
-  if (fault !== undefined) return refused(fault);
+  if (fault !== undefined) return refused(fault.why, fault.help ?? wayOut({ host, port }));
   return { url, host, port, isSecure: secure, isAllowed, address };
 }
 
@@ -54,27 +56,32 @@ interface Judged {
   readonly secure: boolean;
 }
 
-function faultOf({ host, address, port, secure }: Judged): string | undefined {
-  const addressFault = address === undefined ? undefined : judgeAddress(address);
-  if (addressFault !== undefined) return `its host is ${addressFault.why}`;
+function faultOf({ host, address, port, secure }: Judged): NameFault | undefined {
   if (address === undefined) {
     const nameFault = judgeHostName(host);
     if (nameFault !== undefined) return nameFault;
+  } else {
+    const addressFault = judgeAddress(address);
+    if (addressFault !== undefined) return { why: `its host is ${addressFault.why}` };
   }
-  if (!secure) return 'plain http is let out only to hosts that the operator allows by name and port (gate.allow)';
+  if (port === 0) return { why: 'nothing can listen on port 0', help: 'write the port of a web server, or none' };
+  if (!secure) return { why: 'plain http is let out only to hosts that the operator allows' };
   const isWebPort = port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
-  return isWebPort ? undefined : `port ${port} is not one of a web server`;
+  return isWebPort ? undefined : { why: `port ${port} is not one of a web server` };
 }
 
-function refused(why: string): Failure {
-  return failure('forbidden', { suggestions: [WAY_OUT] }, `The gate does not let this URL out: ${why}.`);
+function refused(why: string, suggestion: string): Failure {
+  return failure('forbidden', { suggestions: [suggestion] }, `The gate does not let this URL out: ${why}.`);
+}
+
+/** Whoever wrote the URL may have meant it: then it is the operator's to open. */
+function wayOut(refused: HostPort): string {
+  return `call a public host by https, or ask the operator to name ${nameOfHostPort(refused)} in gate.allow`;
 }
 
 function invalid(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/url', code: 'url', message: `url ${what}` }] });
 }
-
-const WAY_OUT = 'call a public host by https; an operator lets others out by name and port (gate.allow)';
 
 /** What may be asked, and whether the connection is a secure one. */
 const SECURE: Readonly<Record<string, boolean>> = { 'https:': true, 'http:': false, 'wss:': true, 'ws:': false };

@@ -1,10 +1,17 @@
-/** Why a name is not looked up: it can only mean something on this machine or in its network. `undefined` when it may be. */
-export function judgeHostName(name: string): string | undefined {
-  if (name.endsWith('.')) return 'its host ends with a dot';
-  if (!name.includes('.')) return 'its host is a single label, which only a local network knows';
-  if (METADATA_NAMES.has(name)) return 'its host is a metadata service';
+/** Why a name is not looked up. */
+export interface NameFault {
+  readonly why: string;
+  /** What would help, where the operator cannot allow it by this name. */
+  readonly help?: string;
+}
+
+/** Judges a name: it may only mean something on this machine or in its network. `undefined` when it may be looked up. */
+export function judgeHostName(name: string): NameFault | undefined {
+  if (name.endsWith('.')) return { why: 'its host ends with a dot', help: 'write its host without the dot at the end' };
+  if (!name.includes('.')) return { why: 'its host is a single label, which only a local network knows' };
+  if (METADATA_NAMES.has(name)) return { why: 'its host is a metadata service', help: 'call a public host' };
   const suffix = LOCAL_SUFFIXES.find((local) => name.endsWith(local));
-  return suffix && `names that end with ${suffix} belong to a local network`;
+  return suffix === undefined ? undefined : { why: `names that end with ${suffix} belong to a local network` };
 }
 
 const LOCAL_SUFFIXES = [

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../test-support/ports.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
+import { CredentialUse } from './gate.ts';
 import type { GateOptions } from './network-gate.ts';
+import type { Secrets } from './secrets.ts';
 
 let bench: GateBench;
 beforeEach(() => {
@@ -61,6 +63,39 @@ describe('an allowed host', () => {
     expect(callersOf.size).toBeLessThanOrEqual(4);
   });
 
+  test('is never asked over a connection that carried another credential, or none', async () => {
+    const saidOn = new Map<unknown, Set<string>>();
+    const port = await bench.serve((request, response) => {
+      const said = saidOn.get(request.socket) ?? new Set();
+      saidOn.set(request.socket, said.add(String(request.headers['x-key'])));
+      response.end('x');
+    });
+    const secrets: Secrets = {
+      admit: () => {},
+      release: async (uses) => ({ key: uses.map(({ id }) => id).join(), fill: ({ id }) => `secret of ${id}` }),
+      redactorFor: () => undefined,
+    };
+    const gate = bench.open({ secrets });
+    for (let round = 0; round < 12; round += 1) {
+      const headers = [{}, { 'x-key': new CredentialUse('a') }, { 'x-key': new CredentialUse('b') }][round % 3] ?? {};
+      await textOf(await gate.request(asking(`http://127.0.0.1:${port}/`, { headers })));
+    }
+    expect([...saidOn.values()].map((said) => said.size)).toEqual([...saidOn].map(() => 1));
+    expect([...saidOn.values()].flatMap((said) => [...said]).sort()).toContain('secret of a');
+  });
+
+  test('is not asked where the connection led to another address than was judged', async () => {
+    let asked = 0;
+    const port = await bench.serve((_, response) => {
+      asked += 1;
+      response.end();
+    });
+    // The system takes it for 127.0.0.1.
+    const gate = bench.gate({ allow: [{ host: '0.0.0.0', port }] });
+    expect((await failureFrom(gate.request(asking(`http://0.0.0.0:${port}/`)))).message).toContain('another address');
+    expect(asked).toBe(0);
+  });
+
   test.each([301, 302, 303, 307, 308])('that redirects is not followed: %i', async (status) => {
     let asked = 0;
     const port = await bench.serve((_, response) => {
@@ -106,13 +141,21 @@ describe('an answer', () => {
       if (request.url === '/broken') {
         response.writeHead(200, { 'Content-Length': '100' }).write('half');
         setTimeout(() => response.destroy(), 20);
-      } else response.end(Buffer.alloc(300_000, 'a'));
+      } else if (request.url === '/long') response.end(Buffer.alloc(900_000, 'b'));
+      else response.end(Buffer.alloc(300_000, 'a'));
     });
     const wholeOf = async (path: string, maxBytes: number) => {
       const answer = await bench.open().request(asking(`http://127.0.0.1:${port}${path}`, { maxBytes }));
       return answer.whole?.();
     };
     expect((await wholeOf('/', 300_000))?.length).toBe(300_000);
+    const long = await wholeOf('/long', 900_000);
+    // So that it is not copied to be handed to another thread.
+    expect([long?.buffer instanceof SharedArrayBuffer, long?.every((byte) => byte === 98), long?.length]).toEqual([
+      true,
+      true,
+      900_000,
+    ]);
     expect((await failureFrom(wholeOf('/', 299_999))).message).toContain('larger than 299999 bytes');
     expect(await failureFrom(wholeOf('/broken', 1000))).toMatchObject({
       code: 'agent_failed',
@@ -202,8 +245,10 @@ describe('a name', () => {
     const ask = (address: string) =>
       bench.gate({ allow, resolve: async () => [address] }).request(asking(`http://api.internal:${port}/`));
     expect(await textOf(await ask('127.0.0.1'))).toBe('here');
-    for (const address of ['169.254.169.254', 'fd00:ec2::254', '::ffff:127.0.0.1']) {
-      expect(await failureFrom(ask(address))).toMatchObject({ code: 'unreachable' });
+    const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
+    for (const address of [...metadata, '::ffff:127.0.0.1']) {
+      const { code, message } = await failureFrom(ask(address));
+      expect([code, message]).toEqual(['unreachable', expect.stringContaining('its name stands for')]);
     }
   });
 
@@ -223,21 +268,25 @@ test('the time a request has is not longer when its first address does not answe
 
 describe('a URL', () => {
   test.each([
-    ['ftp://api.example.com/', 'only https'],
-    ['file:///etc/passwd', 'only https'],
-    ['http://api.example.com/', 'gate.allow'],
-    ['https://ada:secret@api.example.com/', 'user name or password'],
-    ['https://api.example.com:22/', 'port 22'],
-    ['https://api.example.com:25/', 'port 25'],
-    ['https://api.example.com:0/', 'port 0'],
-    ['https://api.example.com:6667/', 'port 6667'],
-    ['https://api.example.com./', 'ends with a dot'],
-    ['https://localhost/', 'single label'],
-  ])('%s is refused', async (url, why) => {
+    ['ftp://api.example.com/', 'only https', 'by https'],
+    ['file:///etc/passwd', 'only https', 'by https'],
+    ['http://api.example.com/', 'plain http', 'name api.example.com:80 in gate.allow'],
+    ['https://ada:secret@api.example.com/', 'user name or password', 'credential in a header'],
+    ['https://api.example.com:22/', 'port 22', 'name api.example.com:22 in gate.allow'],
+    ['https://api.example.com:25/', 'port 25', 'api.example.com:25 '],
+    ['https://api.example.com:0/', 'port 0', 'the port of a web server'],
+    ['https://api.example.com:6667/', 'port 6667', 'api.example.com:6667 '],
+    ['https://api.example.com./', 'ends with a dot', 'without the dot'],
+    ['https://metadata.goog/', 'metadata', 'public host'],
+    ['https://localhost/', 'single label', 'name localhost in gate.allow'],
+    ['http://0x7f.1:8080/', 'a loopback address', 'name 127.0.0.1:8080 in gate.allow'],
+    ['https://[::1]/', 'a loopback address', 'name [::1] in gate.allow'],
+  ])('%s is refused, and what would help is named', async (url, why, help) => {
     const resolve = () => Promise.reject(new Error('nobody may look it up'));
     const failure = await failureFrom(bench.gate({ resolve }).request(asking(url)));
     expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining(why) });
-    expect(failure.message).not.toContain('secret');
+    expect(failure.details['suggestions']).toEqual([expect.stringContaining(help)]);
+    expect(JSON.stringify(failure)).not.toContain('secret');
   });
 });
 

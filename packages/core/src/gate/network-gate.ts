@@ -94,12 +94,12 @@ export class NetworkGate implements Gate, AsyncDisposable {
     if (signal?.aborted === true) throw signal.reason;
     const destination = this.#judge(request.url, WEB, caller);
     const uses = credentialsIn(request);
-    if (uses.length > 0) this.#secrets().admit(uses, destination);
+    const use = { caller, to: destination, purpose: request.purpose };
+    if (uses.length > 0) this.#secrets().admit(uses, use);
     const bound = new Deadline({ clock: this.#parts.clock, milliseconds: timeoutMs, signal });
     try {
       const { address } = destination;
       const addresses = address === undefined ? await bound.wait(this.#addressesOf(destination, caller)) : [address];
-      const use = { caller, to: destination, purpose: request.purpose };
       const released = uses.length === 0 ? undefined : await bound.wait(this.#secrets().release(uses, use));
       return await this.#ask(request, destination, { addresses, released, bound });
     } catch (error) {

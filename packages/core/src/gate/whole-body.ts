@@ -1,3 +1,4 @@
+import { SLICE } from '../long-text.ts';
 import type { InboundAnswer } from './gate.ts';
 
 /** All bytes of an answer's body, the cheapest way there is. In place of reading it by pieces. */
@@ -8,8 +9,20 @@ export async function wholeBody({ body, whole }: Pick<InboundAnswer, 'body' | 'w
   return joined(chunks);
 }
 
-/** The chunks in one; one alone is it already, and is not copied. */
+/**
+ * The chunks in one; one alone is it already, and is not copied. A long one is in memory that threads share: whoever hands it
+ * to another thread would hold up everybody else here while it is copied.
+ */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  if (chunks.length === 1 && only !== undefined) return only;
+  const length = chunks.reduce((total, chunk) => total + chunk.length, 0);
+  if (length <= SLICE) return Buffer.concat(chunks, length);
+  const whole = Buffer.from(new SharedArrayBuffer(length));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }

@@ -35,7 +35,7 @@ export interface ReceiptRow {
   readonly host: string;
   /** The request or operation it was for. */
   readonly purpose: string | null;
-  readonly outcome: 'released' | 'damaged';
+  readonly outcome: 'released' | 'damaged' | 'refused';
 }
 
 export interface CredentialStore {

@@ -1,7 +1,5 @@
-import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { ALL_PERMISSIONS } from '../principal.ts';
-import { Refused } from '../refused.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
 
@@ -64,19 +62,4 @@ test.each([
     data,
   });
   expect(await answered(502, 'application/json', Buffer.from(body))).toMatchObject({ errorCode: 'HTTP_502', data });
-});
-
-test('a place that the gate does not let out is named as gate.allow takes it', async () => {
-  const gate = { request: () => Promise.reject(new Refused(failure('forbidden', {}, 'It does not.'))) };
-  const tool = configuredTool({ name: 'get', http: { url: 'http://a.example/x' } }, {
-    gate,
-  } as unknown as ToolBackends);
-  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
-  await expect(tool.run({}, running)).rejects.toMatchObject({
-    failure: {
-      code: 'forbidden',
-      message: 'It does not.',
-      details: { suggestions: ['if it is to be called, ask the operator to name a.example:80 in gate.allow'] },
-    },
-  });
 });

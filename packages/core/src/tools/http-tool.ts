@@ -1,5 +1,4 @@
 import {
-  failure,
   type Json,
   type JsonObject,
   type JsonSchema,
@@ -8,10 +7,8 @@ import {
   parseJsonBytes,
 } from '@dragoman/protocols';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
-import { hostPortOf } from '../gate/host-port.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import { isJsonType } from '../json-type.ts';
-import { failureOf, Refused } from '../refused.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
@@ -47,21 +44,9 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
         maxBytes: MAX_BYTES,
         signal: call.signal,
       };
-      const answer = await gate.request(request).catch((error: unknown) => {
-        throw withWayOut(error, url);
-      });
-      return outcomeOf(answer);
+      return outcomeOf(await gate.request(request));
     },
   };
-}
-
-/** A place that is not let out is the operator's to open: who wrote the tool may have meant it. */
-function withWayOut(error: unknown, url: string): unknown {
-  const known = failureOf(error);
-  if (known?.code !== 'forbidden' || known.details.suggestions !== undefined || !URL.canParse(url)) return error;
-  const { host, port } = hostPortOf(new URL(url));
-  const suggestions = [`if it is to be called, ask the operator to name ${host}:${port} in gate.allow`];
-  return new Refused(failure('forbidden', { ...known.details, suggestions }, known.message));
 }
 
 /** What the URL names has to be there: `/users/{id}` without its id is another place. */

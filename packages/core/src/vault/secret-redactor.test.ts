@@ -64,6 +64,11 @@ describe.each(Object.entries(FORMS))('a secret %s', (_, form) => {
   });
 });
 
+test('a secret whose characters come in one byte each, as old header fields have them, is replaced', async () => {
+  const secret = 'schlüssel-für-ÿ';
+  expect(await redacted([Buffer.from(`a ${secret} b`, 'latin1')], secret)).toBe(`a ${REDACTED} b`);
+});
+
 test('any secret is found in any form, in any surroundings, in any pieces', async () => {
   const secrets = fc.string({ minLength: 16, maxLength: 60, unit: 'binary' }).map((text) => text.replaceAll('\0', '0'));
   const forms = fc.constantFrom(...Object.values(FORMS));

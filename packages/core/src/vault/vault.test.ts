@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
+import { nameOfHostPort } from '../gate/host-port.ts';
 import { failureOf } from '../refused.ts';
 import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -41,12 +42,14 @@ describe('a credential', () => {
     ['another host', { host: 'evil.example.com', port: 443 }],
     ['another port', { host: 'api.example.com', port: 8443 }],
     ['a host below it', { host: 'x.api.example.com', port: 443 }],
-  ])('is not released to %s, and nothing is recorded', async (_, to) => {
+  ])('is not released to %s, and the refusal is recorded', async (_, to) => {
     const vault = await open();
     await vault.put(credential());
     const failure = failureOf(await vault.release([HEADER('key')], { ...USE, to }).catch((error) => error));
     expect(failure).toMatchObject({ code: 'forbidden' });
-    expect(await vault.receipts('key', 9)).toEqual([]);
+    expect(await vault.receipts('key', 9)).toMatchObject([
+      { caller: 'ada', host: nameOfHostPort(to), version: 1, outcome: 'refused' },
+    ]);
   });
 
   test('is refused in the same words as one that does not exist', async () => {
@@ -57,13 +60,14 @@ describe('a credential', () => {
         .release([HEADER(id)], { ...USE, to: { host: 'b.example.com', port: 443 } })
         .catch((error) => failureOf(error));
     expect(JSON.stringify(await refusal('key'))).toBe(JSON.stringify(await refusal('kez')).replaceAll('kez', 'key'));
+    expect(await vault.receipts('kez', 9)).toEqual([]);
   });
 
   test('stands in headers alone unless told', async () => {
     const vault = await open();
     await vault.put(credential());
     for (const place of ['query', 'body'] as const) {
-      expect(() => vault.admit([{ id: 'key', place }], USE.to)).toThrow('cannot be used here');
+      expect(() => vault.admit([{ id: 'key', place }], USE)).toThrow('cannot be used here');
     }
   });
 

@@ -166,12 +166,30 @@ export class Vault implements Secrets {
     });
   }
 
-  admit(uses: readonly PlacedCredential[], to: HostPort): void {
-    for (const use of uses) if (!this.#isBound(use, to)) throw new Refused(credentialRefused(use.id));
+  admit(uses: readonly PlacedCredential[], use: SecretUse): void {
+    const unbound = uses.find((each) => !this.#isBound(each, use.to));
+    if (unbound === undefined) return;
+    this.noteRefusal(unbound.id, use);
+    throw new Refused(credentialRefused(unbound.id));
   }
 
-  async release(uses: readonly PlacedCredential[], { caller, to, purpose }: SecretUse): Promise<ReleasedSecrets> {
-    this.admit(uses, to);
+  /**
+   * Records that somebody who may not wanted to use a credential. Nobody waits for it: how long a refusal takes would tell one
+   * that exists from one that does not.
+   */
+  noteRefusal(id: string, { caller, to, purpose }: SecretUse): void {
+    const version = this.#entries.get(id)?.credential.version;
+    if (version === undefined) return;
+    const at = this.#options.clock.now().getTime();
+    const receipt = { at, caller, credentialId: id, version, host: nameOfHostPort(to), purpose: purpose ?? null };
+    this.#record([{ ...receipt, outcome: 'refused' }], at).catch((error) => {
+      this.#options.log.error({ error: String(error) }, 'a refused use of a credential could not be recorded');
+    });
+  }
+
+  async release(uses: readonly PlacedCredential[], use: SecretUse): Promise<ReleasedSecrets> {
+    this.admit(uses, use);
+    const { caller, to, purpose } = use;
     const entries = [...new Set(uses.map(({ id }) => id))].map((id) => this.#entryOf(id));
     const opened = entries.map(({ row, credential }) => (credential.damaged ? undefined : openSecret(row, this.#keys)));
     const at = this.#options.clock.now().getTime();
@@ -179,7 +197,14 @@ export class Vault implements Secrets {
       const outcome = opened[index] === undefined ? 'damaged' : 'released';
       return { at, caller, credentialId: id, version, host: nameOfHostPort(to), purpose: purpose ?? null, outcome };
     });
-    await this.#record(receipts, at);
+    // No record, no secret.
+    await this.#record(receipts, at).catch((error) => {
+      this.#options.log.error(
+        { error: String(error) },
+        'a credential was not released because its use could not be recorded',
+      );
+      throw new Refused(failure('store_unavailable', { sent: false }));
+    });
     const secrets = new Map<string, { value: string; type: string }>();
     for (const [index, { credential }] of entries.entries()) {
       const value = opened[index];
@@ -236,19 +261,12 @@ export class Vault implements Secrets {
     return this.#entries.get(id) ?? refuseCredential(id);
   }
 
-  /** No record, no secret. */
   async #record(receipts: readonly ReceiptRow[], at: number): Promise<void> {
-    const { store, log } = this.#options;
-    try {
-      await store.addReceipts(receipts);
-      if (at - this.#purgedAt > ONE_DAY) {
-        this.#purgedAt = at;
-        await store.purgeReceipts(at - KEPT_MS);
-      }
-    } catch (error) {
-      log.error({ error: String(error) }, 'a credential was not released because its use could not be recorded');
-      throw new Refused(failure('store_unavailable', { sent: false }));
-    }
+    const { store } = this.#options;
+    await store.addReceipts(receipts);
+    if (at - this.#purgedAt <= ONE_DAY) return;
+    this.#purgedAt = at;
+    await store.purgeReceipts(at - KEPT_MS);
   }
 
   #rows(): CredentialRow[] {

@@ -23,7 +23,11 @@ export function compileUrl(text: string): Filling {
     return (step: StepContext) => {
       const value = step.read(path);
       const filled = value === null ? '' : asText(value);
-      if (filled === '' && !mayBeEmpty) throw dataError(`${place} is empty; the URL needs something there`);
+      if (filled === '' && !mayBeEmpty) {
+        throw dataError(`${place} is empty; the URL needs something there`, {
+          suggestions: [`ask with a Conditional whether ${place} is empty before`],
+        });
+      }
       return encodeURIComponent(filled);
     };
   });

@@ -62,6 +62,12 @@ describe('the data model', () => {
     expect(() => modelWith(users).write(path(text), 1, NOWHERE)).toThrow(why);
   });
 
+  test('no index above 100,000 is written, however long the array is', () => {
+    const long = modelWith(Array.from({ length: 100_001 }, () => 0));
+    long.write(path('/workflow/users/100000'), 1, NOWHERE);
+    expect(() => long.write(path('/workflow/users/100001'), 1, NOWHERE)).toThrow('is no index from 0 to 100000');
+  });
+
   test('an item can be replaced and appended, never with a hole between', () => {
     const model = modelWith([1, 2]);
     model.write(path('/workflow/users/2'), 3, NOWHERE);

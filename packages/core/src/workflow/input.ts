@@ -6,31 +6,38 @@ import { dataError, type StepError } from './step-error.ts';
 /** The array at a path, or a DataError that says what is there instead. */
 export function arrayAt(step: StepContext, path: Path): Json[] {
   const value = step.read(path);
-  if (!Array.isArray(value)) throw wrongShape(path, 'an array', value);
+  if (!Array.isArray(value)) throw wrongShape(path, 'an array', value, Array.isArray);
   return value;
 }
 
 export function textAt(step: StepContext, path: Path): string {
   const value = step.read(path);
-  if (typeof value !== 'string') throw wrongShape(path, 'a string', value);
+  if (!isText(value)) throw wrongShape(path, 'a string', value, isText);
   return value;
 }
 
-export function wrongShape(path: Path, expected: string, value: Json): StepError {
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+/** `fits` tells what would have been right: an answer often wraps what it is about, as in {"data": […]}. */
+export function wrongShape(path: Path, expected: string, value: Json, fits: (value: Json) => boolean): StepError {
   const place = formatPath(path);
-  const arrays = Array.isArray(value) || typeof value !== 'object' || value === null ? [] : arraysIn(value);
-  const suggestions = expected === 'an array' ? arrays.map((name) => `did you mean ${place}/${name}?`) : [];
   return dataError(`${place} must be ${expected}; got ${show(value)}`, {
     details: { path: place, expected, got: kindOf(value) },
-    suggestions,
+    suggestions: nearestFixes(place, value, fits),
   });
 }
 
-/** An answer often wraps the array it is about: {"data": […]}. */
-function arraysIn(value: { readonly [name: string]: Json }): readonly string[] {
-  return Object.keys(value)
-    .filter((name) => Array.isArray(value[name]))
-    .slice(0, 3);
+function nearestFixes(place: string, value: Json, fits: (value: Json) => boolean): readonly string[] {
+  if (value === null) return ['ask with a Conditional whether it is empty before'];
+  if (Array.isArray(value)) return [`name one of its items, as ${place}[0], or work on each of them in a Loop`];
+  if (typeof value !== 'object')
+    return ['read a place that has it; where an API gave text, ask for JSON by an Accept header'];
+  const names = Object.keys(value);
+  const meant = names.filter((name) => fits(value[name] as Json)).slice(0, 3);
+  if (meant.length > 0) return meant.map((name) => `did you mean ${place}/${name}?`);
+  return [`name what in it is meant: it has ${names.slice(0, 6).join(', ') || 'no members'}`];
 }
 
 function kindOf(value: Json): string {

@@ -41,6 +41,8 @@ export interface StepContext {
   find(path: Path): Json | undefined;
   /** An upper bound of the bytes the value at a path has as JSON. */
   bytesAt(path: Path): number;
+  /** Asks for the memory of something large before it is made in one piece. */
+  askMemory(bytes: number): void;
   /** Says that the result takes no more than this, so that it need not be measured. */
   boundedBy(bytes: number): void;
   /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */

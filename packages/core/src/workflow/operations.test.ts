@@ -433,3 +433,44 @@ describe('text and numbers', () => {
     expect(await decoded('url', '%E0%A4%A')).toMatchObject({ type: 'DataError' });
   });
 });
+
+describe('data of another shape', () => {
+  const op = (type: string, config: object) => ({
+    [type]: { inputPath: '/workflow/in', outputPath: '/workflow/out', ...config },
+  });
+  const filter = op('FilterData', { conditions: [{ field: 'a', operator: '==', value: 1 }] });
+  const double = op('Calculate', { operation: 'multiply', operand: 2 });
+  const upper = op('FormatText', { format: 'upper' });
+  const shift = op('DateCalculation', { operation: 'add', days: 1 });
+  const fill = op('FormatText', { format: 'template', template: 'Dear {name}' });
+  const merge = {
+    MergeData: { sources: ['/workflow/in', '/workflow/in'], strategy: 'concat', outputPath: '/workflow/m' },
+  };
+  const decode = op('EncodeDecode', { operation: 'decode', encoding: 'base64' });
+  const call = (more: object) => ({
+    ApiCall: { method: 'GET', url: 'https://api.example.com/x', outputPath: '/workflow/out', ...more },
+  });
+
+  test.each([
+    [{ total: 1, rows: [] }, filter, 'did you mean /workflow/in/rows?'],
+    [{ a: 1, b: 2 }, filter, 'name what in it is meant: it has a, b'],
+    [null, filter, 'Conditional'],
+    ['[1]', filter, 'Accept'],
+    [{ price: 3, name: 'x' }, double, 'did you mean /workflow/in/price?'],
+    [[1, 2], double, '/workflow/in[0], or work on each of them in a Loop'],
+    [{ name: 'x', n: 1 }, upper, 'did you mean /workflow/in/name?'],
+    [{ at: '2026-01-02' }, shift, 'did you mean /workflow/in/at?'],
+    [1_767_225_600_000, shift, 'in seconds'],
+    [{ nmae: 'x' }, fill, 'did you mean {nmae}?'],
+    ['x', fill, '{value}'],
+    [{ rows: [] }, merge, 'did you mean /workflow/in/rows?'],
+    ['%%', decode, 'name its encoding'],
+    [[], op('Calculate', { operation: 'max' }), 'Conditional'],
+    ['', call({ url: 'https://api.example.com/{/workflow/in}' }), 'whether /workflow/in is empty'],
+    ['a\nb', call({ headers: { 'X-A': { path: '/workflow/in' } } }), 'line breaks'],
+    ['→', call({ headers: { 'X-A': { path: '/workflow/in' } } }), 'EncodeDecode'],
+  ])('%j is refused with the nearest fix', async (input, step, fix) => {
+    const { errors } = await runWorkflow({ step }, { data: { in: input } });
+    expect(errors).toMatchObject([{ type: 'DataError', suggestions: [expect.stringContaining(fix)] }]);
+  });
+});

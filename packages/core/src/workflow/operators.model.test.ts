@@ -269,6 +269,7 @@ function worked(operation: Operation, config: object, data: JsonObject): Json {
     read: ({ keys }: { keys: readonly string[] }) => data[keys[1] ?? ''],
     bytesAt: () => 0,
     boundedBy: () => {},
+    askMemory: () => {},
     account: { reserve: () => {} },
   } as unknown as StepContext;
   return operation.compile(config as never, compiling)(step) as Json;

@@ -15,6 +15,9 @@ export interface WorkerSetup {
   readonly busy: SharedArrayBuffer;
 }
 
+/** How a thread exits that would not have had the memory for what comes next. */
+export const OUT_OF_MEMORY = 12;
+
 export type ToWorker =
   | { readonly kind: 'run'; readonly run: number; readonly asked: RunAsked }
   | { readonly kind: 'answer'; readonly run: number; readonly ask: number; readonly value: unknown }

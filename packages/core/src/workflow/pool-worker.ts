@@ -1,7 +1,14 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../threads/start-thread.ts';
 import type { Plan } from './plan.ts';
-import { type FromWorker, type RunAsked, remember, type ToWorker, type WorkerSetup } from './pool-messages.ts';
+import {
+  type FromWorker,
+  OUT_OF_MEMORY,
+  type RunAsked,
+  remember,
+  type ToWorker,
+  type WorkerSetup,
+} from './pool-messages.ts';
 
 export interface PoolWorkerOptions {
   readonly setup: Omit<WorkerSetup, 'busy'>;
@@ -37,7 +44,10 @@ export class PoolWorker {
     this.#worker.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#why = 'memory';
     });
-    this.#worker.once('exit', () => onExit(this.#why));
+    this.#worker.once('exit', (code) => {
+      if (code === OUT_OF_MEMORY) this.#why = 'memory';
+      onExit(this.#why);
+    });
   }
 
   /** Executions in it. */

@@ -112,6 +112,32 @@ describe('executions in threads', () => {
     ]);
   });
 
+  const array = (item: string, count: number) => `[${Array.from({ length: count }, () => item).join()}]`;
+  const bombs = {
+    'an array of numbers': () => array('0', 9_000_000),
+    'an array of empty arrays': () => array('[]', 3_000_000),
+    'an object with a million members': () => `{${Array.from({ length: 1_000_000 }, (_, at) => `"${at}x":0`).join()}}`,
+  };
+  test.each(Object.entries(bombs))(
+    'one that is answered %s, more than a thread can hold, ends alone',
+    async (_, bomb) => {
+      const bytes = Buffer.from(bomb());
+      const effects = new RecordedEffects(() => ({ ...answered(null), bytes }));
+      const result = await pool.run(filter, { effects, timeoutMs: 50_000, budgets: { dataBytes: 2e9 } });
+      expect(result.errors).toMatchObject([{ type: 'ExecutionError', details: { budget: 'memory' } }]);
+      expect(effects.calls).toHaveLength(1);
+      const next = await pool.run(double, { effects: new RecordedEffects(() => answered(2)), timeoutMs: 20_000 });
+      expect(textOf(next)).toBe('{"fetch":2,"double":4}');
+    },
+  );
+
+  test('what only looks like much data, in a text, is let in', async () => {
+    const text = '[{,:'.repeat(2_000_000);
+    const effects = new RecordedEffects(() => answered(text));
+    const result = await pool.run(planOf({ fetch: fetched }), { effects, timeoutMs: 50_000 });
+    expect([result.status, result.used.dataBytes]).toEqual(['success', text.length + 2]);
+  });
+
   test('a failed effect is the error of its operation', async () => {
     const effects = new RecordedEffects(() => {
       throw new Refused(failure('forbidden', { suggestions: ['ask for it'] }, 'not there for you'));

@@ -13,7 +13,7 @@ import { RememberedEffects } from './remembered-effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { type RunOptions, runPlan } from './run.ts';
-import { workflowError } from './step-error.ts';
+import { OverBudget, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
 export interface PoolOptions {
@@ -191,10 +191,7 @@ export class WorkflowPool {
     });
   }
 
-  /**
-   * No more data than its thread could hold, whatever else is allowed: one array that is larger than all its memory would
-   * not end the thread but the process.
-   */
+  /** No more data than its thread could hold, whatever else is allowed. */
   #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
     const { dataBytes } = wholeBudgets(budgets);
     return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };
@@ -301,8 +298,8 @@ export class WorkflowPool {
   #tooLarge({ plan }: Job): PoolResult {
     const message = `The execution took more than ${this.#options.memoryMb} MB of memory.`;
     const suggestions = ['select the fields that are needed, or filter earlier'];
-    const error = { type: 'ExecutionError' as const, message, details: { budget: 'memory' }, suggestions };
-    return { ...endedWith(plan, failure('internal')), status: 'error', errors: [error] };
+    const error = new OverBudget(message, { details: { budget: 'memory' }, suggestions });
+    return { ...endedWith(plan, failure('internal')), status: 'error', errors: [workflowError(error)] };
   }
 }
 
@@ -325,13 +322,12 @@ interface Job {
 
 /** An execution of which nothing more is known than why it ended. */
 function endedWith({ reached }: Plan, reason: Failure): PoolResult {
-  const { operationId: _, ...error } = workflowError({ failure: reason }, '');
   const status = reason.code === 'timeout' ? 'timeout' : reason.code === 'cancelled' ? 'cancelled' : 'error';
   return {
     status,
     results: '{}',
     skipped: [...reached],
-    errors: [error],
+    errors: [workflowError({ failure: reason })],
     used: { steps: 0, apiCalls: 0, dataBytes: 0 },
   };
 }

@@ -86,6 +86,7 @@ describe('a run', () => {
         operationId: 'call',
         details: { statusCode: 503, response: '{"why":"busy"}' },
         suggestions: ['Check API endpoint availability'],
+        category: 'api_error',
       },
     ]);
   });

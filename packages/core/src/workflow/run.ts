@@ -8,6 +8,7 @@ import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
 import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
+import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
@@ -31,6 +32,7 @@ export interface RunOptions {
   readonly within?: Within | undefined;
   /** Called between operations: what it gives is waited for, so that others have their turn. */
   readonly breathe?: () => Promise<void> | undefined;
+  readonly askMemory?: AskMemory | undefined;
 }
 
 export interface RunResult {
@@ -197,7 +199,7 @@ export class Run {
 
   #result(frame: Frame, fatal: unknown): RunResult {
     const { results, written, errors } = frame;
-    if (fatal !== undefined && errors.length === 0) errors.push(withoutOperation(fatal));
+    if (fatal !== undefined && errors.length === 0) errors.push(workflowError(fatal));
     return {
       status: this.#status(results.size, errors.length),
       results,
@@ -216,11 +218,6 @@ export class Run {
     if (failed === 0) return 'success';
     return succeeded > 0 ? 'partial_success' : 'error';
   }
-}
-
-function withoutOperation(error: unknown): WorkflowError {
-  const { operationId: _, ...told } = workflowError(error, '');
-  return told;
 }
 
 /** Thrown to leave every level at once; what went wrong is recorded. */

@@ -1,5 +1,5 @@
 import { FAILURES, type Failure, type JsonObject } from '@dragoman/protocols';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { failureOf } from '../refused.ts';
 
 /** Thrown by an operation that cannot go on. Told to the caller in the spec's form (A2E, Error Response Format). */
@@ -34,15 +34,20 @@ export class OverBudget extends StepError {
   }
 }
 
-/** Any error of an operation in the spec's form. What only we can get wrong is told without its words. */
-export function workflowError(error: unknown, operationId: string): WorkflowError {
+/** Any error, of an operation or of the execution itself, in the spec's form. What only we can get wrong is told without its words. */
+export function workflowError(error: unknown, operationId?: string): WorkflowError {
+  const { type, message, ...more } = typed(error);
+  return withCategory({ type, message, ...(operationId !== undefined && { operationId }), ...more });
+}
+
+function typed(error: unknown): WorkflowError {
   if (error instanceof StepError) {
     const { type, message, details, suggestions } = error;
-    return { type, message, operationId, details, suggestions: [...suggestions] };
+    return { type, message, details, suggestions: [...suggestions] };
   }
   const failure = failureOf(error);
-  if (failure !== undefined) return fromFailure(failure, operationId);
-  return { type: 'ExecutionError', message: FAILURES.internal.text, operationId, details: { code: 'internal' } };
+  if (failure !== undefined) return fromFailure(failure);
+  return { type: 'ExecutionError', message: FAILURES.internal.text, details: { code: 'internal' } };
 }
 
 /** The error of an operation that was ended while it changed something: whether that was done, nobody heard. */
@@ -62,14 +67,13 @@ function typeOf(code: Failure['code']): WorkflowError['type'] {
   return code === 'too_large' ? 'ExecutionError' : 'DataError';
 }
 
-function fromFailure({ code, message, retryable, details }: Failure, operationId: string): WorkflowError {
+function fromFailure({ code, message, retryable, details }: Failure): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
   // Whoever refuses puts only JSON into the details; the round trip drops what is not.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
     type: typeOf(code),
     message,
-    operationId,
     details: plain,
     suggestions: [...suggestions],
   };

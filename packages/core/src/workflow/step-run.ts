@@ -7,6 +7,7 @@ import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
+import { memoryOfItems, memoryOfJson } from './memory-need.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
 import type { Step } from './plan.ts';
@@ -104,6 +105,10 @@ export class StepRun implements StepContext {
 
   bytesAt(path: Path): number {
     return bytesOf(this.#frame.model.origin(path));
+  }
+
+  askMemory(bytes: number): void {
+    this.#run.options.askMemory?.(bytes);
   }
 
   boundedBy(bytes: number): void {
@@ -260,8 +265,19 @@ export class StepRun implements StepContext {
       this.#isCached = found !== undefined;
       if (found !== undefined) return this.#finish(found);
     }
+    if (this.#run.options.askMemory !== undefined) this.askMemory(memoryOfItems(this.#itemsRead()));
     const value = this.#step.work(this);
     return value instanceof Promise ? value.then((later) => this.#finish(later)) : this.#finish(value);
+  }
+
+  /** What it makes of arrays has no more items than they have together. */
+  #itemsRead(): number {
+    let items = 0;
+    for (const { path } of this.#step.uses.reads) {
+      const value = this.#frame.model.find(path);
+      if (Array.isArray(value)) items += value.length;
+    }
+    return items;
   }
 
   #finish(value: Json): Produced {
@@ -320,6 +336,7 @@ export class StepRun implements StepContext {
     if (stored === undefined) return undefined;
     const { bytes, labels } = stored;
     if (labels.length > 0) this.#run.isLabelled = true;
+    this.askMemory(memoryOfJson(bytes));
     const parsed = parseJsonBytes(bytes);
     if (!parsed.ok) throw new Error(`what is stored as ${name} is not JSON`);
     const lineage = this.#run.options.cache === undefined ? '' : hash('sha256', bytes, 'base64url');

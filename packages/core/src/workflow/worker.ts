@@ -1,14 +1,15 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { wholeText } from '../brief-text.ts';
 import { sharedBytes } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { loadOperations } from './load-operations.ts';
+import { type AskMemory, hasMemoryFor } from './memory-need.ts';
 import { compileChecked, type Plan } from './plan.ts';
 import {
   type EffectAsked,
   type FromWorker,
+  OUT_OF_MEMORY,
   type RunAsked,
   remember,
   type ToWorker,
@@ -18,6 +19,7 @@ import { portRequest } from './ported-request.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
 import { runPlan } from './run.ts';
+import { dataError, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
 // A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
@@ -79,8 +81,10 @@ async function serve(): Promise<void> {
           busy[0] = run;
         });
       },
+      askMemory,
     });
     runs.delete(run);
+    askMemory(used.dataBytes);
     const text = tellable(() => wholeText(resultsText(results, written)));
     const told =
       text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
@@ -105,6 +109,11 @@ async function serve(): Promise<void> {
     for (const message of messages) take(message);
   });
 }
+
+/** Gives up in time; the execution is run again elsewhere, alone. */
+const askMemory: AskMemory = (bytes) => {
+  if (!hasMemoryFor(bytes)) process.exit(OUT_OF_MEMORY);
+};
 
 /** Steps can put their results into each other, deeper than can be written. That is their fault, and not the thread's. */
 function tellable(write: () => string): string | undefined {
@@ -153,11 +162,10 @@ function flush(): void {
 }
 
 const LONGEST_TIMER = 2_147_483_647;
-const UNTELLABLE: WorkflowError = {
-  type: 'DataError',
-  message: 'The results are nested too deep to be told.',
-  details: {},
-  suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
-};
+const UNTELLABLE = workflowError(
+  dataError('The results are nested too deep to be told.', {
+    suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
+  }),
+);
 
 await serve();

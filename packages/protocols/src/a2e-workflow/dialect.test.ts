@@ -167,6 +167,7 @@ describe('answers', () => {
           message: 'The message is not valid.',
           details: { door: 'http', code: 'invalid_message', issues },
           suggestions: ['add url'],
+          category: 'validation',
         },
       },
     });

@@ -12,6 +12,7 @@ import { pointerTo } from '../pointer.ts';
 import { show } from '../validation.ts';
 import { type Body, bodyKind, decodeBody } from './body.ts';
 import { encodeWorkflow, readLoneLine, readWorkflow, type Workflow } from './document.ts';
+import { withCategory } from './error-category.ts';
 import {
   isBundledLine,
   isLine,
@@ -196,7 +197,7 @@ function errorOfFailure(failure: Failure): WorkflowError {
   const { issues = [], suggestions, ...others } = failure.details;
   const told = suggestions ?? issues.flatMap(({ suggestion }) => (suggestion === undefined ? [] : [suggestion]));
   const scalars = Object.entries(others).filter(([, value]) => SCALARS.has(typeof value));
-  return {
+  return withCategory({
     type: FAILURES[failure.code].workflow as WorkflowError['type'],
     message: failure.message,
     details: {
@@ -205,7 +206,7 @@ function errorOfFailure(failure: Failure): WorkflowError {
       ...(issues.length > 0 && { issues: issues.map((issue) => ({ ...issue })) }),
     },
     ...(told.length > 0 && { suggestions: [...told] }),
-  };
+  });
 }
 
 function notOurs(json: Json): Issue {

@@ -19,6 +19,7 @@ export {
   type Workflow,
   type WorkflowOperation,
 } from './document.ts';
+export { withCategory } from './error-category.ts';
 export { lineFindings } from './line-finding.ts';
 export { type Uses, usesOf } from './member.ts';
 export {

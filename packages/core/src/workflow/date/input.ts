@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, parseTimestamp } from '@dragoman/
 import type { Path } from '@dragoman/protocols/a2e-workflow';
 import { wrongShape } from '../input.ts';
 import type { StepContext } from '../operation.ts';
+import { dataError, type StepError } from '../step-error.ts';
 import { fixedZone, instantOf, UTC, type Zone } from './zone.ts';
 
 export interface Moment {
@@ -15,9 +16,18 @@ export function instantAt(step: StepContext, path: Path, zone: Zone): Moment {
   const value = step.read(path);
   const moment = momentOf(value, zone);
   if (moment === undefined) {
-    throw wrongShape(path, 'a time: ISO 8601 text, epoch seconds, or an object with year to second', value);
+    if (typeof value === 'number') throw outsideOfYears();
+    const isTime = (other: Json) => typeof other === 'string' && momentOf(other, zone) !== undefined;
+    throw wrongShape(path, 'a time: ISO 8601 text, epoch seconds, or an object with year to second', value, isTime);
   }
   return moment;
+}
+
+/** A time that four digits of a year cannot tell. */
+export function outsideOfYears(): StepError {
+  return dataError('the time is outside the years 0000 to 9999', {
+    suggestions: ['add or subtract less; epoch times are told in seconds, not milliseconds'],
+  });
 }
 
 export function momentOf(value: Json, zone: Zone): Moment | undefined {

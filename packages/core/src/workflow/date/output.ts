@@ -1,7 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import type { Compiling } from '../operation.ts';
-import { dataError } from '../step-error.ts';
-import { isTellable } from './input.ts';
+import { isTellable, outsideOfYears } from './input.ts';
 import { offsetText, type Zone } from './zone.ts';
 
 /** How a date operation writes its result. */
@@ -10,7 +9,7 @@ export type DateOutput = (instant: number, zone: Zone) => Json;
 export function compileOutput(format: string, formatString: string, compiling: Compiling): DateOutput {
   const write = writerOf(format, formatString, compiling);
   return (instant, zone) => {
-    if (!isTellable(instant)) throw dataError('the time is outside the years 0000 to 9999');
+    if (!isTellable(instant)) throw outsideOfYears();
     return write(instant, zone);
   };
 }

@@ -6,6 +6,7 @@ import { fieldFault } from '../../gate/outbound-headers.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';
+import { memoryOfJson } from '../memory-need.ts';
 import type { Compiling, Operation, StepContext } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 import { asText, compileTemplate } from '../template.ts';
@@ -52,6 +53,7 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.cameFrom(() => answer.lineage ?? hash('sha256', answer.bytes, 'base64url'));
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
+      step.askMemory(memoryOfJson(answer.bytes));
       const { value, written } = decodeAnswer(answer);
       if (written !== undefined) step.writtenAs(written.text, written.ends);
       return value;
@@ -90,10 +92,16 @@ function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { p
 function sendable<T extends string | CredentialUse>(name: string, value: T): T {
   if (typeof value !== 'string') return value;
   if (/[\r\n\0]/.test(value)) {
-    throw dataError(`the header ${name} must be one line; what was filled in has several`);
+    throw dataError(`the header ${name} must be one line; what was filled in has several`, {
+      suggestions: ['take the line breaks out by FormatText, with replace'],
+    });
   }
   const fault = fieldFault(name, value);
-  if (fault !== undefined) throw dataError(`the header ${name} ${fault}; what was filled in has others`);
+  if (fault !== undefined) {
+    throw dataError(`the header ${name} ${fault}; what was filled in has others`, {
+      suggestions: ['encode it by EncodeDecode, with url or base64, or send it in the body'],
+    });
+  }
   return value;
 }
 

@@ -79,14 +79,18 @@ function shiftedBy(value: number, digits: number): number {
 
 function numberAt(step: StepContext, path: Path): number {
   const value = step.read(path);
-  if (typeof value !== 'number') throw wrongShape(path, 'a number', value);
+  if (!isNumber(value)) throw wrongShape(path, 'a number', value, isNumber);
   return value;
 }
 
 /** What in a list is no number is left out; one number is a list of one. */
 function numbersAt(step: StepContext, path: Path): readonly number[] {
   const value = step.read(path);
-  if (typeof value === 'number') return [value];
-  if (!Array.isArray(value)) throw wrongShape(path, 'an array of numbers', value);
-  return value.filter((item) => typeof item === 'number');
+  if (isNumber(value)) return [value];
+  if (!Array.isArray(value)) throw wrongShape(path, 'an array of numbers', value, Array.isArray);
+  return value.filter(isNumber);
+}
+
+function isNumber(value: Json): value is number {
+  return typeof value === 'number';
 }

@@ -1,10 +1,9 @@
 import { type DateCalculationConfig, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import { addCalendar, type Duration } from '../date/calendar.ts';
-import { instantAt } from '../date/input.ts';
+import { instantAt, outsideOfYears } from '../date/input.ts';
 import { compileOutput } from '../date/output.ts';
 import { compileZone } from '../date/zone.ts';
 import type { Operation } from '../operation.ts';
-import { dataError } from '../step-error.ts';
 
 /**
  * Adds to a time or subtracts from it, by the calendar: a month later is the same day of the next month, or its last, and a
@@ -30,7 +29,7 @@ export const dateCalculation: Operation<DateCalculationConfig> = {
       // A time that says its own offset keeps it, unless a zone is asked for.
       const where = given ?? zone;
       const moved = addCalendar(instant, duration, where);
-      if (Number.isNaN(moved)) throw dataError('the result is outside the years 0000 to 9999');
+      if (Number.isNaN(moved)) throw outsideOfYears();
       return write(moved, where);
     };
   },

@@ -1,7 +1,9 @@
-import { type EncodeDecodeConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { show } from '@dragoman/protocols';
+import { type EncodeDecodeConfig, formatPath, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
 import { decodeHtml, encodeHtml } from '../html-text.ts';
-import { textAt, wrongShape } from '../input.ts';
+import { textAt } from '../input.ts';
 import type { Operation } from '../operation.ts';
+import { dataError } from '../step-error.ts';
 
 /** Encodes a text, or decodes it. What is not encoded so is a DataError, never half a text. */
 export const encodeDecode: Operation<EncodeDecodeConfig> = {
@@ -73,7 +75,9 @@ function utf8(bytes: Uint8Array): string | undefined {
 }
 
 function refuseText(path: Path, name: string, text: string): never {
-  throw wrongShape(path, `${name} text`, text);
+  throw dataError(`${formatPath(path)} must be ${name} text; got ${show(text)}`, {
+    suggestions: [`encode it, if it is not ${name} yet, or name its encoding`],
+  });
 }
 
 /** Both alphabets, with or without padding. One character left over stands for no byte. */

@@ -1,9 +1,9 @@
-import type { Json } from '@dragoman/protocols';
+import { isObject, type Json, nearest } from '@dragoman/protocols';
 import { type FormatTextConfig, OPERATIONS, parseTemplate } from '@dragoman/protocols/a2e-workflow';
 import { fieldReader } from '../field.ts';
 import { textAt } from '../input.ts';
 import type { Compiling, Operation, StepContext, Work } from '../operation.ts';
-import { dataError } from '../step-error.ts';
+import { dataError, type StepError } from '../step-error.ts';
 import { asText } from '../template.ts';
 
 /** Fills a template, or changes the case or the words of a text. */
@@ -46,7 +46,7 @@ function compileFilling({ inputPath, template = '' }: FormatTextConfig, compilin
     const read = fieldReader(part.name);
     return (value: Json) => {
       const field = read(value) ?? (part.name === 'value' ? value : undefined);
-      if (field === undefined) throw dataError(`the template asks for {${part.name}}, which the input does not have`);
+      if (field === undefined) throw noField(part.name, value);
       return asText(field);
     };
   });
@@ -61,6 +61,15 @@ function compileFilling({ inputPath, template = '' }: FormatTextConfig, compilin
     });
     return texts.join('');
   };
+}
+
+function noField(name: string, value: Json): StepError {
+  const names = isObject(value) ? Object.keys(value) : [];
+  const close = nearest(name, names);
+  const has = names.length === 0 ? '{value} is all of it' : `it has ${names.slice(0, 6).join(', ')}`;
+  return dataError(`the template asks for {${name}}, which the input does not have`, {
+    suggestions: [close === undefined ? has : `did you mean {${close}}?`],
+  });
 }
 
 /** All at once, the longest first: what one puts in, another does not take out again. */

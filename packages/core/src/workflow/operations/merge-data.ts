@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject, show } from '@dragoman/protocols'
 import { formatPath, type MergeDataConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
 import { deepEqual, identity } from '../../equality.ts';
 import { wrongShape } from '../input.ts';
+import { memoryOfMembers } from '../memory-need.ts';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 
@@ -18,8 +19,14 @@ export const mergeData: Operation<MergeDataConfig> = {
       const bytes = paths.reduce((total, path) => total + step.bytesAt(path), 2);
       step.account.reserve(bytes);
       step.boundedBy(bytes);
-      if (values.every(Array.isArray)) return merge?.arrays(values) ?? null;
-      if (values.every(isObject) && merge?.objects !== undefined) return merge.objects(values);
+      if (values.every(Array.isArray)) {
+        if (merge?.arrays !== concat) step.askMemory(memoryOfMembers(countOf(values)));
+        return merge?.arrays(values) ?? null;
+      }
+      if (values.every(isObject) && merge?.objects !== undefined) {
+        step.askMemory(memoryOfMembers(countOf(values.map(Object.keys))));
+        return merge.objects(values);
+      }
       throw unlike(paths, values, merge?.objects !== undefined);
     };
   },
@@ -40,6 +47,10 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   deepMerge: { arrays: itemByItem, objects: mergedDeep },
   merge: { arrays: concat, objects: mergedDeep },
 };
+
+function countOf(lists: readonly (readonly unknown[])[]): number {
+  return lists.reduce((total, { length }) => total + length, 0);
+}
 
 /** Every element once, where it came first. */
 function union(sources: readonly Json[][]): Json[] {
@@ -108,11 +119,16 @@ function blank(): JsonObject {
 /** The sources are not all arrays, or not all objects. */
 function unlike(paths: readonly Path[], values: readonly Json[], takesObjects: boolean) {
   const expected = takesObjects ? 'an array or an object, as all the other sources are' : 'an array';
-  const at = values.findIndex((value) =>
-    takesObjects ? typeof value !== 'object' || value === null : !Array.isArray(value),
-  );
+  const at = values.findIndex((value) => (takesObjects ? !isCollection(value) : !Array.isArray(value)));
   const [path, value] = [paths[at], values[at]];
-  if (path !== undefined && value !== undefined) return wrongShape(path, expected, value);
+  if (path !== undefined && value !== undefined)
+    return wrongShape(path, expected, value, takesObjects ? isCollection : Array.isArray);
   const kinds = paths.map((other, index) => `${formatPath(other)} is ${show(values[index])}`).join(', ');
-  return dataError(`sources must be all arrays or all objects; ${kinds}`);
+  return dataError(`sources must be all arrays or all objects; ${kinds}`, {
+    suggestions: ['name what in the objects is the array, or merge the arrays and the objects each by themselves'],
+  });
+}
+
+function isCollection(value: Json): boolean {
+  return typeof value === 'object' && value !== null;
 }

@@ -16,7 +16,11 @@ export const storeData: Operation<StoreDataConfig> = {
       const json = new TextEncoder().encode(JSON.stringify(value));
       // Nothing is kept that no later execution could read.
       const read = parseJsonBytes(json);
-      if (!read.ok) throw dataError(`what is at ${inputPath} cannot be kept: ${read.issues[0]?.message}`);
+      if (!read.ok) {
+        throw dataError(`what is at ${inputPath} cannot be kept: ${read.issues[0]?.message}`, {
+          suggestions: ['keep a part of it: name what in it is meant'],
+        });
+      }
       await step.store({ storage, key, json });
       step.write(place, value);
       return { stored: true, storage, key };

@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import { fieldReader, isPlainName, type Members } from '../field.ts';
 import { arrayAt } from '../input.ts';
+import { memoryOfMembers } from '../memory-need.ts';
 import { asText } from '../template.ts';
 import type { Transform } from './transform.ts';
 
@@ -12,6 +13,7 @@ export const compileGroup: Transform = ({ field = '' }, input) => {
     const items = arrayAt(step, input);
     // Each group's name is also in an item.
     step.boundedBy(step.bytesAt(input) * 2 + 16);
+    step.askMemory(memoryOfMembers(items.length));
     const groups = new Map<Json | undefined, Json[]>();
     for (let at = isPlain ? groupTexts(items, field, groups) : 0; at < items.length; at++) {
       const item = items[at] as Json;

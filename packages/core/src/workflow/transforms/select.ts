@@ -1,4 +1,4 @@
-import type { Json } from '@dragoman/protocols';
+import { isObject, type Json } from '@dragoman/protocols';
 import { formatPath } from '@dragoman/protocols/a2e-workflow';
 import { fieldReader } from '../field.ts';
 import { arrayAt, wrongShape } from '../input.ts';
@@ -32,7 +32,7 @@ export const compileSelect: Transform = ({ field, fields }, input) => {
       const own = read(value);
       return own === undefined ? value.map((item) => read(item) ?? null) : own;
     }
-    if (typeof value !== 'object' || value === null) throw wrongShape(input, 'an object or an array', value);
+    if (typeof value !== 'object' || value === null) throw wrongShape(input, 'an object or an array', value, isObject);
     const found = read(value);
     if (found === undefined) {
       const has = Object.keys(value).slice(0, 6).join(', ');

@@ -1,0 +1,78 @@
+import { getHeapStatistics } from 'node:v8';
+import { resourceLimits } from 'node:worker_threads';
+
+/**
+ * Asked before something large is made in one piece, with the bytes it may take at most. Where there is no room for it, it does
+ * not come back.
+ */
+export type AskMemory = (bytes: number) => void;
+
+/**
+ * Whether this thread has room for so much more. A thread that comes to its limit bit by bit is ended by V8, alone; but V8
+ * lets it pass the limit by 16 MiB at a time, and one piece that is larger ends the process.
+ */
+export function hasMemoryFor(bytes: number): boolean {
+  if (bytes < LEEWAY) return true;
+  const { maxOldGenerationSizeMb: megabytes = Number.POSITIVE_INFINITY } = resourceLimits;
+  return getHeapStatistics().used_heap_size + bytes <= megabytes * 1024 * 1024;
+}
+
+/** What an array takes that grows to so many items: half as much again as it has. */
+export function memoryOfItems(count: number): number {
+  return count * SLOT * 1.5;
+}
+
+/** What an object or a map takes that grows to so many members, each under a name of its own. */
+export function memoryOfMembers(count: number): number {
+  // A name, a value and a note, for up to three times as many as there are.
+  return count * SLOT * 9;
+}
+
+/** What JSON takes when it is read, its text included: no more than this, near enough. */
+export function memoryOfJson(bytes: Uint8Array): number {
+  if (bytes.length * MOST_PER_BYTE < LEEWAY) return 0;
+  let items = 0;
+  let containers = 0;
+  let listed = 0;
+  let isWide = false;
+  /** By level, the members of the object that is open there. */
+  const members: number[] = [0];
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) {
+      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) {
+        if (bytes[at] === BACKSLASH) at++;
+        else if ((bytes[at] as number) >= BEYOND_LATIN) isWide = true;
+      }
+    } else if (byte === COMMA) items++;
+    else if (byte === COLON) {
+      const count = (members[members.length - 1] ?? 0) + 1;
+      members[members.length - 1] = count;
+      if (count > FEW_MEMBERS) listed++;
+    } else if (byte === BRACKET || byte === BRACE) {
+      containers++;
+      members.push(0);
+    } else if (byte === BRACKET + CLOSING || byte === BRACE + CLOSING) members.pop();
+  }
+  const text = bytes.length * (isWide ? 2 : 1);
+  return text + memoryOfItems(items) + memoryOfMembers(listed) + containers * CONTAINER;
+}
+
+const LEEWAY = 16 * 1024 * 1024;
+const SLOT = 8;
+/** An empty one, with room for some members. */
+const CONTAINER = 48;
+/** What takes most is `{},{},…`. */
+const MOST_PER_BYTE = 21;
+/** With more of them an object becomes a table. */
+const FEW_MEMBERS = 1000;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const BRACE = 0x7b;
+/** From an opening bracket to its closing one. */
+const CLOSING = 2;
+/** The first byte of a character that has no room in one byte: then none has. */
+const BEYOND_LATIN = 0xc4;
