@@ -191,7 +191,9 @@ describe('a callback URL', () => {
   ])('that the gate does not let out is refused with the message: %s', async (url) => {
     const [status, body] = await post(message(url), mine.api_key);
     expect([status, body['error']]).toEqual([400, 'Invalid message format']);
-    expect(body['errors']).toEqual([expect.stringMatching(/^callbackUrl cannot be called: .*\(gate\.allow\)$/)]);
+    expect(body['errors']).toEqual([
+      expect.stringMatching(/^callbackUrl cannot be called: .*; .* ask the operator to name \S+ in gate\.allow$/),
+    ]);
   });
 
   test('may be anybody’s, so senders without a key get few to one host, whatever name they give', async () => {

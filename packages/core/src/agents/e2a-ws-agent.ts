@@ -173,7 +173,7 @@ export class E2aWsAgent implements Agent {
       // Buffers, as the library gives them unless told.
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
-      const said = (isTooLarge ? bytes.subarray(0, EXCERPT_LENGTH) : bytes).toString();
+      const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
       const text = gate.redactorFor(url)?.text(said) ?? said;
       const refused = isBinary ? BINARY : isTooLarge ? TOO_LARGE : undefined;
       const frame = refused === undefined ? parseJson(text) : reject<Json>(refused);
@@ -246,6 +246,8 @@ type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
 
 const MAX_READ_BYTES = MAX_FRAME_BYTES * READ_PAST_LIMIT;
 const TOO_LARGE = frameTooLarge(MAX_FRAME_BYTES);
+/** Of a frame that is too large: more than its excerpt, so that no secret is cut in two and missed. */
+const SEARCHED = 64 * 1024;
 const BINARY = { pointer: '', code: 'not_text', message: 'a frame is text; a binary one came' } as const;
 const DIAL_MS = 10_000;
 const GREETING_MS = 5000;
