@@ -17,7 +17,7 @@ const { host, port } = system;
 const DOORS: Readonly<Record<string, { hello: string; ask: (id: string) => string }>> = {
   '/e2a/ws': {
     hello: '',
-    ask: (id) => JSON.stringify({ request_id: id, method: 'chat.send', params: { content: id } }),
+    ask: chat,
   },
   '/a2e/ws': {
     hello: JSON.stringify({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }),
@@ -34,6 +34,10 @@ async function upgraded(path: string): Promise<RawPeer> {
   peer.say(frame({ payload: hello }));
   await peer.hears(/handshake\/resp/);
   return peer;
+}
+
+function chat(id: string): string {
+  return JSON.stringify({ request_id: id, method: 'chat.send', params: { content: id } });
 }
 
 describe.each(Object.entries(DOORS))('%s', async (path, { ask }) => {
@@ -93,6 +97,17 @@ describe.each(Object.entries(DOORS))('%s', async (path, { ask }) => {
     await isServed();
     expect(system.residentBytes - before).toBeLessThan(200 * MIB);
   });
+});
+
+test('who sends a thousand messages in a row that are no envelopes is put out of /e2a/ws, and nobody sooner', async () => {
+  using peer = await upgraded('/e2a/ws');
+  const nonsense = (count: number) => Buffer.concat(Array(count).fill(frame({ payload: '{}x' })));
+  peer.say(Buffer.concat([nonsense(999), frame({ payload: chat('sense') }), nonsense(999)]));
+  peer.say(frame({ payload: chat('still') }));
+  await peer.hears(/"still"/);
+  expect(closeCode(peer.bytes)).toBeUndefined();
+  peer.say(nonsense(1000));
+  await expect.poll(() => closeCode(peer.bytes)).toBe(1008);
 });
 
 const MIB = 1024 * 1024;

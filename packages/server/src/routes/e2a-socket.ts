@@ -38,6 +38,8 @@ class E2ASocket {
   readonly #turns = new ReadingTurns();
   #resumed = 0;
   #hasMissed = false;
+  /** Messages in a row that were no envelopes. */
+  #unreadable = 0;
 
   constructor(connection: Connection, context: E2AContext) {
     this.#connection = connection;
@@ -66,6 +68,9 @@ class E2ASocket {
       });
       answers.add(answer);
       void answer.finally(() => answers.delete(answer));
+      if (this.#unreadable < MOST_UNREADABLE) continue;
+      this.#connection.close(1008, `${MOST_UNREADABLE} messages in a row were no envelopes`);
+      break;
     }
     await Promise.all(answers);
   }
@@ -74,7 +79,12 @@ class E2ASocket {
     const principal = this.#principal;
     const { clock, limits } = this.#context;
     const read = readEnvelope(text, { principal, now: clock.now(), limits: jsonLimits(limits) });
-    if (isFailure(read)) return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
+    if (isFailure(read)) {
+      this.#unreadable += 1;
+      if (this.#connection.signal.aborted) return;
+      return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
+    }
+    this.#unreadable = 0;
     const envelope = withRequestId(read.envelope, this.#context.ids, undefined);
     const requestId = envelope.request_id ?? '';
     if (this.#inFlight.has(requestId)) {
@@ -275,6 +285,8 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
+/** To say what is wrong with a message costs more than to send it. Whoever sends so many means no good, or is past helping. */
+const MOST_UNREADABLE = 1_000;
 /** The send buffer of a connection, in characters. */
 const MAX_UNREAD = 1024 * 1024;
 const MAX_FRAME = 6 * 1024 * 1024;
