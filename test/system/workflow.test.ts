@@ -229,6 +229,25 @@ describe('executions belong to who asked for them', () => {
     expect((await ann.get(`executions/${id}`)).json).toEqual(mine);
   });
 
+  test('the same id of two agents at the same time is two executions, and each ends its own', async () => {
+    const id = fresh();
+    const begin = (agent: WorkflowCaller, name: string) =>
+      agent.post(
+        'execute',
+        { workflow: workflowOf({ wait: { Wait: { duration: 20_000 } }, [name]: fetchUsers }, { id }) },
+        { headers: { prefer: 'respond-async' } },
+      );
+    const cancel = async (agent: WorkflowCaller) =>
+      (await agent.call({ method: 'POST', path: `/api/v1/executions/${id}/cancel` })).json();
+    const begun = await Promise.all([begin(ann, 'anns'), begin(bob, 'bobs')]);
+    expect(begun.map(({ status }) => status)).toEqual([202, 202]);
+    expect(await cancel(bob)).toEqual({ execution_id: id, cancelled: true, status: 'cancelled' });
+    expect((await ann.get(`executions/${id}`)).json).toMatchObject({ status: 'running' });
+    expect(await cancel(ann)).toEqual({ execution_id: id, cancelled: true, status: 'cancelled' });
+    expect((await ann.get(`executions/${id}`)).json).toMatchObject({ skipped: ['anns'] });
+    expect((await bob.get(`executions/${id}`)).json).toMatchObject({ skipped: ['bobs'] });
+  });
+
   test('the same id with the same plan is the stored result, with another plan a conflict', async () => {
     const id = fresh();
     const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: { n: 1 }, outputPath: '/workflow/o' } };
