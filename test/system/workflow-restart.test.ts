@@ -175,4 +175,14 @@ describe('kill -9', () => {
     expect(await ann.ended(long)).toMatchObject({ status: 'success' });
     expect(api.count('GET /last')).toBe(1);
   });
+
+  test('a cursor of the list is good after a restart', async () => {
+    for (const id of [fresh(), fresh()]) await ann.execute(workflowOf({ wait: { Wait: { duration: 1 } } }, { id }));
+    const { next_cursor: cursor } = (await ann.get('executions?limit=1')).json as { next_cursor: string };
+    const rest = (await ann.get(`executions?limit=1&cursor=${cursor}`)).json;
+    await system.kill();
+    await system.start();
+    const after = await ann.get(`executions?limit=1&cursor=${cursor}`);
+    expect([after.status, after.json['executions']]).toEqual([200, rest['executions']]);
+  });
 });

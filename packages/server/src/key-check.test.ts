@@ -62,6 +62,22 @@ test('neither a key that cannot be guessed nor the lack of one is kept waiting b
   expect((await ask('/health', from('192.0.2.5'))).status).toBe(200);
 });
 
+test('keys that open nothing are all told the same: one that never was, one that was revoked, one whose agent is gone', async () => {
+  const revoked = await server.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
+  await server.engine.keys.revoke(revoked.row.keyId);
+  const orphaned = await server.engine.keys.create({ agentId: 'gone-agent', role: 'agent' });
+  const never = `dgm_${'A'.repeat(43)}`;
+  const told = await Promise.all(
+    [never, revoked.secret, orphaned.secret].map(async (key, index) => {
+      const answer = await ask('/api/v1/rate-limit/status', from(`192.0.2.${100 + index}`, key));
+      const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
+      return [answer.status, headers, await answer.text()];
+    }),
+  );
+  expect(told[0]?.[0]).toBe(401);
+  expect(told).toEqual([told[0], told[0], told[0]]);
+});
+
 test('all addresses of a /64 count as one, over HTTP and over WebSockets', async () => {
   for (const last of [1, 2]) expect(await guess(`2001:db8:1:2::${last}`)).toBe(401);
   expect(await upgrade('2001:db8:1:2:3::')).toContain('401');

@@ -23,7 +23,7 @@ import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, type AskedReader, requestText } from './asked.ts';
 import { type Begun, begunBefore, begunNow } from './begun.ts';
-import { cursorFor, numberIn } from './cursor.ts';
+import type { Cursors } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
@@ -41,6 +41,7 @@ export interface ExecutionsOptions {
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
+  readonly cursors: Cursors;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** Runs a plan to its end. */
@@ -174,7 +175,8 @@ export class Executions {
 
   /** Newest first. */
   async list(owner: string, { cursor, limit, status }: ListPage): Promise<ExecutionList> {
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberIn(cursor, owner);
+    const { cursors, store } = this.#options;
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : cursors.numberIn(cursor, owner);
     if (before === undefined) {
       const message = 'cursor must be a next_cursor of this list';
       const suggestion = 'leave cursor out to begin with the newest';
@@ -186,10 +188,10 @@ export class Executions {
     }
     const own = this.#live.values().filter(({ row }) => row.owner === owner);
     await Promise.all(own.map((live) => this.#late.now(live)));
-    const rows = await this.#options.store.list(owner, { before, limit: limit + 1, status: status ?? null });
+    const rows = await store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    const next = rows.length > limit && last !== undefined ? cursorFor(owner, last.number) : undefined;
+    const next = rows.length > limit && last !== undefined ? cursors.make(owner, last.number) : undefined;
     return { rows: page, next };
   }
 

@@ -196,6 +196,55 @@ describe('what is sent', () => {
   });
 });
 
+describe('a receiver that is gone', () => {
+  test('gets nothing of what waits for it, until somebody has one of them tried again', async () => {
+    answers = [500, 410];
+    await add({ id: 'paused' });
+    await add({ id: 'refused' });
+    expect([await stateOf('paused'), await stateOf('refused'), outbox.queued('ann')]).toEqual(['dead', 'dead', 0]);
+    await pass(60_000);
+    expect(sent).toHaveLength(2);
+    answers = [200];
+    await outbox.retry('paused');
+    await quiet();
+    expect([await stateOf('paused'), await stateOf('refused'), sent.length]).toEqual(['delivered', 'dead', 3]);
+  });
+
+  test('is not tried twice over with what was under way when it said so', async () => {
+    const waiting: ((status: number) => void)[] = [];
+    const through: Gate = {
+      ...gate,
+      request: async (request) => {
+        sent.push(request);
+        const status = await new Promise<number>((resolve) => waiting.push(resolve));
+        return { status, headers: {}, body: nothing() };
+      },
+    };
+    outbox = opened({}, through);
+    for (const id of ['under-way', 'refused']) {
+      const row = delivery({ id });
+      await store.outbox.add(row);
+      outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+    }
+    await expect.poll(() => waiting.length).toBe(2);
+    waiting[1]?.(410);
+    await expect.poll(() => stateOf('under-way')).toBe('dead');
+    waiting[0]?.(500);
+    await quiet();
+    await outbox.retry('under-way');
+    await expect.poll(() => waiting.length).toBe(3);
+    waiting[2]?.(500);
+    await quiet();
+    clock.pass(1000);
+    await expect.poll(() => waiting.length).toBe(4);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(waiting).toHaveLength(4);
+    waiting[3]?.(200);
+    await quiet();
+    expect(await stateOf('under-way')).toBe('delivered');
+  });
+});
+
 test('an answer that does not end keeps its place at the receiver for a moment only', async () => {
   let isLetGo = false;
   said = () => ({

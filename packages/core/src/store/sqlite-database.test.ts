@@ -117,6 +117,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
     ['of frames', 'the frame'],
     ['of an answer that came with its request', 'the answer'],
     ['of a callback that is to be sent', 'the callback'],
+    ['of a message of a thread', 'the words'],
   ])('%s is never handed out', (_, needle) => {
     fill(path);
     // Everywhere: SQLite leaves old copies in unused parts of its pages.
@@ -128,6 +129,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
       reads.find(requestRow()),
       ...['r1', ANSWERED].map((requestId) => reads.frames(requestRow({ requestId }), ALL)),
       reads.dueBody('cb-1'),
+      reads.latestInThread({ owner: 'ann', agentId: 'echo', sessionId: 't' }, 1),
     ];
     expect(damaged).toThrow(expect.objectContaining({ code: 'store_damaged' }));
     database.close();
@@ -183,6 +185,8 @@ function fill(file: string): void {
   }
   const names = { id: 'cb-1', owner: 'ann', requestId: 'r1', messageId: 'm1', url: 'https://one.example/in' };
   writes.addDelivery({ ...names, body: 'the callback', priority: 1, expiresAt: null, createdAt: 0 });
+  const letter = { owner: 'ann', requestId: 'm2', agentId: 'echo', threadId: 't', acceptedAt: 0 };
+  writes.openLetter(letter, { messageId: 'm2', isAnswer: false, text: 'the words', at: 0 }, 10);
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }

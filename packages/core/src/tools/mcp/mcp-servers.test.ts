@@ -279,7 +279,8 @@ describe('a hostile server', () => {
   test("it may not ask for its caller's model, words or folders", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
-    await call('bad__ask');
+    // It was not even told that there is something to ask for.
+    expect((await call('bad__ask')).data).toBe('asked, told of []');
     await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
       'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
     );
