@@ -45,6 +45,12 @@ test.each(pages)('%s shows only configuration that is taken', (page) => {
   for (const text of blocksOf(page, 'yaml')) expect(parseConfig(text), text).toMatchObject({ ok: true });
 });
 
+test.each(pages)('%s shows commands that zsh takes as well', (page) => {
+  // There a bare ? or [ is a file to be found, and what is typed knows no comments.
+  const bare = blocksOf(page, 'sh').map((block) => block.replaceAll(/'[^']*'|"[^"]*"/g, ''));
+  expect(bare.flatMap((block) => block.match(/^.*(?:[?[]|\s#).*$/gm) ?? [])).toEqual([]);
+});
+
 test('the README shows the two commands, each on a line of its own', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   expect(readme).toMatch(/^npm ci && npm start$/m);

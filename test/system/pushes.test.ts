@@ -91,14 +91,18 @@ describe('what an agent says by itself', () => {
     other.close();
   });
 
-  test('is not kept for a peer that does not read (150 MB of it), and holds up nobody', async () => {
+  test('is not kept for a peer that does not read (300 MB of it), and holds up nobody', async () => {
     await converse(adas, 'slow-reader');
-    const before = system.residentBytes;
     adas.webSocket.pause();
     const text = 'x'.repeat(100_000);
-    for (let number = 0; number < 1500; number++) agent.push({ text }, { session_id: 'slow-reader' });
-    await converse(bobs, 'quick-reader');
-    expect(system.residentBytes - before).toBeLessThan(100 * 1024 * 1024);
+    const flood = async (count: number) => {
+      for (let number = 0; number < count; number++) agent.push({ text }, { session_id: 'slow-reader' });
+      await converse(bobs, 'quick-reader');
+      return system.residentBytes;
+    };
+    // How much garbage lies about differs from one Node to the next. It is there by now; what is kept would add to it.
+    const before = await flood(1500);
+    expect((await flood(3000)) - before).toBeLessThan(150 * 1024 * 1024);
     expect(system.log).toContain('misses pushes');
     adas.webSocket.resume();
   });
