@@ -34,8 +34,9 @@ class Listener implements LineHost {
 
 function serve(host: LineHost) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  void serveLines({ input, output }, { host, clock: new TestClock(), limits: DEFAULT_LINE_LIMITS });
-  return { input, output };
+  const clock = new TestClock();
+  void serveLines({ input, output }, { host, clock, limits: DEFAULT_LINE_LIMITS });
+  return { input, output, clock };
 }
 
 const MANY = 5_000;
@@ -107,4 +108,34 @@ test('a line that is begun has so long to end, however it comes', async () => {
   const closed = once(socket, 'close');
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
   await closed;
+});
+
+test('a line that is whole, but behind answers that the peer does not read, is not cut off for being slow', async () => {
+  const host = new Listener('x'.repeat(10_000));
+  const { input, output, clock } = serve(host);
+  // The line that is begun ends in the first turn of the next chunk, and a new one is begun in its last.
+  input.write('half');
+  await expect.poll(() => clock.waiting).toBe(1);
+  input.write(`\n${'x\n'.repeat(MANY)}half`);
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(false);
+  output.resume();
+  await expect.poll(() => host.heard.length).toBe(MANY + 1);
+});
+
+test('a line has its whole time again when the peer is listened to again: till then its rest cannot be read', async () => {
+  const host = new Listener('x'.repeat(1_000_000));
+  const { input, output, clock } = serve(host);
+  input.write(`${'x\n'.repeat(2)}half`);
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  input.write(' and the rest\n');
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(false);
+  output.resume();
+  await expect.poll(() => host.heard).toEqual(['x', 'x', 'half and the rest']);
+  input.write('half again');
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(true);
 });

@@ -91,6 +91,7 @@ export function serveLines(
       // The peer does not read: nothing more is taken from it until it does.
       input.pause();
       cancelStall = clock.after(limits.stallMs, give);
+      watchLine();
       output.once('drain', () => {
         cancelStall?.();
         cancelStall = undefined;
@@ -119,27 +120,30 @@ export function serveLines(
       }
       // What could be answered at once has been.
       flush();
+      watchLine();
       if (turn < chunk.length && !isOver) {
         rest = chunk.subarray(turn);
         input.pause();
         setImmediate(goOn);
         return;
       }
-      watchLine();
       if (hasEnded) finish();
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
-      if (cancelStall !== undefined) return;
+      if (isOver || cancelStall !== undefined) return;
       const chunk = rest;
       rest = undefined;
       if (chunk !== undefined) take(chunk);
-      if (rest === undefined && cancelStall === undefined) input.resume();
+      if (rest !== undefined || cancelStall !== undefined) return;
+      input.resume();
+      watchLine();
     };
+    /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
-      if (bytesSinceNewline === 0) {
+      if (bytesSinceNewline === 0 || cancelStall !== undefined) {
         cancelLine?.();
         cancelLine = undefined;
       } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);
