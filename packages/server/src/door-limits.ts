@@ -1,6 +1,6 @@
 import type { JsonLimits, Static } from '@dragoman/protocols';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
-import type { LineLimits } from './edges/ndjson-lines.ts';
+import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
@@ -54,7 +54,9 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
 
 /** And for the ports and sockets that take plain lines. */
 export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<LineLimits> {
-  const mostUnsentBytes = buffer === undefined ? undefined : GIVEN_UP * buffer;
+  // One answer alone may be larger than all a peer may leave unread, and reach one that reads.
+  const mostUnsentBytes =
+    buffer === undefined ? undefined : Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
   return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
 }
 

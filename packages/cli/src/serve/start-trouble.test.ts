@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -44,10 +45,26 @@ test('another port of the configuration that is taken is told by its own name', 
 });
 
 test('so is a unix socket', async () => {
-  const error = Object.assign(failed('EADDRINUSE'), { path: '/data/wire.sock' });
-  const trouble = await startTrouble(error, { settings: settings(), command: 'serve' });
-  expect(trouble.message).toBe('the socket /data/wire.sock is taken by another server');
-  expect(trouble.fixes?.[0]).toContain('wire.socket in /etc/dragoman.yaml');
+  const path = join(temporaryFolder(), 'wire.sock');
+  const [holder, second] = [createServer().listen(path), createServer()];
+  try {
+    await once(holder, 'listening');
+    const [error] = await once(second.listen(path), 'error');
+    const trouble = await startTrouble(error, { settings: settings(), command: 'serve' });
+    expect(trouble.message).toBe(`the socket ${path} is taken by another server`);
+    expect(trouble.fixes?.[0]).toContain('wire.socket in /etc/dragoman.yaml');
+  } finally {
+    holder.close();
+  }
+});
+
+test('a folder in which this user may make no socket is told, and not as a port', async () => {
+  const error = Object.assign(failed('EACCES'), { address: '/run/wire.sock', port: -1 });
+  expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
+    code: 'socket_path',
+    message: 'this user may not make the socket /run/wire.sock',
+    fixes: ['correct wire.socket in /etc/dragoman.yaml'],
+  });
 });
 
 test('a place where no socket can be is told with the member that names it', async () => {

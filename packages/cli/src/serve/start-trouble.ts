@@ -17,13 +17,14 @@ export async function startTrouble(
     case 'EADDRINUSE':
       return portTaken(failed, { settings, again });
     case 'EACCES':
+      if (failed.port === -1) return noSocket(`this user may not make the socket ${failed.address}`, settings);
       return {
         code: 'port_forbidden',
         message: `this user may not listen on port ${port} of ${host}`,
         fixes: [`take a port above 1023: ${again} --port 7420`],
       };
     case 'socket_path':
-      return { code, message, fixes: [`correct wire.socket in ${settings.configPath ?? 'the configuration'}`] };
+      return noSocket(message, settings);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -89,18 +90,22 @@ async function folderTaken(
   };
 }
 
-/** What the operating system says of a port it does not give. */
-type ListenError = NodeJS.ErrnoException & { readonly port?: number };
+function noSocket(message: string, { configPath }: Settings): Trouble {
+  return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
+}
+
+/** What the operating system says of a port it does not give. For a unix socket Node has its path in `address`, and -1. */
+type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string };
 
 async function portTaken(
-  { port: taken, path }: ListenError,
+  { port: taken, address }: ListenError,
   { settings: { config, configPath }, again }: { settings: Settings; again: string },
 ): Promise<Trouble> {
   const { host, port } = config;
   const file = configPath ?? 'the configuration';
-  if (path !== undefined) {
+  if (taken === -1) {
     const fixes = [`end the server that listens there, or correct wire.socket in ${file}`];
-    return { code: 'port_taken', message: `the socket ${path} is taken by another server`, fixes };
+    return { code: 'port_taken', message: `the socket ${address} is taken by another server`, fixes };
   }
   const number = taken ?? port;
   const { who, isDragoman } = await portHolder({ host, port: number });

@@ -15,9 +15,8 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
       get writableLength() {
         return stdout.writableLength;
       },
-      write: (text) => toUs(text),
+      write: (text, done) => toUs(text, done),
       on: (event, listener) => stdout.on(event, listener),
-      once: (event, listener) => stdout.once(event, listener),
       // The process keeps it: it ends when that does.
       end: (done) => toUs('', () => done()),
       destroy: () => stdout.destroy(),

@@ -57,3 +57,25 @@ test('a lookup that takes too long may come to something later, and keeps its pl
   underWay.get('d')?.found();
   expect(await later).toEqual(['address of d']);
 });
+
+test('names that were found before and are not answered for any more leave a thread to others', async () => {
+  const { clock, resolve, underWay } = open();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of names) {
+    const first = resolve(name);
+    underWay.get(name)?.found();
+    await first;
+    await setImmediate();
+  }
+  underWay.clear();
+  const all = names.map((name) => resolve(name).catch((error: unknown) => error));
+  expect([...underWay.keys()]).toEqual(['a', 'b', 'c']);
+  clock.pass(10_000);
+  for (const fault of await Promise.all(all)) expect(isPassingLookup(fault)).toBe(true);
+  // They are strangers again, and have no more than two places.
+  for (const name of ['a', 'b', 'c']) underWay.get(name)?.fail(new Error('no answer'));
+  await setImmediate();
+  underWay.clear();
+  for (const name of names) void resolve(name).catch(() => {});
+  expect([...underWay.keys()]).toEqual(['a', 'b']);
+});

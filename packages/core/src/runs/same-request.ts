@@ -5,7 +5,8 @@ import { recordedEnvelope } from './envelope-record.ts';
 /**
  * Whether a recorded envelope asks the same, whatever the order of its members. When it was sent, by which way and until
  * when an answer is wanted are left out: a retry has another `timestamp`, `provenance` and `expires_at`, which is reckoned
- * from when it is sent, and is still the same request. So are secrets, which are not recorded. Only a repeat is compared, so nothing has to be computed, nor kept, for the many requests that are none.
+ * from when it is sent, and is still the same request. So are secrets, which are not recorded. Only a repeat is compared,
+ * so nothing has to be computed, nor kept, for the many requests that are none.
  */
 export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
   return compared(recordedEnvelope(recorded)) === compared(envelope);

@@ -149,6 +149,13 @@ describe('what a host gives back', () => {
     for (let number = 0; number <= 65; number += 1) await vault.put(credential({ value: `secret number ${number}.` }));
     expect(redacted(vault, 'secret number 0. secret number 1.')).toBe('secret number 0. [redacted]');
   });
+
+  test('is searched for all of them where the same one is put again and again', async () => {
+    const vault = await open();
+    await vault.put(credential({ value: 'the first secret' }));
+    for (let time = 0; time <= 65; time += 1) await vault.put(credential({ value: 'the next secret' }));
+    expect(redacted(vault, 'the first secret, the next secret')).toBe('[redacted], [redacted]');
+  });
 });
 
 describe('a row that was changed outside of the vault', () => {

@@ -250,7 +250,10 @@ export class Vault implements Secrets {
     const entry = this.#entries.get(id);
     const secret = entry === undefined || entry.credential.damaged ? undefined : openSecret(entry.row, this.#keys);
     if (entry !== undefined && secret !== undefined) {
-      this.#retired = [{ hosts: entry.credential.hosts, secret }, ...this.#retired].slice(0, MOST_RETIRED);
+      const { hosts } = entry.credential;
+      // One that is put again and again, as by a script at every deployment, must not push the others out.
+      const others = this.#retired.filter((each) => each.secret !== secret || String(each.hosts) !== String(hosts));
+      this.#retired = [{ hosts, secret }, ...others].slice(0, MOST_RETIRED);
     }
     this.#redactors.clear();
   }

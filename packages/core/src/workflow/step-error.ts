@@ -34,7 +34,10 @@ export class OverBudget extends StepError {
   }
 }
 
-/** Any error, of an operation or of the execution itself, in the spec's form. What only we can get wrong is told without its words. */
+/**
+ * Any error, of an operation or of the execution itself, in the spec's form. What only we can get wrong is told without its
+ * words.
+ */
 export function workflowError(error: unknown, operationId?: string): WorkflowError {
   const { type, message, ...more } = typed(error);
   return withCategory({ type, message, ...(operationId !== undefined && { operationId }), ...more });

@@ -175,7 +175,10 @@ export class SocketConnection implements Connection {
   #next(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
     this.#unreadLength -= text?.length ?? 0;
-    if (this.#webSocket.isPaused && this.#unread.length === 0) this.#webSocket.resume();
+    if (this.#webSocket.isPaused && this.#unread.length === 0) {
+      this.#tracker.readOn(this.#clock.elapsed());
+      this.#webSocket.resume();
+    }
     if (text !== undefined) {
       const result = { done: false, value: text } as const;
       this.#taken += 1;

@@ -31,6 +31,11 @@ export class FrameTracker {
     }
   }
 
+  /** We did not read for a while, and do again: what has begun could not have ended in between. */
+  readOn(now: number): void {
+    if (this.since !== undefined) this.since = now;
+  }
+
   #endFrame(): void {
     const [first = 0] = this.#header;
     const isControl = (first & 0x08) !== 0;

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { WireSink } from '@dragoman/core';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
+import { lineLimits } from '../door-limits.ts';
 import { systemClock } from '../system-ports.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
 import { NdjsonSocketEdge } from './ndjson-socket.ts';
@@ -32,10 +33,11 @@ class Listener implements LineHost {
   }
 }
 
-function serve(host: LineHost) {
+function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  void serveLines({ input, output }, { host, clock: new TestClock(), limits: DEFAULT_LINE_LIMITS });
-  return { input, output };
+  const clock = new TestClock();
+  void serveLines({ input, output }, { host, clock, limits });
+  return { input, output, clock };
 }
 
 const MANY = 5_000;
@@ -107,4 +109,65 @@ test('a line that is begun has so long to end, however it comes', async () => {
   const closed = once(socket, 'close');
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
   await closed;
+});
+
+test('a line that is whole, but behind answers that the peer does not read, is not cut off for being slow', async () => {
+  const host = new Listener('x'.repeat(10_000));
+  const { input, output, clock } = serve(host);
+  // The line that is begun ends in the first turn of the next chunk, and a new one is begun in its last.
+  input.write('half');
+  await expect.poll(() => clock.waiting).toBe(1);
+  input.write(`\n${'x\n'.repeat(MANY)}half`);
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(false);
+  output.resume();
+  await expect.poll(() => host.heard.length).toBe(MANY + 1);
+});
+
+test('a line has its whole time again when the peer is listened to again: till then its rest cannot be read', async () => {
+  const host = new Listener('x'.repeat(1_000_000));
+  const { input, output, clock } = serve(host);
+  input.write(`${'x\n'.repeat(2)}half`);
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  input.write(' and the rest\n');
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(false);
+  output.resume();
+  await expect.poll(() => host.heard).toEqual(['x', 'x', 'half and the rest']);
+  input.write('half again');
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.pass(DEFAULT_LINE_LIMITS.lineMs);
+  expect(output.destroyed).toBe(true);
+});
+
+test('an answer that is longer than all a peer may leave unread reaches one that reads', async () => {
+  const host = new Listener('x'.repeat(8_000_000));
+  const limits = lineLimits({ buffer_bytes: 1024 });
+  await using edge = new NdjsonSocketEdge({ host, clock: systemClock, limits });
+  const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(port), '127.0.0.1');
+  let bytes = 0;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  socket.end('one\ntwo\n');
+  await once(socket, 'close');
+  expect(bytes).toBe(2 * 8_000_001);
+});
+
+test('a peer that may leave less unread than its stream holds is listened to again when it has read', async () => {
+  const host = new Listener('x'.repeat(5_000));
+  const { input, output } = serve(host, { ...DEFAULT_LINE_LIMITS, maxUnsentBytes: 1024 });
+  // One after the other, until one answer more than the stream gives on has to wait.
+  while (output.writableLength === 0) {
+    input.write('x\n');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const before = host.heard.length;
+  input.write('still there\n');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(host.heard).toHaveLength(before);
+  output.resume();
+  await expect.poll(() => host.heard.at(-1)).toBe('still there');
 });

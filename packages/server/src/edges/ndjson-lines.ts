@@ -11,12 +11,12 @@ export interface Lines {
 /** What is asked of a stream that lines are written to. */
 export interface LineOutput {
   readonly writableLength: number;
-  write(text: string): unknown;
+  /** Calls back when it is written, or never will be. */
+  write(text: string, done: (error?: Error | null) => void): unknown;
   /** Calls back when everything is written. */
   end(done: () => void): unknown;
   destroy(): unknown;
   on(event: 'error' | 'close', listener: () => void): unknown;
-  once(event: 'drain', listener: () => void): unknown;
 }
 
 /** Whoever talks by lines. `undefined` when it takes no more peers. */
@@ -85,17 +85,20 @@ export function serveLines(
       const text = pending;
       pending = '';
       pendingLines = 0;
-      output.write(text);
+      output.write(text, written);
       if (output.writableLength > limits.mostUnsentBytes) return give();
       if (output.writableLength <= limits.maxUnsentBytes || cancelStall !== undefined) return;
       // The peer does not read: nothing more is taken from it until it does.
       input.pause();
       cancelStall = clock.after(limits.stallMs, give);
-      output.once('drain', () => {
-        cancelStall?.();
-        cancelStall = undefined;
-        goOn();
-      });
+      watchLine();
+    };
+    // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
+    const written = (error?: Error | null) => {
+      if (error || cancelStall === undefined || output.writableLength > limits.maxUnsentBytes) return;
+      cancelStall();
+      cancelStall = undefined;
+      goOn();
     };
     const give = () => {
       connection?.lost();
@@ -119,27 +122,30 @@ export function serveLines(
       }
       // What could be answered at once has been.
       flush();
+      watchLine();
       if (turn < chunk.length && !isOver) {
         rest = chunk.subarray(turn);
         input.pause();
         setImmediate(goOn);
         return;
       }
-      watchLine();
       if (hasEnded) finish();
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
-      if (cancelStall !== undefined) return;
+      if (isOver || cancelStall !== undefined) return;
       const chunk = rest;
       rest = undefined;
       if (chunk !== undefined) take(chunk);
-      if (rest === undefined && cancelStall === undefined) input.resume();
+      if (rest !== undefined || cancelStall !== undefined) return;
+      input.resume();
+      watchLine();
     };
+    /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
-      if (bytesSinceNewline === 0) {
+      if (bytesSinceNewline === 0 || cancelStall !== undefined) {
         cancelLine?.();
         cancelLine = undefined;
       } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);

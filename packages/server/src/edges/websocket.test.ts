@@ -245,6 +245,31 @@ test('so does one that leaves few large messages unread', async () => {
 });
 
 describe('time', () => {
+  test('a message whose rest was waiting on our side has its whole time again when we read on', async () => {
+    const clock = new TestClock();
+    let read: (() => void) | undefined;
+    const late = echo({
+      open: async (connection) => {
+        await new Promise<void>((resolve) => {
+          read = resolve;
+        });
+        for await (const message of connection.messages) await connection.send(message);
+      },
+    });
+    const socketLimits = { checkMs: 1_000, messageMs: 10_000, maxUnreadMessages: 1 };
+    const peer = await upgrade(await startEdge({ sockets: [late], clock, socketLimits }));
+    const second = frame({ payload: 'second' });
+    // The pong tells that all of it has come.
+    peer.say(Buffer.concat([frame({ payload: 'first' }), frame({ opcode: 9 }), second.subarray(0, 8)]));
+    await peer.hears((heard) => readFrames(heard).some(({ opcode }) => opcode === 10));
+    for (let passed = 0; passed < 15; passed++) await clock.advance(1_000);
+    read?.();
+    await peer.hears('first');
+    await clock.advance(1_000);
+    await peer.say(second.subarray(8)).hears('second');
+    expect(closeCode(peer.bytes)).toBeUndefined();
+  });
+
   test('a peer that answers no ping is dropped, one that does is kept', async () => {
     const clock = new TestClock();
     const edge = await startEdge({ sockets: [echo()], clock, socketLimits: { checkMs: 1_000 } });

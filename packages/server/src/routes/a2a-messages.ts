@@ -111,4 +111,5 @@ function fieldsOf(failure: Failure | undefined): Record<string, string> {
   const { retry_after: wait = 1 } = failure.details;
   return http === 429 || http === 503 ? { 'Retry-After': String(Math.ceil(wait)) } : {};
 }
+
 const A_MESSAGE = { $ref: `${SCHEMA_BASE}/a2a-messages/base-message.json` };
