@@ -72,6 +72,7 @@ describe('an allowed host', () => {
     });
     const secrets: Secrets = {
       admit: () => {},
+      noteRefusal: () => {},
       release: async (uses) => ({ key: uses.map(({ id }) => id).join(), fill: ({ id }) => `secret of ${id}` }),
       redactorFor: () => undefined,
     };
