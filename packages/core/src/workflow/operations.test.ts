@@ -34,6 +34,20 @@ describe('FilterData', () => {
     expect(await idsWhere({ field: 'points', operator, value })).toEqual(ids);
   });
 
+  test.each([
+    [1, [{ a: 1 }]],
+    ['1', [{ a: '1' }]],
+    [0, [{ a: 0 }]],
+    [true, [{ a: true }]],
+    [null, [{ a: null }]],
+  ])('== and != take %j for nothing but itself', async (value, same) => {
+    const rows = [{ a: 1 }, { a: '1' }, { a: 0 }, { a: '' }, { a: false }, { a: true }, { a: null }, { b: 1 }];
+    const kept = async (operator: string) =>
+      resultOf('FilterData', rows, { conditions: [{ field: 'a', operator, value }] });
+    expect(await kept('==')).toEqual(same);
+    expect(await kept('!=')).toEqual(rows.filter(({ a }) => a !== value));
+  });
+
   test('reads dotted fields, and a name with a dot in it first as it stands', async () => {
     expect(await idsWhere({ field: 'address.zip', operator: '==', value: 'P2' })).toEqual([2]);
     const rows = [{ 'a.b': 1 }, { a: { b: 1 } }, { 'a.b': 2, a: { b: 1 } }];
@@ -205,6 +219,13 @@ describe('MergeData', () => {
     const result = (await merged('deepMerge', evil, { a: { b: 1 } })) as object;
     expect(Object.hasOwn(result, '__proto__')).toBe(true);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test.each(['union', 'intersect', 'merge'])('and of %s nothing is inherited from it', async (strategy) => {
+    const evil = () => JSON.parse('{"__proto__": {"polluted": 1}, "b": 1}');
+    const result = (await merged(strategy, evil(), evil())) as { polluted?: number };
+    expect(Object.keys(result)).toEqual(['__proto__', 'b']);
+    expect(result.polluted).toBeUndefined();
   });
 
   test('a hundred thousand elements take no time to speak of', async () => {
