@@ -266,6 +266,11 @@ describe('ApiCall', () => {
     expect(error?.type).toBe('DataError');
   });
 
+  test.each(['%2e', '%2E', '.'])('nor does it leave it together with a %s that was written', async (written) => {
+    const { error } = await call({ url: `https://api.example.com/u/${written}{/workflow/id}/x` }, { id: '.' });
+    expect(error?.type).toBe('DataError');
+  });
+
   test('puts references into headers, query and body, and secrets only where they are named', async () => {
     const { request } = await call(
       {
