@@ -83,6 +83,16 @@ test.each(
   expect(canaryScan({ secret: SECRET, seen: answers })).toEqual([]);
 });
 
+test('what is kept of an answer for the next call has no secret in it', async () => {
+  const fetch = { ...PLACES.header, url: `${api.url}/json?kept`, outputPath: '/workflow/x' };
+  const ask = async () => (await ann.post('execute', { workflow: workflowOf({ fetch: { ApiCall: fetch } }) })).text();
+  api.requests.length = 0;
+  for (const name of ['asked', 'kept']) answers[name] = await ask();
+  expect(api.requests).toHaveLength(1);
+  expect(answers['kept']).toContain('[redacted]');
+  expect(canaryScan({ secret: SECRET, seen: answers })).toEqual([]);
+});
+
 test('no byte of database, file, log, metric or process holds it, also after a crash', async () => {
   for (const path of ['/admin/v1/credentials/key', '/metrics', '/openapi.json']) {
     answers[path] = await (await admin(path)).text();

@@ -184,6 +184,26 @@ describe('what runs is what was checked', () => {
     expect((await ann.post('execute', { workflow: '{"type":"operationUpdate"}' })).status).toBe(400);
   });
 
+  test.each(['strict', 'moderate', 'lenient'])(
+    'what validate says at the level %s is what execute holds to, for every kind of finding',
+    async (level) => {
+      const wait = { Wait: { duration: 0 } };
+      const ask = { Conditional: { condition: { path: '/store/never', operator: 'exists' }, ifTrue: ['b'] } };
+      const workflows = [
+        workflowOf({ a: wait }),
+        // Each more harmless than the one before.
+        workflowOf({ a: filterActive }),
+        workflowOf({ a: wait }, { order: ['a', 'a'] }),
+        workflowOf({ a: ask, b: wait }, { order: ['a', 'b'] }),
+      ];
+      for (const workflow of workflows) {
+        const report = (await (await ann.post('validate', { workflow, level })).json()) as JsonObject;
+        const { status } = await ann.post('execute', { workflow, level });
+        expect([report['valid'], status]).toEqual(status === 200 ? [true, 200] : [false, 400]);
+      }
+    },
+  );
+
   test('there is no switch that turns the checks off', async () => {
     const answer = await ann.post('execute', { workflow: workflowOf({ a: filterActive }), validate: false });
     expect(answer.status).toBe(400);

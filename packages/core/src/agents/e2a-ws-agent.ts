@@ -10,7 +10,7 @@ import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
-import { credentialRefs, refusedRef } from './credential-refs.ts';
+import { credentialRefs, purposeOf, refusedRef } from './credential-refs.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
 import { connectionLost, socketFault } from './socket-fault.ts';
 
@@ -35,7 +35,8 @@ export class E2aWsAgent implements Agent {
   }
 
   async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
-    const notAllowed = refusedRef(credentialRefs(envelope), call.principal);
+    const { gate, url } = this.#options;
+    const notAllowed = refusedRef(envelope, { principal: call.principal, gate, url });
     if (notAllowed !== undefined) return yield { part: 'failure', failure: notAllowed };
     const dialled = await unlessAborted(this.#connected(), call.signal);
     if (!('line' in dialled)) return yield dialled;
@@ -53,11 +54,11 @@ export class E2aWsAgent implements Agent {
   /** A connection is shared, so what proves one caller stands in its own message: where E2A has the secrets themselves. */
   async #withSecrets(envelope: E2AEnvelope, { principal }: Call): Promise<E2AEnvelope | Failure> {
     const { credential, apiKey } = credentialRefs(envelope);
-    const { auth, request_id: requestId } = envelope;
+    const { auth } = envelope;
     if (auth === null || (credential === undefined && apiKey === undefined)) return envelope;
     const { gate, url } = this.#options;
     const uses = [credential, apiKey].flatMap((id) => (id === undefined ? [] : { id, place: 'header' as const }));
-    const use = { url: url.href, caller: principal.id, purpose: `request ${requestId ?? ''}` };
+    const use = { url: url.href, caller: principal.id, purpose: purposeOf(envelope) };
     try {
       const fill = await gate.release(uses, use);
       const bearer = credential === undefined ? auth.bearer_token : fill({ id: credential, place: 'body' });

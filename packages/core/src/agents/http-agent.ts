@@ -1,11 +1,12 @@
 import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
-import { CredentialUse, type Gate, type InboundAnswer } from '../gate/gate.ts';
+import { CredentialUse, type InboundAnswer } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
+import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type Agent, agentFailed } from './agent.ts';
-import { credentialRefs, refusedRef } from './credential-refs.ts';
+import { credentialRefs, purposeOf, refusedRef } from './credential-refs.ts';
 import { ACCEPT, frameReaderFor } from './http-frames.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { RemoteFrames } from './remote-frames.ts';
@@ -20,7 +21,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
     id,
     async *answer(envelope, call) {
       const refs = credentialRefs(envelope);
-      const notAllowed = refusedRef(refs, call.principal);
+      const notAllowed = refusedRef(envelope, { principal: call.principal, gate, url });
       if (notAllowed !== undefined) return yield { part: 'failure', failure: notAllowed };
       const idle = new IdleTimer({ clock, milliseconds: idleMs });
       const over = new AbortController();
@@ -30,7 +31,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
       try {
         const asked = gate.request({
           caller: call.principal.id,
-          purpose: `request ${envelope.request_id ?? ''}`,
+          purpose: purposeOf(envelope),
           method: 'POST',
           url: url.href,
           headers: { ...HEADERS, ...headersFor(refs) },
@@ -81,7 +82,7 @@ interface HttpAgentOptions {
   readonly url: URL;
   readonly clock: Clock;
   /** The way out, over which the agent's host can be reached. */
-  readonly gate: Gate;
+  readonly gate: NetworkGate;
   /** How long the agent may send nothing at all. */
   readonly idleMs?: number;
 }

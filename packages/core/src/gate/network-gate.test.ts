@@ -72,6 +72,7 @@ describe('an allowed host', () => {
     });
     const secrets: Secrets = {
       admit: () => {},
+      noteRefusal: () => {},
       release: async (uses) => ({ key: uses.map(({ id }) => id).join(), fill: ({ id }) => `secret of ${id}` }),
       redactorFor: () => undefined,
     };
@@ -271,7 +272,9 @@ describe('a URL', () => {
     ['ftp://api.example.com/', 'only https', 'by https'],
     ['file:///etc/passwd', 'only https', 'by https'],
     ['http://api.example.com/', 'plain http', 'name api.example.com:80 in gate.allow'],
+    ['http://api.example.com:8080/', 'plain http', 'name api.example.com:8080 in gate.allow'],
     ['https://ada:secret@api.example.com/', 'user name or password', 'credential in a header'],
+    ['https://secret@api.example.com/', 'user name or password', 'credential in a header'],
     ['https://api.example.com:22/', 'port 22', 'name api.example.com:22 in gate.allow'],
     ['https://api.example.com:25/', 'port 25', 'api.example.com:25 '],
     ['https://api.example.com:0/', 'port 0', 'the port of a web server'],

@@ -153,6 +153,11 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return (await this.#secrets().release(uses, { caller, to, purpose })).fill;
   }
 
+  /** Records that somebody wanted to send this host a credential they may not use. */
+  noteRefusal(id: string, { url, caller, purpose }: Release): void {
+    this.#parts.secrets?.noteRefusal(id, { caller, to: hostPortOf(new URL(url)), purpose });
+  }
+
   /** Finds what the host of a dialled connection could give back of the secrets it was sent. */
   redactorFor(url: URL): Redactor | undefined {
     return this.#parts.secrets?.redactorFor(hostPortOf(url));

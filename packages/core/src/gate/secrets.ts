@@ -6,6 +6,8 @@ import type { Redactor } from './redactor.ts';
 export interface Secrets {
   /** Throws `Refused` unless each may go to this host, in its place. Nothing is released by it; a refusal is recorded. */
   admit(uses: readonly PlacedCredential[], use: SecretUse): void;
+  /** Records that somebody who may not use it wanted to. */
+  noteRefusal(id: string, use: SecretUse): void;
   /** Records the use, durably, and only then hands out the secrets. */
   release(uses: readonly PlacedCredential[], use: SecretUse): Promise<ReleasedSecrets>;
   /** Finds what this host could give back of what it was sent; `undefined` when nothing is bound to it. */

@@ -264,6 +264,20 @@ describe('the key', () => {
     expect(() => environmentKey(text)).toThrow('at least 16 characters');
   });
 
+  test('is salted: the same one in two vaults, or a second time in one, leaves nothing the same', async () => {
+    const passphrase = 'a passphrase that is long enough';
+    const seals: (VaultSeal | undefined)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      store = new MemoryStore().credentials;
+      const vault = await open(environmentKey(passphrase));
+      seals.push(await store.seal());
+      await vault.rotate(passphrase);
+      seals.push(await store.seal());
+    }
+    expect(new Set(seals.map((seal) => seal?.salt)).size).toBe(4);
+    expect(new Set(seals.map((seal) => seal?.keyCheck)).size).toBe(4);
+  });
+
   test('may be a passphrase', async () => {
     await (await open(environmentKey('correct horse battery staple'))).put(credential());
     await open(environmentKey('correct horse battery staple'));

@@ -34,6 +34,20 @@ describe('FilterData', () => {
     expect(await idsWhere({ field: 'points', operator, value })).toEqual(ids);
   });
 
+  test.each([
+    [1, [{ a: 1 }]],
+    ['1', [{ a: '1' }]],
+    [0, [{ a: 0 }]],
+    [true, [{ a: true }]],
+    [null, [{ a: null }]],
+  ])('== and != take %j for nothing but itself', async (value, same) => {
+    const rows = [{ a: 1 }, { a: '1' }, { a: 0 }, { a: '' }, { a: false }, { a: true }, { a: null }, { b: 1 }];
+    const kept = async (operator: string) =>
+      resultOf('FilterData', rows, { conditions: [{ field: 'a', operator, value }] });
+    expect(await kept('==')).toEqual(same);
+    expect(await kept('!=')).toEqual(rows.filter(({ a }) => a !== value));
+  });
+
   test('reads dotted fields, and a name with a dot in it first as it stands', async () => {
     expect(await idsWhere({ field: 'address.zip', operator: '==', value: 'P2' })).toEqual([2]);
     const rows = [{ 'a.b': 1 }, { a: { b: 1 } }, { 'a.b': 2, a: { b: 1 } }];
@@ -207,6 +221,13 @@ describe('MergeData', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
+  test.each(['union', 'intersect', 'merge'])('and of %s nothing is inherited from it', async (strategy) => {
+    const evil = () => JSON.parse('{"__proto__": {"polluted": 1}, "b": 1}');
+    const result = (await merged(strategy, evil(), evil())) as { polluted?: number };
+    expect(Object.keys(result)).toEqual(['__proto__', 'b']);
+    expect(result.polluted).toBeUndefined();
+  });
+
   test('a hundred thousand elements take no time to speak of', async () => {
     const list = (from: number) =>
       Array.from({ length: 50_000 }, (_, at) => ({ id: from + at, name: `n${from + at}` }));
@@ -242,6 +263,11 @@ describe('ApiCall', () => {
 
   test.each(['..', '.', ''])('data that would leave its segment (%j) is refused', async (id) => {
     const { error } = await call({ url: 'https://api.example.com/u/{/workflow/id}/x' }, { id });
+    expect(error?.type).toBe('DataError');
+  });
+
+  test.each(['%2e', '%2E', '.'])('nor does it leave it together with a %s that was written', async (written) => {
+    const { error } = await call({ url: `https://api.example.com/u/${written}{/workflow/id}/x` }, { id: '.' });
     expect(error?.type).toBe('DataError');
   });
 

@@ -26,6 +26,7 @@ describe('a plan', () => {
     expect(planOf(swapped).hash).toBe(hash);
     expect(planOf(operations, { options: { onError: 'continue' } }).hash).not.toBe(hash);
     expect(planOf(operations, { limits: { steps: 5 } }).hash).not.toBe(hash);
+    expect(planOf(operations, { order: ['id'] }).hash).not.toBe(hash);
     expect(
       planOf({ ...operations, id: { GetCurrentDateTime: { timezone: 'UTC', outputPath: '/workflow/id' } } }).hash,
     ).not.toBe(hash);

@@ -497,6 +497,27 @@ describe('where data comes from', () => {
     expect(told).toEqual(['first']);
     expect(cache.of('bob').get('first')).toBeUndefined();
   });
+
+  test('what MergeData made of the same answer is found there too', async () => {
+    const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 1_000_000 }).of('ada');
+    const sources = ['/workflow/in', '/workflow/in'];
+    const merge = { MergeData: { sources, strategy: 'union', outputPath: '/workflow/out' } };
+    const told: string[] = [];
+    for (const round of ['first', 'second']) {
+      await runWorkflow(
+        { merge },
+        {
+          data: { in: [] },
+          effects: new RecordedEffects(() => ({ ...answered([1]), lineage: 'same' })),
+          cache,
+          onProgress: (progress) => {
+            if (progress.operationId === 'merge' && 'cached' in progress) told.push(round);
+          },
+        },
+      );
+    }
+    expect(told).toEqual(['second']);
+  });
 });
 
 function upperOf(inputPath: string) {

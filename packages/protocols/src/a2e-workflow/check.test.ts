@@ -51,6 +51,22 @@ describe('what the checker finds', () => {
       },
     ]);
   });
+
+  test('and so is one whose loop names what is not there', () => {
+    const workflow = workflowOf([
+      { type: 'operationUpdate', operationId: 'fetch', operation: { Wait: { duration: 1 } } },
+    ]);
+    const config = { inputPath: '/store/users', operations: ['fetsh'] };
+    const operations = new Map([...workflow.operations, ['each', { id: 'each', type: 'Loop', config }]]);
+    expect(checkWorkflow({ ...workflow, operations, order: ['fetch', 'each'] })).toContainEqual({
+      severity: 'error',
+      operationId: 'each',
+      pointer: '/operation/Loop/operations/0',
+      code: 'undefined_operation',
+      message: 'operations[0] names "fetsh", which no operationUpdate defines',
+      suggestion: 'did you mean fetch?',
+    });
+  });
 });
 
 describe('levels', () => {

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { Ending } from '../ending.ts';
+import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import type { ApiCalls } from './api-calls.ts';
+import { EffectJournal } from './effect-journal.ts';
+import { JournaledEffects } from './journaled-effects.ts';
+import type { StoredData } from './stored-data.ts';
+
+const key = { owner: 'ann', executionId: 'e1' };
+const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+
+test('a Wait that a restart comes upon takes what is left of it, and one that is over takes no time', async () => {
+  const { clock, process } = await begun();
+  const before = waited((await process()).wait('w', 60_000, 'd'));
+  await clock.advance(20_000);
+  const after = waited((await process()).wait('w', 60_000, 'd'));
+  await clock.advance(39_999);
+  expect([before.isOver, after.isOver]).toEqual([false, false]);
+  await clock.advance(1);
+  expect([before.isOver, after.isOver]).toEqual([true, true]);
+  await (await process()).wait('w', 60_000, 'd');
+});
+
+test('a clock that was set back does not make it longer than was asked', async () => {
+  const { clock, process } = await begun();
+  waited((await process()).wait('w', 60_000, 'd'));
+  await clock.advance(1);
+  const behind = new TestClock('2026-03-28T10:00:00.000Z');
+  const again = waited((await process(behind)).wait('w', 60_000, 'd'));
+  await behind.advance(60_000);
+  expect(again.isOver).toBe(true);
+});
+
+/** An execution, and the processes it runs in one after the other. */
+async function begun() {
+  const { executions: store } = new MemoryStore();
+  await store.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
+  const clock = new TestClock();
+  const process = async (told = clock) => {
+    const journal = new EffectJournal({ key, store, recorded: await store.effects(key) });
+    const context = { principal: ann, signal: new Ending(), deadline: Number.POSITIVE_INFINITY };
+    // Nothing is called or stored here.
+    const unused = { calls: {} as ApiCalls, storedData: {} as StoredData };
+    return new JournaledEffects({ journal, context, clock: told, ...unused });
+  };
+  return { clock, process };
+}
+
+function waited(waiting: Promise<void>): { isOver: boolean } {
+  const told = { isOver: false };
+  waiting.then(() => {
+    told.isOver = true;
+  });
+  return told;
+}
