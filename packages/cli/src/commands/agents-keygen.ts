@@ -1,6 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPair } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { type Command, Option } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -16,7 +17,7 @@ export function keygenCommand(context: Context): Command {
     .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')
     .addOption(new Option('--kind <kind>', 'the kind of key').choices(Object.keys(KINDS)).default('ed25519'));
   return runs<{ out: string; kind: keyof typeof KINDS }>(command, context, async ({ out, kind, json }) => {
-    const { privateKey, publicKey } = KINDS[kind]();
+    const { privateKey, publicKey } = await KINDS[kind]();
     const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
     try {
       const text = privateKey.export({ format: 'pem', type: 'pkcs8' });
@@ -35,8 +36,11 @@ export function keygenCommand(context: Context): Command {
   });
 }
 
+// An RSA key takes seconds on a busy machine; whatever else goes on in the process goes on meanwhile.
+const generate = promisify(generateKeyPair);
+
 const KINDS = {
-  ed25519: () => generateKeyPairSync('ed25519'),
-  p256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  rsa: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
+  ed25519: () => generate('ed25519'),
+  p256: () => generate('ec', { namedCurve: 'P-256' }),
+  rsa: () => generate('rsa', { modulusLength: 3072 }),
 };
