@@ -311,8 +311,10 @@ describe('executions belong to who asked for them', () => {
     expect(bytes.toString('latin1')).not.toMatch(/^\d+\./);
     bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
     expect((await ann.get(`executions?cursor=${bytes.toString('base64url')}`)).status).toBe(400);
-    const failed = (await ann.get('executions?status=cancelled')).json;
-    expect(failed).toMatchObject({ executions: [], count: 0, next_cursor: null });
+    const cancelled = (await ann.get('executions?status=cancelled')).json;
+    expect(cancelled).toMatchObject({ executions: [{ status: 'cancelled' }], count: 1, next_cursor: null });
+    const late = (await ann.get('executions?status=timeout')).json;
+    expect(late).toMatchObject({ executions: [], count: 0, next_cursor: null });
     expect((await ann.get('executions?status=done')).status).toBe(400);
     for (const limit of ['0', '1001', '1e2', '', 'ten']) {
       const refused = await ann.get(`executions?limit=${limit}`);
