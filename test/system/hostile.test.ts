@@ -295,7 +295,7 @@ test('who behaves was answered all the while', async () => {
   good.over.abort();
   await traffic;
   expect(good.wrong).toEqual([]);
-  // How many they were tells how busy the machine was; how long they waited, whether the server was there for them.
+  expect(good.waits.length).toBeGreaterThan(100);
   const slowest = good.waits.sort((a, b) => a - b).at(Math.floor(good.waits.length * 0.99)) ?? Infinity;
   process.stderr.write(`${good.waits.length} good requests, 99 % within ${Math.round(slowest)} ms\n`);
   expect(slowest).toBeLessThan(5_000);
