@@ -20,9 +20,14 @@ export interface EngineModule {
 
 /**
  * Calls one after the other, each as its id, its name, the number of its values, and those; that the log was moved, or why it
- * could not be; or the end.
+ * could not be; what was committed without the thread; the end; or that the disk failed under somebody else.
  */
-export type ToThread = readonly unknown[] | { readonly moved: ErrorData | null } | 'close';
+export type ToThread =
+  | readonly unknown[]
+  | { readonly moved: ErrorData | null }
+  | { readonly commits: number; readonly milliseconds: number }
+  | 'close'
+  | 'broken';
 
 /** What the thread that moves the log is told; it answers a move as `moved` above says. */
 export type ToMover = 'move' | 'close';
@@ -40,7 +45,8 @@ export interface Call {
 }
 
 export type FromThread =
-  | { readonly kind: 'ready' }
+  /** With the driver that it uses, where that is not ours. */
+  | { readonly kind: 'ready'; readonly engine: EngineModule | undefined }
   | { readonly kind: 'refused'; readonly error: ErrorData }
   /** Answers one after the other, each as the id of its call and its value: most are nothing but a word. */
   | readonly unknown[]

@@ -6,8 +6,10 @@ import { startThread } from '../threads/start-thread.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { MemoriesStore } from './memories.ts';
+import { NearCommits } from './near-commits.ts';
 import type { PinStore } from './pins.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
+import { errorData } from './sqlite-committer.ts';
 import { DATABASE } from './sqlite-database.ts';
 import type {
   EngineModule,
@@ -56,6 +58,8 @@ export interface SqliteStoreOptions {
   readonly ballastBytes?: number;
   /** In place of the SQLite driver. */
   readonly engine?: EngineModule;
+  /** Milliseconds that only ever grow. */
+  readonly elapsed?: () => number;
 }
 
 /** Opens the store in a data folder. Rejects with a `StoreError` that says what stands in the way. */
@@ -68,8 +72,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     worker.on('message', function first(message: FromThread) {
       if ('level' in message) return options.log?.[message.level](message.fields, message.message);
       worker.off('message', first).off('error', refuse);
-      if ('kind' in message && message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
-      else open(new SqliteStore(worker, setup, options));
+      if (!('kind' in message)) return;
+      if (message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
+      if (message.kind === 'ready') open(new SqliteStore(worker, { ...setup, engine: message.engine }, options));
     });
   });
 }
@@ -82,8 +87,14 @@ export class SqliteStore implements Store {
   readonly #log: Log | undefined;
   readonly #pending = new InFlight<Pending, number>();
   readonly #moverSetup: MoverSetup;
+  readonly #elapsed: () => number;
+  readonly #near: NearCommits;
+  /** What the thread was asked when nobody else asked for anything. */
+  #lone: { readonly id: number; readonly name: string; readonly from: number } | undefined;
+  #loneInARow = 0;
   /** Starts with the first log that is long. */
   #mover: Worker | undefined;
+  #isMoving = false;
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
   #asked = 0;
@@ -95,10 +106,12 @@ export class SqliteStore implements Store {
   constructor(
     worker: Worker,
     { folder, engine }: ThreadSetup,
-    { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>,
+    { onFatal, log, elapsed = () => performance.now() }: Pick<SqliteStoreOptions, 'onFatal' | 'log' | 'elapsed'>,
   ) {
     this.#worker = worker;
     this.#moverSetup = { path: join(folder, DATABASE), engine };
+    this.#elapsed = elapsed;
+    this.#near = new NearCommits({ ...this.#moverSetup, elapsed });
     this.#onFatal = onFatal;
     this.#log = log;
     this.#exited = new Promise((exited) => worker.once('exit', () => exited()));
@@ -277,6 +290,7 @@ export class SqliteStore implements Store {
   };
 
   stats(): Promise<StoreStats> {
+    this.#countNear(1);
     return this.#ask('stats');
   }
 
@@ -286,6 +300,7 @@ export class SqliteStore implements Store {
       this.#flush();
       this.#state = 'closing';
       this.#reason = new StoreError('store_unavailable', 'The store is closed.');
+      this.#near.close();
       this.#worker.postMessage('close');
     }
     this.#worker.ref();
@@ -333,13 +348,47 @@ export class SqliteStore implements Store {
   #flush(): void {
     const outgoing = this.#outgoing;
     if (outgoing.length === 0) return;
+    const isLone = this.#asked === 1 && this.#pending.size === 1;
     this.#outgoing = [];
     this.#asked = 0;
+    this.#loneInARow = isLone ? this.#loneInARow + 1 : 0;
+    if (isLone) {
+      if (this.#loneInARow > FEW && this.#commitNear(outgoing)) return;
+      this.#lone = { id: Number(outgoing[0]), name: String(outgoing[1]), from: this.#elapsed() };
+    }
     try {
       this.#worker.postMessage(outgoing);
     } catch {
       this.#flushOneByOne(outgoing);
     }
+  }
+
+  /** Whether it is done, and need not be asked of the thread. */
+  #commitNear([id, name, , ...values]: readonly unknown[]): boolean {
+    // While the log is moved it is the thread's to say how much may be added to it.
+    if (this.#isMoving || !this.#near.takes(String(name), values)) return false;
+    try {
+      const committed = this.#near.commit(String(name), values);
+      if (committed === undefined) return false;
+      this.#settled(Number(id))?.resolve(committed.value);
+      this.#countNear(NEAR_COUNT);
+    } catch (error) {
+      this.#break(errorData(error).message);
+      this.#worker.postMessage('broken' satisfies ToThread);
+    }
+    return true;
+  }
+
+  /** The thread moves the log, and should know how long it has become. */
+  #countNear(least: number): void {
+    const counted = this.#near.count(least);
+    if (counted !== undefined) this.#worker.postMessage(counted satisfies ToThread);
+  }
+
+  #noteLone(id: number, isGood: boolean): void {
+    if (id !== this.#lone?.id) return;
+    this.#near.note(this.#lone.name, isGood ? this.#elapsed() - this.#lone.from : Number.POSITIVE_INFINITY);
+    this.#lone = undefined;
   }
 
   /** Some value can be sent to no thread: whoever asked with it fails, and nobody beside them. */
@@ -358,10 +407,18 @@ export class SqliteStore implements Store {
 
   #receive(message: FromThread): void {
     if (!('kind' in message)) {
-      for (let at = 0; at < message.length; at += 2) this.#settled(Number(message[at]))?.resolve(message[at + 1]);
+      for (let at = 0; at < message.length; at += 2) {
+        const id = Number(message[at]);
+        this.#noteLone(id, true);
+        this.#settled(id)?.resolve(message[at + 1]);
+      }
     } else if (message.kind === 'failed') {
-      for (const { id, error } of message.failed) this.#settled(id)?.reject(errorOf(error));
+      for (const { id, error } of message.failed) {
+        this.#noteLone(id, false);
+        this.#settled(id)?.reject(errorOf(error));
+      }
     } else if (message.kind === 'long-log') {
+      this.#isMoving = true;
       this.#mover ??= this.#startMover();
       this.#mover.ref();
       this.#mover.postMessage('move' satisfies ToMover);
@@ -376,6 +433,7 @@ export class SqliteStore implements Store {
     const mover = startThread('log-thread', { workerData: this.#moverSetup, name: 'dragoman store log' });
     mover.on('message', (moved: ErrorData | null) => {
       mover.unref();
+      this.#isMoving = false;
       this.#worker.postMessage({ moved } satisfies ToThread);
     });
     mover.on('error', (error) => this.#break(`The thread of the store's log failed: ${error.message}`));
@@ -407,6 +465,7 @@ export class SqliteStore implements Store {
     this.#outgoing = [];
     for (const { reject } of this.#pending.values()) reject(reason);
     this.#pending.clear();
+    this.#near.close();
     this.#onFatal(reason);
   }
 }
@@ -423,6 +482,10 @@ function errorOf({ code, message }: ErrorData): Error {
 
 /** Calls that are worth a message of their own. */
 const MANY = 12;
+/** Lone calls in a row that may be chance: with a few callers one is often alone, and the next are held up by it. */
+const FEW = 8;
+/** Commits without the thread that it is worth waking for. */
+const NEAR_COUNT = 32;
 
 const RECORDED: Accepted = { repeat: false };
 const NEW_EXECUTION: ExecutionAccepted = { repeat: false };

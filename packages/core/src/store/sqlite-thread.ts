@@ -91,8 +91,12 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
+    else if (message === 'broken') port.close();
     else if ('moved' in message) committer.moved(message.moved);
-    else
+    else if ('commits' in message) {
+      committer.countNear(message);
+      committer.checkpointWhenDue();
+    } else
       for (const call of callsIn(message))
         (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
   };
@@ -127,7 +131,7 @@ function serve({ driver, lock, committer }: Opened): void {
       port.close();
     }
   });
-  say({ kind: 'ready' });
+  say({ kind: 'ready', engine: setup.engine });
 }
 
 function answer(answers: readonly Answer[]): void {
