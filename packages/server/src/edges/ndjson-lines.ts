@@ -72,6 +72,8 @@ export function serveLines(
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
+    /** What is said in the rest of this turn will be written at its end. */
+    let isDue = false;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
     let isOver = false;
@@ -92,6 +94,10 @@ export function serveLines(
       input.pause();
       cancelStall = clock.after(limits.stallMs, give);
       watchLine();
+    };
+    const flushDue = () => {
+      isDue = false;
+      flush();
     };
     // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
     const written = (error?: Error | null) => {
@@ -163,11 +169,16 @@ export function serveLines(
     connection = host.connect(
       {
         send: (text) => {
-          // What is said in one turn goes in one write, or a few when there is much: else the peer would wait for all of it.
-          if (pending === '' && !isTaking) process.nextTick(flush);
+          // What is said in one turn goes in few writes. The first line goes at once, so that the peer begins while we go on, and
+          // when there is much the rest does not wait for its end either.
+          const isFirst = !isTaking && !isDue;
           pending += `${text}\n`;
           pendingLines += 1;
-          if (pendingLines === MANY) flush();
+          if (isFirst) {
+            isDue = true;
+            process.nextTick(flushDue);
+          }
+          if (isFirst || pendingLines === MANY) flush();
         },
         close: () => {
           flush();

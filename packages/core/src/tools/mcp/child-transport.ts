@@ -31,6 +31,8 @@ export class ChildTransport implements Transport {
   readonly #log: LimitedLog;
   #child: Child | undefined;
   #unsent = '';
+  /** What is said in the rest of this turn will be written at its end. */
+  #isDue = false;
 
   constructor(options: ChildTransportOptions) {
     this.#options = options;
@@ -60,9 +62,15 @@ export class ChildTransport implements Transport {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
-    // Everything that is said in one turn goes in one write.
-    if (this.#unsent === '') process.nextTick(() => this.#flush(child));
     this.#unsent += ndjsonLine(message as Json);
+    if (this.#isDue) return;
+    // The first of a turn goes at once, so that the program begins while we go on; all others go in one write.
+    this.#isDue = true;
+    process.nextTick(() => {
+      this.#isDue = false;
+      this.#flush(child);
+    });
+    this.#flush(child);
   }
 
   async close(): Promise<void> {
@@ -71,6 +79,7 @@ export class ChildTransport implements Transport {
 
   #flush({ stdin }: Child): void {
     const text = this.#unsent;
+    if (text === '') return;
     this.#unsent = '';
     if (stdin.writable) stdin.write(text);
   }
