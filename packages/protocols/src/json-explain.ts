@@ -1,3 +1,4 @@
+import { encodeUtf8 } from './platform.ts';
 import { pointerTo } from './pointer.ts';
 import { clip } from './validation.ts';
 
@@ -5,6 +6,14 @@ import { clip } from './validation.ts';
 export interface JsonLimits {
   /** Levels of nesting; 64 unless told. Deeper values parse but can be neither written nor cloned. */
   readonly depth?: number;
+  /** Values in all, an array or an object being one beside those in it; as many as there are unless told. */
+  readonly nodes?: number;
+  /** Of a key, as UTF-8 and without its escapes; as many as there are unless told. */
+  readonly keyBytes?: number;
+  /** The same of a string that is a value. */
+  readonly stringBytes?: number;
+  /** Of a number as it is written; 64 unless told. */
+  readonly numberCharacters?: number;
   /**
    * `exact` (the default) refuses a number a double changes, such as a 64-bit id: it would be relayed, compared or
    * signed as another one. `finite` takes the nearest double, for answers nobody signs.
@@ -14,7 +23,15 @@ export interface JsonLimits {
 
 /** What is wrong with a text, and where. */
 export interface JsonFault {
-  readonly code: 'not_utf8' | 'not_json' | 'duplicate_key' | 'lone_surrogate' | 'inexact_number' | 'too_deep';
+  readonly code:
+    | 'not_utf8'
+    | 'not_json'
+    | 'duplicate_key'
+    | 'lone_surrogate'
+    | 'inexact_number'
+    | 'too_deep'
+    | 'too_many'
+    | 'too_long';
   /** In UTF-16 units of the text; in bytes when it is not even text. */
   readonly offset: number;
   readonly pointer: string;
@@ -55,13 +72,26 @@ export function explainText(text: string, limits: JsonLimits = {}): JsonFault | 
 
 /** Whether a number is one we take: short, finite and, unless told otherwise, not changed by a double. */
 export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
-  if (literal.length > LONGEST_NUMBER) return false;
+  if (literal.length > (limits.numberCharacters ?? DEFAULT_JSON_LIMITS.numberCharacters)) return false;
   const value = Number(literal);
   return Number.isFinite(value) && (limits.numbers === 'finite' || isSameNumber(literal, value));
 }
 
-/** Levels of nesting we take unless told. */
-export const DEPTH = 64;
+/** Whether a text has at most so many bytes as UTF-8. */
+export function fitsInto(bytes: number, text: string): boolean {
+  // Nothing takes more than three bytes a code unit, so nearly every text needs no counting.
+  return text.length * 3 <= bytes || (text.length <= bytes && encodeUtf8(text).length <= bytes);
+}
+
+/** What we take unless told. How much there may be in all is for the edge, which bounds the bytes. */
+export const DEFAULT_JSON_LIMITS: Required<JsonLimits> = {
+  depth: 64,
+  nodes: Number.POSITIVE_INFINITY,
+  keyBytes: Number.POSITIVE_INFINITY,
+  stringBytes: Number.POSITIVE_INFINITY,
+  numberCharacters: 64,
+  numbers: 'exact',
+};
 
 /** One place the reader is inside of: an array, or an object with the keys it has seen. */
 interface Level {
@@ -73,15 +103,14 @@ interface Level {
 /** Walks JSON text once, without recursion: the depth of hostile text must not be the depth of our stack. */
 class JsonReader {
   readonly #text: string;
-  readonly #limits: JsonLimits;
-  readonly #depth: number;
+  readonly #limits: Required<JsonLimits>;
   readonly #levels: Level[] = [];
   #at = 0;
+  #nodes = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
-    this.#limits = limits;
-    this.#depth = limits.depth ?? DEPTH;
+    this.#limits = { ...DEFAULT_JSON_LIMITS, ...limits };
   }
 
   read(): JsonFault | undefined {
@@ -104,10 +133,14 @@ class JsonReader {
   #value(): JsonFault | 'opened' | undefined {
     this.#skipSpace();
     const start = this.#at;
+    if (++this.#nodes > this.#limits.nodes) {
+      const message = `expected at most ${this.#limits.nodes} values in all; one more begins at offset ${start}`;
+      return this.#fault('too_many', start, message);
+    }
     const character = this.#text[start];
     if (character === '{' || character === '[') return this.#open(character);
     if (character === '"') {
-      const string = this.#string('a value');
+      const string = this.#string('a value', this.#limits.stringBytes);
       return typeof string === 'string' ? undefined : string;
     }
     const word = /^(?:true|false|null)(?![A-Za-z0-9_])/.exec(this.#text.slice(start, start + 6));
@@ -119,8 +152,8 @@ class JsonReader {
   }
 
   #open(bracket: '{' | '['): JsonFault | 'opened' | undefined {
-    if (this.#levels.length >= this.#depth) {
-      const message = `expected at most ${this.#depth} levels of nesting; one more opens at offset ${this.#at}`;
+    if (this.#levels.length >= this.#limits.depth) {
+      const message = `expected at most ${this.#limits.depth} levels of nesting; one more opens at offset ${this.#at}`;
       return this.#fault('too_deep', this.#at, message);
     }
     this.#at++;
@@ -185,7 +218,7 @@ class JsonReader {
       const message = `expected a key in double quotes; ${this.#here()} came`;
       return this.#fault('not_json', start, message, trailing ? 'remove the last comma' : bare);
     }
-    const key = this.#string('a key');
+    const key = this.#string('a key', this.#limits.keyBytes);
     if (typeof key !== 'string') return key;
     level.segment = key;
     if (keys.has(key)) {
@@ -202,7 +235,7 @@ class JsonReader {
     return undefined;
   }
 
-  #string(what: string): string | JsonFault {
+  #string(what: string, maxBytes: number): string | JsonFault {
     const start = this.#at;
     for (this.#at++; ; this.#at++) {
       const character = this.#text[this.#at];
@@ -228,7 +261,12 @@ class JsonReader {
     this.#at++;
     const value = JSON.parse(this.#text.slice(start, this.#at)) as string;
     const lone = LONE_SURROGATE.exec(value);
-    if (lone === null) return value;
+    if (lone === null) {
+      if (fitsInto(maxBytes, value)) return value;
+      const { length } = encodeUtf8(value);
+      const message = `expected ${what} of at most ${maxBytes} bytes; one of ${length} opens at offset ${start}`;
+      return this.#fault('too_long', start, message);
+    }
     const code = lone[0].charCodeAt(0).toString(16);
     const message = `expected whole characters in ${what}; the lone surrogate \\u${code} is half of one`;
     return this.#fault('lone_surrogate', start, message, 'send both halves, or the character itself');
@@ -244,12 +282,13 @@ class JsonReader {
     }
     this.#at += literal.length;
     if (takesNumber(literal, this.#limits)) return undefined;
-    if (takesNumber(literal, { numbers: 'finite' })) {
+    if (takesNumber(literal, { ...this.#limits, numbers: 'finite' })) {
       const negativeZero = Object.is(Number(literal), -0);
       const message = `expected a number that a double holds; ${literal} would become ${String(Number(literal))}`;
       return this.#fault('inexact_number', start, message, negativeZero ? 'write 0' : 'send it as a string');
     }
-    const message = `expected a finite number of at most ${LONGEST_NUMBER} characters; ${clip(literal, LONGEST_QUOTED)} came`;
+    const most = this.#limits.numberCharacters;
+    const message = `expected a finite number of at most ${most} characters; ${clip(literal, LONGEST_QUOTED)} came`;
     return this.#fault('inexact_number', start, message, 'send it as a string');
   }
 
@@ -328,7 +367,6 @@ function quote(text: string): string {
   });
 }
 
-const LONGEST_NUMBER = 64;
 const LONGEST_QUOTED = 25;
 const SMALLEST_NORMAL = 2 ** -1022;
 

@@ -97,6 +97,32 @@ describe('the quick check and the exact one agree', () => {
     );
   });
 
+  test('about as many values as fit into a text, and one more', () => {
+    for (let items = 0; items < 40; items++) {
+      const text = `[${Array(items).fill(0).join(',')}]`;
+      agrees(text, { nodes: items + 1 });
+      agrees(text, { nodes: items });
+      agrees(`[${text}]`, { nodes: items + 1 });
+      agrees(JSON.stringify('€'.repeat(items)), { stringBytes: 3 * items - 1 });
+      agrees(JSON.stringify({ ['€'.repeat(items)]: 0 }), { keyBytes: 3 * items - 1 });
+    }
+  });
+
+  test('about how much any JSON may hold', () => {
+    const few = fc.integer({ min: 1, max: 12 });
+    const limits = fc.record(
+      { nodes: few, keyBytes: few, stringBytes: few, numberCharacters: few },
+      { requiredKeys: [] },
+    );
+    const spacing = fc.constantFrom(undefined, 1);
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3, stringUnit: anyCharacter }), spacing, limits, (value, space, bounds) =>
+        agrees(JSON.stringify(value, null, space), bounds),
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
   test('about compact text in which something short makes room for something unsound', () => {
     const shorter = fc.constantFrom(
       '3e3',

@@ -1,4 +1,11 @@
-import { DEPTH, explainBytes, explainText, type JsonLimits, takesNumber } from './json-explain.ts';
+import {
+  DEFAULT_JSON_LIMITS,
+  explainBytes,
+  explainText,
+  fitsInto,
+  type JsonLimits,
+  takesNumber,
+} from './json-explain.ts';
 import type { Outcome } from './outcome.ts';
 import { accept, reject } from './outcome.ts';
 import { decodeUtf8 } from './platform.ts';
@@ -37,7 +44,7 @@ export function parseJson(text: string, limits: JsonLimits = {}, ends?: number[]
 
 function parse(text: string, limits: JsonLimits, wellFormed: boolean, ends?: number[]): Outcome<Json> {
   const value = wellFormed ? parseUnsuspected(text, limits, ends) : undefined;
-  if (value !== undefined) return accept(value);
+  if (value !== undefined && isWithin(value, text.length, limits)) return accept(value);
   const fault = explainText(text, limits);
   return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
 }
@@ -46,10 +53,11 @@ function parse(text: string, limits: JsonLimits, wellFormed: boolean, ends?: num
 function parseUnsuspected(text: string, limits: JsonLimits, ends?: number[]): Json | undefined {
   // Keys that every object inherits would be counted with its own, and hide a repeated one.
   for (const _ in EMPTY) return undefined;
+  if (limits.numberCharacters !== undefined && limits.numberCharacters < LONGEST_PLAIN) return undefined;
   if (text.length > MESSAGE_LENGTH) return parseScanned(text, limits);
   const value = parseOrNot(text);
   if (value === undefined) return undefined;
-  const least = leastLength(value, limits.depth ?? DEPTH, ends);
+  const least = leastLength(value, limits.depth ?? DEFAULT_JSON_LIMITS.depth, ends);
   if (ends !== undefined && least !== text.length) ends.length = 0;
   return least <= text.length && text.length < least + LEAST_HARM ? value : parseScanned(text, limits, value);
 }
@@ -123,7 +131,7 @@ function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | u
 
 /** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
 function countMembers(text: string, escapes: boolean, limits: JsonLimits): number {
-  const deepest = limits.depth ?? DEPTH;
+  const deepest = limits.depth ?? DEFAULT_JSON_LIMITS.depth;
   let members = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -188,6 +196,33 @@ function endOfNumber(text: string, start: number, limits: JsonLimits): number {
   return takesNumber(text.slice(start, end), limits) ? end - 1 : -1;
 }
 
+/** Whether a value that was read from a text of this length is in the bounds that most texts are too short to reach. */
+function isWithin(whole: Json, length: number, limits: JsonLimits): boolean {
+  const {
+    nodes = DEFAULT_JSON_LIMITS.nodes,
+    keyBytes = DEFAULT_JSON_LIMITS.keyBytes,
+    stringBytes = DEFAULT_JSON_LIMITS.stringBytes,
+  } = limits;
+  // A value takes two characters, with the comma or the bracket beside it, and a character at most three bytes.
+  if (length < 2 * nodes && 3 * length <= Math.min(keyBytes, stringBytes)) return true;
+  const open: Json[] = [whole];
+  let count = 0;
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (++count > nodes) return false;
+    if (typeof value === 'string') {
+      if (!fitsInto(stringBytes, value)) return false;
+    } else if (Array.isArray(value)) {
+      for (const item of value) open.push(item);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const key in value) {
+        if (!fitsInto(keyBytes, key)) return false;
+        open.push(value[key] as Json);
+      }
+    }
+  }
+  return true;
+}
+
 function isWellFormedThroughout(value: Json): boolean {
   if (typeof value === 'string') return isWellFormed(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -229,6 +264,8 @@ const MESSAGE_LENGTH = 65_536;
 const LEAST_HARM = 5;
 /** Other numbers a double changes have 16 digits and, below a million milliards, a point among them or an exponent. */
 const LEAST_CHANGED = 17;
+/** What is written in no more characters is never looked at: 15 digits with an exponent such as e+10. */
+const LONGEST_PLAIN = 19;
 const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;
 const QUOTE = 0x22;

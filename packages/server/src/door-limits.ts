@@ -1,4 +1,4 @@
-import type { JsonLimits, Static } from '@dragoman/protocols';
+import { DEFAULT_JSON_LIMITS, type JsonLimits, type Static } from '@dragoman/protocols';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
 import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
 
@@ -16,7 +16,28 @@ export const DOOR_LIMITS = {
     'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
   ),
   // Deeper values parse, but can be neither written nor cloned.
-  json_depth: { ...atLeast(4, 'How deep JSON at an E2A door may be nested; 64 unless told.'), maximum: 500 },
+  json_depth: within(4, 500, `How deep JSON that comes in may be nested; ${DEFAULT_JSON_LIMITS.depth} unless told.`),
+  json_nodes: within(
+    100,
+    100_000_000,
+    'How many values JSON that comes in may have, arrays and objects among them; as many as there is room for unless told.',
+  ),
+  json_key_bytes: within(
+    64,
+    1_048_576,
+    'The longest key in JSON that comes in, as UTF-8; as long as there is room for unless told.',
+  ),
+  json_string_bytes: within(
+    1024,
+    268_435_456,
+    'The longest string in JSON that comes in, as UTF-8; as long as there is room for unless told. A workflow within a JSON body is one.',
+  ),
+  // Any double fits into 24 characters.
+  json_number_chars: within(
+    24,
+    4096,
+    `The longest number in JSON that comes in, as it is written; ${DEFAULT_JSON_LIMITS.numberCharacters} unless told.`,
+  ),
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
   message_ms: atLeast(
@@ -60,9 +81,15 @@ export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLim
   return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
 }
 
-/** How much JSON an E2A door reads. */
-export function jsonLimits({ json_depth: depth }: DoorLimits): JsonLimits {
-  return told({ depth });
+/** And for JSON, at whichever door it comes in. */
+export function jsonLimits(limits: DoorLimits): JsonLimits {
+  return told({
+    depth: limits.json_depth,
+    nodes: limits.json_nodes,
+    keyBytes: limits.json_key_bytes,
+    stringBytes: limits.json_string_bytes,
+    numberCharacters: limits.json_number_chars,
+  });
 }
 
 /** How long a peer that may prove who it is after connecting has for it, on whatever transport it came. */
@@ -72,6 +99,14 @@ export function identifyMs({ identify_ms: ms = IDENTIFY_MS }: DoorLimits): numbe
 
 function atLeast<Minimum extends number>(minimum: Minimum, description: string) {
   return { type: 'integer', minimum, description } as const;
+}
+
+function within<Minimum extends number, Maximum extends number>(
+  minimum: Minimum,
+  maximum: Maximum,
+  description: string,
+) {
+  return { ...atLeast(minimum, description), maximum } as const;
 }
 
 /** Without what was left out, so that defaults stay. */

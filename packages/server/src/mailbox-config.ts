@@ -6,7 +6,7 @@ import {
   type Principal,
 } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
-import { AGENT_ID_PATTERN } from '@dragoman/protocols/a2a-mailbox';
+import { AGENT_ID_PATTERN, type ContentLimits, MAILBOX_LIMITS } from '@dragoman/protocols/a2a-mailbox';
 
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
@@ -45,6 +45,18 @@ export const MailboxShape = {
       type: 'integer',
       minimum: 0,
       description: 'How long a sender without a callback waits before it gets an acknowledgement; 10,000 unless told.',
+    },
+    max_content_characters: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 1_048_576,
+      description: `The content of a message, in UTF-16 code units; ${MAILBOX_LIMITS.contentCharacters} unless told. The first of the two limits counts.`,
+    },
+    max_content_bytes: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 1_048_576,
+      description: `The same in bytes; ${MAILBOX_LIMITS.contentBytes} unless told.`,
     },
     thread_messages: { ...positive, description: 'Messages a thread keeps; 1,000 unless told.' },
     keep_threads_days: { ...positive, description: 'How long the messages of a thread are kept; 30 unless told.' },
@@ -91,14 +103,20 @@ export interface MailboxTerms {
   /** For one try of a callback. */
   readonly timeoutMs: number;
   readonly retries: number;
+  readonly content: ContentLimits;
 }
 
-export function mailboxTerms({ requests_per_minute, max_concurrent, callbacks = {} }: MailboxConfig): MailboxTerms {
+export function mailboxTerms(config: MailboxConfig): MailboxTerms {
+  const { requests_per_minute, max_concurrent, max_content_characters, max_content_bytes, callbacks = {} } = config;
   return {
     perMinute: requests_per_minute ?? 30,
     maxConcurrent: max_concurrent ?? 10,
     timeoutMs: callbacks.timeout_ms ?? 10_000,
     retries: callbacks.retries ?? 3,
+    content: {
+      contentCharacters: max_content_characters ?? MAILBOX_LIMITS.contentCharacters,
+      contentBytes: max_content_bytes ?? MAILBOX_LIMITS.contentBytes,
+    },
   };
 }
 

@@ -39,6 +39,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
   const { config, folder, engine, agents, store, gate, signatures, clock, ids, log } = options;
   const mailboxConfig = config.mailbox ?? {};
   const { callbacks = {} } = mailboxConfig;
+  const terms = mailboxTerms(mailboxConfig);
   const addressees = () => agents.list();
   const keys = new SigningKeys({
     store: store.outbox,
@@ -78,12 +79,19 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
   const limits = new MailboxLimits({
     clock,
     limiter: engine.limiter,
-    ...mailboxTerms(mailboxConfig),
+    ...terms,
   });
   return {
     keys,
     routes: [
-      ...mailboxRoutes({ mailbox, engine, limits, clock, strangerOf: (owner) => strangerOf(mailboxConfig, owner) }),
+      ...mailboxRoutes({
+        mailbox,
+        engine,
+        limits,
+        content: terms.content,
+        clock,
+        strangerOf: (owner) => strangerOf(mailboxConfig, owner),
+      }),
       ...discoveryRoutes({
         config: mailboxConfig,
         version: VERSION,

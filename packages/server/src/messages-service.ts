@@ -25,7 +25,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from './answering-agents.ts';
-import { identifyMs, lineLimits } from './door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
@@ -125,6 +125,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     ids,
     log,
     card: serverCard(serverId, published),
+    jsonLimits: jsonLimits(config.limits ?? {}),
   });
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
   const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });

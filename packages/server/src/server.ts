@@ -23,7 +23,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
-import { edgeLimits } from './door-limits.ts';
+import { edgeLimits, jsonLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -246,6 +246,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       count: (call) => count(engine, call),
       observe: (seen) => meter.observe(seen),
       ...edgeLimits(limits),
+      jsonLimits: jsonLimits(limits),
     });
     engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
     endings.add(async (drainMs) => {

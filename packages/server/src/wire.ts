@@ -24,7 +24,7 @@ import {
 import type { AnsweringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
-import { identifyMs, lineLimits } from './door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
 import { addressGroup } from './edges/address.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
@@ -147,6 +147,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     groupOf: addressGroup,
     count,
     limits: limitsOf(config),
+    jsonLimits: jsonLimits(config.limits ?? {}),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
     ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),
   });

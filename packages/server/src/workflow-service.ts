@@ -1,4 +1,5 @@
 import { type ApiCatalogue, type LoadedOperations, openWorkflows, type Vault, type Workflows } from '@dragoman/core';
+import { jsonLimits } from './door-limits.ts';
 import { keptAnswers } from './kept-answers.ts';
 import type { Route } from './route.ts';
 import { executionRoutes } from './routes/executions.ts';
@@ -38,6 +39,7 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     ids,
     log,
     limits,
+    jsonLimits: jsonLimits(config.limits ?? {}),
     operations,
     ...keptAnswers(config),
   });

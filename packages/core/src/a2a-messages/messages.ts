@@ -4,6 +4,7 @@ import {
   failure,
   type Issue,
   type Json,
+  type JsonLimits,
   parseJson,
   parseJsonBytes,
   type Stamp,
@@ -43,6 +44,8 @@ export interface MessagesOptions {
   readonly log: Log;
   /** How this server introduces itself. */
   readonly card: AgentCard;
+  /** Of what comes in. */
+  readonly jsonLimits?: JsonLimits;
 }
 
 /** Where a conversation comes in. */
@@ -109,10 +112,10 @@ export class Conversation {
 
   /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
   async take(text: Uint8Array | string): Promise<Said> {
-    const { strangers } = this.#options;
+    const { strangers, jsonLimits } = this.#options;
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
     if (limited !== undefined) return { failure: limited };
-    const parsed = typeof text === 'string' ? parseJson(text) : parseJsonBytes(text);
+    const parsed = typeof text === 'string' ? parseJson(text, jsonLimits) : parseJsonBytes(text, jsonLimits);
     if (!parsed.ok) return { failure: this.#counted(unreadable(parsed.issues)) };
     const json = parsed.value;
     try {

@@ -1,9 +1,10 @@
-import { type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { type Failure, failure, isObject, type Json, type JsonLimits, type JsonObject } from '@dragoman/protocols';
 import {
   decodeRequest,
   type Finding,
   lineFindings,
   type OwnOperations,
+  type ReadOptions,
   type RunOptions,
   type Workflow,
 } from '@dragoman/protocols/a2e-workflow';
@@ -37,13 +38,13 @@ export type AskedOutcome =
 
 /** Reads the body of validate, plan and execute. */
 export class AskedReader {
-  readonly #operations: OwnOperations;
+  readonly #options: ReadOptions;
   /** What was read, by how it is written. Reading has no other input, so what is here never changes. */
   readonly #known = new LRUCache<string, Asked>({ max: MOST_KNOWN });
 
-  /** `operations`: those there are beside the built-in ones. */
-  constructor(operations: OwnOperations = {}) {
-    this.#operations = operations;
+  /** `operations`: those there are beside the built-in ones. `jsonLimits`: of each line. */
+  constructor(operations: OwnOperations = {}, jsonLimits: JsonLimits = {}) {
+    this.#options = { operations, jsonLimits };
   }
 
   read(json: Json): AskedOutcome {
@@ -67,7 +68,7 @@ export class AskedReader {
   }
 
   #readAnew(json: JsonObject, text: string): AskedOutcome {
-    const outcome = decodeRequest(json, false, this.#operations);
+    const outcome = decodeRequest(json, this.#options);
     if (!outcome.ok) {
       const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
       if (ofTheBody.length === 0) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { JsonLimits } from '@dragoman/protocols';
 import type { Credential } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -36,6 +37,8 @@ export interface WorkflowsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits?: WorkflowsConfig;
+  /** Of the lines of a workflow. */
+  readonly jsonLimits?: JsonLimits;
   /** Those of the spec unless told. */
   readonly operations?: LoadedOperations;
   /** How long what has ended is kept; a day unless told. */
@@ -86,7 +89,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   });
   const { catalog, modules } = options.operations ?? { catalog: BUILT_IN, modules: [] };
   const pool = new WorkflowPool({ clock, log, operations: modules });
-  const reader = new AskedReader(catalog.own);
+  const reader = new AskedReader(catalog.own, options.jsonLimits);
   const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
   const planner = new Planner({ apis, credentials: known, storedData, limits, catalog });
   const executions = new Executions({

@@ -1,4 +1,13 @@
-import { dialectNamed, type E2AEnvelope, encodeEnvelope, type Json, parseJson, type WayIn } from '@dragoman/protocols';
+import {
+  type Dialect,
+  dialectNamed,
+  type E2AEnvelope,
+  encodeEnvelope,
+  type Json,
+  parseJson,
+  type WayIn,
+} from '@dragoman/protocols';
+import { mailboxDialect, mailboxDialectWith } from '@dragoman/protocols/a2a-mailbox';
 import type { Arrival } from './arrival.ts';
 import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
 
@@ -7,7 +16,7 @@ import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
  * back in the dialect of the door, and what does not return was lost.
  */
 export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, acceptedAt: Date): WayIn {
-  const dialect = name === null ? undefined : dialectNamed(name);
+  const dialect = name === null ? undefined : (ANY_SIZE.get(name) ?? dialectNamed(name));
   const json = text === null ? undefined : parseJson(text);
   if (dialect === undefined || json === undefined || !json.ok) return { ...NO_CHANGES, warnings: [] };
   const given = json.value;
@@ -39,5 +48,13 @@ const REASONS: Readonly<Record<string, string>> = {
 const FOREIGN: Readonly<Record<string, string>> = {
   '/auth': 'it was checked at the door; an agent is told who signed, not how',
 };
+
+/** The door has bound it by its own limits: what it took was not too much. */
+const ANY_SIZE: ReadonlyMap<string, Dialect<unknown>> = new Map([
+  [
+    mailboxDialect.name,
+    mailboxDialectWith({ contentCharacters: Number.POSITIVE_INFINITY, contentBytes: Number.POSITIVE_INFINITY }),
+  ],
+]);
 
 const NO_ID = '0'.repeat(32);

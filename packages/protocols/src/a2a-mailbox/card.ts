@@ -1,6 +1,7 @@
 import { SCHEMA_BASE } from '../schema.ts';
 import type { Static } from '../static.ts';
 import { parseAgentId } from './agent-id.ts';
+import type { ContentLimits } from './content-size.ts';
 import { MAILBOX_LIMITS, MAILBOX_VERSION } from './message.ts';
 
 /** What an operator says about the agent; everything on a card comes from here. */
@@ -22,6 +23,8 @@ export interface CardSource {
   readonly callbackKey?: string;
   /** How callbacks are tried, where that is not as the spec has it. */
   readonly callbacks?: { readonly timeoutSeconds: number; readonly retries: number };
+  /** How large content may be, where that is not as the spec has it. */
+  readonly content?: ContentLimits;
 }
 
 /**
@@ -79,8 +82,10 @@ function registrationsOf(agentId: string | null | undefined): AgentRegistration[
   ];
 }
 
-function callbacksOf({ callbackKey: publicKey, callbacks }: CardSource): CallbackExtension {
-  const params = { ...CALLBACKS.params, ...callbacks, ...(publicKey !== undefined && { publicKey }) };
+function callbacksOf({ callbackKey: publicKey, callbacks, content = MAILBOX_LIMITS }: CardSource): CallbackExtension {
+  const { contentCharacters: maxContentCharacters, contentBytes: maxContentBytes } = content;
+  const limits = { maxContentCharacters, maxContentBytes };
+  const params = { ...CALLBACKS.params, ...callbacks, ...limits, ...(publicKey !== undefined && { publicKey }) };
   return { ...CALLBACKS, params };
 }
 
@@ -194,7 +199,5 @@ const CALLBACKS: CallbackExtension = {
   params: {
     timeoutSeconds: 10,
     retries: 3,
-    maxContentCharacters: MAILBOX_LIMITS.contentCharacters,
-    maxContentBytes: MAILBOX_LIMITS.contentBytes,
   },
 };

@@ -2,8 +2,6 @@ import type { Json } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
 import { MAILBOX_LIMITS } from './message.ts';
 
-const { contentCharacters, contentBytes } = MAILBOX_LIMITS;
-
 /** How large content is as it travels: a text as it stands, anything else as compact JSON. */
 export interface ContentSize {
   /** UTF-16 code units, as JavaScript counts. */
@@ -11,12 +9,21 @@ export interface ContentSize {
   readonly bytes: number;
 }
 
+/** How large it may be; whichever comes first counts. */
+export interface ContentLimits {
+  readonly contentCharacters: number;
+  readonly contentBytes: number;
+}
+
 /** The size when it is over the limit, otherwise `undefined`. */
-export function excessiveSize(content: Json): ContentSize | undefined {
+export function excessiveSize(
+  content: Json,
+  { contentCharacters, contentBytes }: ContentLimits = MAILBOX_LIMITS,
+): ContentSize | undefined {
   // Nothing takes more than three bytes a code unit, so the usual short content needs no counting.
   if (typeof content === 'string') {
-    if (content.length * 3 <= contentBytes) return undefined;
-  } else if (atMost(content, 0) <= contentCharacters) return undefined;
+    if (content.length <= contentCharacters && content.length * 3 <= contentBytes) return undefined;
+  } else if (atMost(content, 0) <= Math.min(contentCharacters, contentBytes)) return undefined;
   const size = sizeOf(content);
   return size.characters > contentCharacters || size.bytes > contentBytes ? size : undefined;
 }

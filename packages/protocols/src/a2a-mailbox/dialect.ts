@@ -2,26 +2,32 @@ import type { Dialect } from '../dialect.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Outcome, reject } from '../outcome.ts';
 import { show } from '../validation.ts';
+import type { ContentLimits } from './content-size.ts';
 import { fromEnvelope, toEnvelope } from './envelope.ts';
 import { errorBody } from './error-body.ts';
 import { isFlawless } from './flawless.ts';
-import type { MailboxError, MailboxMessage, MailboxResponse } from './message.ts';
+import { MAILBOX_LIMITS, type MailboxError, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { readError, readResponse } from './read-answer.ts';
 import { fromResponse } from './response.ts';
 import { normalise } from './shorthand.ts';
 import { findingsByRule, isTolerated } from './validate.ts';
 
 /** A2A Message Schema v0.3.0: agents that post messages to each other, keep threads, and are called back. */
-export const mailboxDialect: Dialect<MailboxWire> = {
-  name: 'a2a-mailbox',
-  recognizes,
-  decode,
-  encode: (message) => message,
-  toEnvelope: (message) => (isMailboxMessage(message) ? toEnvelope(message) : undefined),
-  fromEnvelope,
-  fromResponse,
-  fromFailure: (failure, _request, { now }) => errorBody(failure, now),
-};
+export const mailboxDialect: Dialect<MailboxWire> = mailboxDialectWith(MAILBOX_LIMITS);
+
+/** The same for a mailbox that takes more content than the spec has it, or less. */
+export function mailboxDialectWith(limits: ContentLimits): Dialect<MailboxWire> {
+  return {
+    name: 'a2a-mailbox',
+    recognizes,
+    decode: (json, now, { lenient = false } = {}) => decode(json, { now, lenient, limits }),
+    encode: (message) => message,
+    toEnvelope: (message) => (isMailboxMessage(message) ? toEnvelope(message) : undefined),
+    fromEnvelope: (envelope, stamp) => fromEnvelope(envelope, stamp, limits),
+    fromResponse,
+    fromFailure: (failure, _request, { now }) => errorBody(failure, now),
+  };
+}
 
 /** Whatever a mailbox sends or receives. */
 export type MailboxWire = MailboxMessage | MailboxResponse | MailboxError;
@@ -43,17 +49,23 @@ function recognizes(json: Json): boolean {
   return has(json, 'message', 'from') || looksLikeResponse(json) || looksLikeError(json);
 }
 
-function decode(json: Json, now: Date, { lenient = false } = {}): Outcome<MailboxWire> {
+function decode(json: Json, { now, lenient, limits }: Reading): Outcome<MailboxWire> {
   if (!isObject(json)) {
     return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
   }
   // First, because nearly every message is: neither an answer nor a refusal can be.
-  if (isFlawless(json, now)) return accept(normalise(json));
+  if (isFlawless(json, now, limits)) return accept(normalise(json));
   if (isRefusal(json)) return readError(json);
   if (looksLikeResponse(json)) return readResponse(json, lenient);
-  const findings = findingsByRule(json, now);
+  const findings = findingsByRule(json, now, limits);
   const issues = findings.filter((finding) => !isTolerated(finding, lenient));
   return issues.length > 0 ? reject(...issues) : accept(normalise(json), findings);
+}
+
+interface Reading {
+  readonly now: Date;
+  readonly lenient: boolean;
+  readonly limits: ContentLimits;
 }
 
 /** A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. */

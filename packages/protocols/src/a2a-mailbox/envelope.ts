@@ -4,6 +4,7 @@ import { newProvenance } from '../e2a/provenance.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { isAgentId } from './agent-id.ts';
+import type { ContentLimits } from './content-size.ts';
 import { lossesOf } from './losses.ts';
 import { MAILBOX_VERSION, type MailboxMessage, type MailboxParty, type MailboxSender } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
@@ -47,11 +48,11 @@ function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
 }
 
 /** A message that says what the envelope says. Whatever a mailbox has no word for is named as lost. */
-export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<MailboxMessage> {
+export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp, limits?: ContentLimits): Outcome<MailboxMessage> {
   const missing = missingIn(envelope);
   if (missing.length > 0) return reject(...missing);
   const input = inputFrom(envelope, stamp);
-  const issues = findingsIn(input, stamp.now).filter((finding) => !isTolerated(finding, false));
+  const issues = findingsIn(input, stamp.now, limits).filter((finding) => !isTolerated(finding, false));
   if (issues.length > 0) return reject(...issues.map(inTheEnvelope));
   return accept(normalise(input), lossesOf(envelope));
 }

@@ -2,14 +2,14 @@ import { hasForbiddenKey } from '../forbidden-key.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { instantOf } from '../time.ts';
-import { excessiveSize } from './content-size.ts';
+import { type ContentLimits, excessiveSize } from './content-size.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
  * The quick yes of the reader: one pass of the compiled schema and what a schema cannot say. A no only means: go through
  * the rules, which have the words.
  */
-export function isFlawless(input: JsonObject, now: Date): boolean {
+export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits): boolean {
   if (!isInput(input)) return false;
   const { version, from, message, metadata } = input;
   if (version !== undefined && version !== MAILBOX_VERSION) return false;
@@ -18,7 +18,7 @@ export function isFlawless(input: JsonObject, now: Date): boolean {
   const name = typeof from === 'string' ? from : from.name;
   if (!startsPlainly(name) && name.trim() === '') return false;
   if (typeof from === 'object' && typeof from.callbackUrl === 'string' && !isPlainUrl(from.callbackUrl)) return false;
-  if (!hasContent(message)) return false;
+  if (!hasContent(message, limits)) return false;
   return !isObject(metadata) || isFlawlessMetadata(metadata, now);
 }
 
@@ -33,10 +33,10 @@ function isPlainUrl(url: string): boolean {
   return !/[@#]/.test(url);
 }
 
-function hasContent(message: MailboxInput['message']): boolean {
-  if (typeof message === 'string') return excessiveSize(message) === undefined;
+function hasContent(message: MailboxInput['message'], limits: ContentLimits | undefined): boolean {
+  if (typeof message === 'string') return excessiveSize(message, limits) === undefined;
   const { content, contentType } = message;
-  if (content === null || content === '' || excessiveSize(content) !== undefined) return false;
+  if (content === null || content === '' || excessiveSize(content, limits) !== undefined) return false;
   return typeof content === 'string' || contentType === undefined || contentType === 'application/json';
 }
 

@@ -2,7 +2,15 @@
 
 export { AGENT_ID_PATTERN, type AgentId, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
 export { AgentCard, AgentRegistration, agentCard, agentRegistration, type CardSource } from './card.ts';
-export { isMailboxError, isMailboxMessage, isMailboxResponse, type MailboxWire, mailboxDialect } from './dialect.ts';
+export type { ContentLimits } from './content-size.ts';
+export {
+  isMailboxError,
+  isMailboxMessage,
+  isMailboxResponse,
+  type MailboxWire,
+  mailboxDialect,
+  mailboxDialectWith,
+} from './dialect.ts';
 export { errorBody } from './error-body.ts';
 export { isExpired } from './expiry.ts';
 export {

@@ -5,7 +5,7 @@ import { isTimestamp, parseTimestamp } from '../time.ts';
 import { MORE_PROBLEMS, show } from '../validation.ts';
 import { isAgentId } from './agent-id.ts';
 import { faultOfCallbackUrl } from './callback-url.ts';
-import { excessiveSize } from './content-size.ts';
+import { type ContentLimits, excessiveSize } from './content-size.ts';
 import { fieldsOf } from './fields.ts';
 import { isFlawless } from './flawless.ts';
 import { CONTENT_TYPES, MAILBOX_LIMITS, MAILBOX_VERSION, PRIORITIES } from './message.ts';
@@ -16,12 +16,12 @@ import { isNone, supportedContentType } from './shorthand.ts';
  * (A2A mailbox, Validation Rules). Texts the spec gives are used to the letter; what came and how to mend it is then
  * in `suggestion`. `isTolerated` tells the remarks from the reasons to refuse.
  */
-export function findingsIn(input: JsonObject, now: Date): readonly Issue[] {
-  return isFlawless(input, now) ? NONE : findingsByRule(input, now);
+export function findingsIn(input: JsonObject, now: Date, limits?: ContentLimits): readonly Issue[] {
+  return isFlawless(input, now, limits) ? NONE : findingsByRule(input, now, limits);
 }
 
 /** The same, rule by rule. */
-export function findingsByRule(input: JsonObject, now: Date): Issue[] {
+export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimits = MAILBOX_LIMITS): Issue[] {
   const found: Issue[] = [];
   const parts: Parts = {
     input,
@@ -31,6 +31,7 @@ export function findingsByRule(input: JsonObject, now: Date): Issue[] {
     content: isObject(input.message) ? input.message.content : input.message,
     metadata: membersOf(input.metadata),
     now,
+    limits,
   };
   for (const rule of RULES) rule(parts, found);
   return found;
@@ -55,6 +56,7 @@ interface Parts {
   readonly content: Json | undefined;
   readonly metadata: JsonObject;
   readonly now: Date;
+  readonly limits: ContentLimits;
 }
 
 type Rule = (parts: Parts, found: Issue[]) => void;
@@ -108,10 +110,10 @@ function callbackUrlIsHttps({ from: { callbackUrl } }: Parts, found: Issue[]): v
   found.push({ pointer: '/from/callbackUrl', code: 'format', message, suggestion });
 }
 
-function contentIsShortEnough({ input, content }: Parts, found: Issue[]): void {
-  const size = isNone(content) ? undefined : excessiveSize(content);
+function contentIsShortEnough({ input, content, limits }: Parts, found: Issue[]): void {
+  const size = isNone(content) ? undefined : excessiveSize(content, limits);
   if (size === undefined) return;
-  const { contentCharacters, contentBytes } = MAILBOX_LIMITS;
+  const { contentCharacters, contentBytes } = limits;
   found.push({
     pointer: isObject(input.message) ? '/message/content' : '/message',
     code: 'too_long',

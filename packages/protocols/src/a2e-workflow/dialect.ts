@@ -53,7 +53,7 @@ export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
     if (isPlainUpdate(json)) return accept({ kind: 'line', line: json });
     if (isSpecLine(json)) return decodeLine(json, lenient);
     if (Object.hasOwn(json, 'workflow')) {
-      const request = decodeRequest(json, lenient);
+      const request = decodeRequest(json, { lenient });
       return request.ok ? accept({ kind: 'workflow', ...request.value }, request.warnings) : request;
     }
     if (isBundledLine(json) || Object.hasOwn(json, 'type')) return decodeLine(json, lenient);
@@ -86,7 +86,7 @@ export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
     const { workflow } = envelope.params;
     if (envelope.method !== EXECUTE || typeof workflow !== 'string') return reject(notAWorkflow(envelope));
     const known = Object.entries(envelope.params).filter(([name]) => REQUEST_FIELDS.has(name));
-    const request = decodeRequest(Object.fromEntries(known), false);
+    const request = decodeRequest(Object.fromEntries(known));
     if (!request.ok) {
       const issues = request.issues.map((issue) => ({ ...issue, pointer: `/params${issue.pointer}` }));
       return { ok: false, issues };

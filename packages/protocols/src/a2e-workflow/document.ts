@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, parseJson } from '../json.ts';
+import type { JsonLimits } from '../json-explain.ts';
 import { nearest } from '../nearest.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
@@ -39,13 +40,15 @@ export interface ReadOptions {
   readonly lenient?: boolean;
   /** Operations the server has beside the built-in ones. */
   readonly operations?: OwnOperations;
+  /** Of each line. */
+  readonly jsonLimits?: JsonLimits;
   /** Where the text or the list stands in a larger message. */
   readonly at?: string;
 }
 
 /** Reads JSON lines. Blank lines and CRLF are fine; a fault names its line, and `offset` where in the text it is. */
 export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<Workflow> {
-  const { at = '' } = options;
+  const { at = '', jsonLimits } = options;
   if (isOneValue(text)) return reject(onePrettyValue(at));
   const reader = new DocumentReader(options);
   let offset = 0;
@@ -53,7 +56,7 @@ export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<
     if (reader.isFull) break;
     const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
     if (line.trim() !== '') {
-      const parsed = parseJson(line);
+      const parsed = parseJson(line, jsonLimits);
       if (parsed.ok) reader.add(parsed.value, pointerTo(at, index), `line ${index + 1}: `);
       else for (const issue of parsed.issues) reader.refuse(fromLine(issue, pointerTo(at, index), index + 1, offset));
     }

@@ -2,19 +2,17 @@ import * as validators from '../generated/a2e-workflow.js';
 import type { JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome } from '../outcome.ts';
 import { issuesOf } from '../validation.ts';
-import { parseWorkflow, type Workflow } from './document.ts';
+import { parseWorkflow, type ReadOptions, type Workflow } from './document.ts';
 import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
-import type { OwnOperations } from './operation.ts';
 
 /** How a workflow is to be checked and run, beside what it says itself. */
 export type RunOptions = Omit<WorkflowRequest, 'workflow'>;
 
-/** Reads the body of validate, plan and execute. `operations`: those the server has beside the built-in ones. */
+/** Reads the body of validate, plan and execute. */
 export function decodeRequest(
   json: JsonObject,
-  lenient: boolean,
-  operations: OwnOperations = {},
+  { lenient = false, operations = {}, jsonLimits = {} }: Omit<ReadOptions, 'level' | 'at'> = {},
 ): Outcome<{ readonly workflow: Workflow; readonly options: RunOptions }> {
   const { validate, ...body } = json;
   const tolerant = lenient || body['level'] === 'lenient';
@@ -31,6 +29,7 @@ export function decodeRequest(
     at: '/workflow',
     lenient: tolerant,
     operations,
+    jsonLimits,
     ...(level !== undefined && { level }),
   });
   if (!parsed.ok) return { ok: false, issues: [...issues, ...parsed.issues] };

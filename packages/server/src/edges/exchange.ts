@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, failureOf, type Ids, type Log, type Principal } from '@dragoman/core';
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Failure, failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
@@ -20,6 +20,7 @@ export interface ExchangeContext {
   readonly places: CallerPlaces;
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
+  readonly jsonLimits: JsonLimits | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -111,6 +112,10 @@ export class Exchange implements InboundRequest {
   get query(): URLSearchParams {
     this.#parsedQuery ??= new URLSearchParams(this.#query);
     return this.#parsedQuery;
+  }
+
+  get jsonLimits(): JsonLimits | undefined {
+    return this.#context.jsonLimits;
   }
 
   get signal(): AbortSignal {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock, Ids, Log, Principal } from '@dragoman/core';
+import type { JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
@@ -25,6 +26,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   /** Told of every request when it is over. */
   readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
+  /** Of JSON in bodies; the routes read it. */
+  readonly jsonLimits?: JsonLimits;
   readonly socketLimits?: Partial<SocketLimits>;
 }
 
@@ -42,10 +45,10 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe } = options;
+    const { count, observe, jsonLimits } = options;
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, count, observe, limits, clock, ids, log };
+    this.#context = { router, door, places, count, observe, limits, jsonLimits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,

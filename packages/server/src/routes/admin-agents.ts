@@ -111,8 +111,12 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
   ];
 }
 
-async function putAgent({ body }: InboundRequest, context: AdminContext, changes: Changes): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body);
+async function putAgent(
+  { body, jsonLimits }: InboundRequest,
+  context: AdminContext,
+  changes: Changes,
+): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeAgentDefinition(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
@@ -194,8 +198,8 @@ async function standDown(agentId: string, { engine, configured }: AdminContext):
   return wasTarget;
 }
 
-async function createKey({ body }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body);
+async function createKey({ body, jsonLimits }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeNewKeyRequest(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });

@@ -47,9 +47,9 @@ export function adminApiRoutes(apis: Apis): Route[] {
   ];
 }
 
-async function putApi({ body, params }: InboundRequest, apis: Apis): Promise<Answer | Failure> {
+async function putApi({ body, params, jsonLimits }: InboundRequest, apis: Apis): Promise<Answer | Failure> {
   // A document may hold examples with numbers nobody compares.
-  const json = parseJsonBytes(body, { numbers: 'finite' });
+  const json = parseJsonBytes(body, { ...jsonLimits, numbers: 'finite' });
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeApi(params['api_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });

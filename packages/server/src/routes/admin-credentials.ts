@@ -54,8 +54,8 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
   ];
 }
 
-async function putCredential({ body, params }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body);
+async function putCredential({ body, params, jsonLimits }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok)
     return failure('not_json', {
       issues: json.issues.map(({ pointer, code }) => ({ pointer, code, message: NOT_SHOWN })),
@@ -67,8 +67,8 @@ async function putCredential({ body, params }: InboundRequest, vault: Vault): Pr
   return { status: isNew ? 201 : 200, json: credentialJson(await vault.put(outcome.value)) };
 }
 
-async function rotate({ body }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
-  const json = body.length === 0 ? undefined : parseJsonBytes(body);
+async function rotate({ body, jsonLimits }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
+  const json = body.length === 0 ? undefined : parseJsonBytes(body, jsonLimits);
   if (json?.ok === false) return failure('not_json', {}, NOT_SHOWN);
   const key = keyIn(json?.value);
   if (key === null) return failure('invalid_message', {}, 'The body must be {} or {"key": TEXT}.');

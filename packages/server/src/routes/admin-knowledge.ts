@@ -61,8 +61,8 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
   ];
 }
 
-async function putBase({ body, params }: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body);
+async function putBase({ body, params, jsonLimits }: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
+  const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeKnowledgeBase(params['kb_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });

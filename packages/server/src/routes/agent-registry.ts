@@ -135,7 +135,7 @@ function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number]
 }
 
 async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {
-  const json = parseJsonBytes(request.body);
+  const json = parseJsonBytes(request.body, request.jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });

@@ -5,7 +5,6 @@ import {
   agentRegistration,
   type CardSource,
   CONTENT_TYPES,
-  MAILBOX_LIMITS,
   MAILBOX_VERSION,
 } from '@dragoman/protocols/a2a-mailbox';
 import { type MailboxConfig, mailboxTerms } from '../mailbox-config.ts';
@@ -62,7 +61,7 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
 function cardSource({ headers }: InboundRequest, context: DiscoveryContext): CardSource {
   const { config, version, callbackKey } = context;
   const { iconUrl, provider, supportedTrust, active } = config;
-  const { timeoutMs, retries } = mailboxTerms(config);
+  const { timeoutMs, retries, content } = mailboxTerms(config);
   return {
     name: config.name ?? DEFAULT_NAME,
     description: config.description ?? DEFAULT_DESCRIPTION,
@@ -76,6 +75,7 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
     ...(supportedTrust !== undefined && { supportedTrust }),
     ...(active !== undefined && { active }),
     callbacks: { timeoutSeconds: timeoutMs / 1000, retries },
+    content,
     skills: known(context).map(({ id, name, description, skills }) => ({
       id,
       name: name ?? id,
@@ -87,7 +87,7 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
 
 function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
   const { config, callbackKey } = context;
-  const { perMinute, maxConcurrent } = mailboxTerms(config);
+  const { perMinute, maxConcurrent, content } = mailboxTerms(config);
   return {
     name: source.name,
     agentId: source.agentId ?? null,
@@ -108,8 +108,7 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
     limits: {
       requestsPerMinute: perMinute,
       concurrentRequests: maxConcurrent,
-      contentCharacters: MAILBOX_LIMITS.contentCharacters,
-      contentBytes: MAILBOX_LIMITS.contentBytes,
+      ...content,
     },
     callbacks: {
       publicKey: callbackKey,

@@ -13,8 +13,8 @@ import {
   type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type Failure, failure, type Json, type JsonLimits, SCHEMA_BASE } from '@dragoman/protocols';
-import { type DoorLimits, jsonLimits } from '../door-limits.ts';
+import { type E2AEnvelope, type Failure, failure, type Json, SCHEMA_BASE } from '@dragoman/protocols';
+import type { DoorLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
 import { sseRecord, sseStream } from '../edges/sse.ts';
@@ -35,7 +35,6 @@ export interface E2AContext {
 
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
 export function e2aRoutes(context: E2AContext): Route[] {
-  const json = jsonLimits(context.limits);
   const envelope = { $ref: `${SCHEMA_BASE}/e2a/envelope.json` };
   const frame = { $ref: `${SCHEMA_BASE}/e2a/response.json` };
   const body = {
@@ -53,7 +52,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       counts: true,
       summary: 'Send an envelope; the answer is one JSON frame, an SSE stream or NDJSON, by Accept.',
       ...asked,
-      handle: (request) => send(request, context, json),
+      handle: (request) => send(request, context),
     },
     {
       method: 'POST',
@@ -62,7 +61,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       counts: true,
       summary: 'Send an envelope to this agent.',
       ...asked,
-      handle: (request) => send(request, context, json),
+      handle: (request) => send(request, context),
     },
     {
       method: 'GET',
@@ -87,18 +86,14 @@ export function e2aRoutes(context: E2AContext): Route[] {
   ];
 }
 
-function send(
-  request: InboundRequest,
-  context: E2AContext,
-  limits: JsonLimits,
-): Answer | Failure | Promise<Answer | Failure> {
+function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const principal = callerOf(request);
   const read = readEnvelope(request.body, {
     principal,
     now: context.clock.now(),
-    limits,
+    limits: request.jsonLimits,
   });
   if (isFailure(read)) return read;
   const addressed = withAgent(read.envelope, request.params['agent_id']);

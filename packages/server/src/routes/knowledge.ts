@@ -40,7 +40,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
 }
 
 async function search(request: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
-  const json = parseJsonBytes(request.body);
+  const json = parseJsonBytes(request.body, request.jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const asked = decodeSearchRequest(json.value);
   if (!asked.ok) return failure('invalid_message', { issues: asked.issues });

@@ -8,6 +8,7 @@ import {
   unreadable,
 } from '@dragoman/core';
 import {
+  type Dialect,
   FAILURES,
   type Failure,
   failure,
@@ -17,11 +18,14 @@ import {
   SCHEMA_BASE,
 } from '@dragoman/protocols';
 import {
+  type ContentLimits,
   errorBody,
   isMailboxMessage,
+  MAILBOX_LIMITS,
   MailboxInput,
   type MailboxMessage,
-  mailboxDialect,
+  type MailboxWire,
+  mailboxDialectWith,
 } from '@dragoman/protocols/a2a-mailbox';
 import { addressGroup } from '../edges/address.ts';
 import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
@@ -35,6 +39,8 @@ export interface MailboxContext {
   readonly mailbox: Mailbox;
   readonly engine: Engine;
   readonly limits: MailboxLimits;
+  /** How large the content of a message may be. */
+  readonly content: ContentLimits;
   readonly clock: Clock;
   /** Who a sender without a key is; `undefined` where none is heard. */
   readonly strangerOf: (owner: string) => Principal | undefined;
@@ -42,7 +48,8 @@ export interface MailboxContext {
 
 /** The A2A mailbox: post a message, ask for its answer, read a thread. */
 export function mailboxRoutes(context: MailboxContext): Route[] {
-  const { clock, limits } = context;
+  const { clock, limits, content } = context;
+  const dialect = mailboxDialectWith(content);
   const wordFailure = (refusal: Failure): Answer => ({
     status: FAILURES[refusal.code].http,
     json: errorBody(refusal, clock.now()),
@@ -58,11 +65,11 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       parameters: [IDEMPOTENCY_KEY],
       body: {
         contentTypes: ['application/json'],
-        maxBytes: MAX_BODY,
+        maxBytes: MAX_BODY + LONGEST_ESCAPE * Math.max(0, content.contentBytes - MAILBOX_LIMITS.contentBytes),
         schema: { $id: `${SCHEMA_BASE}/a2a-mailbox/input.json`, ...MailboxInput },
       },
       wordFailure,
-      handle: (request) => receive(request, context),
+      handle: (request) => receive(request, context, dialect),
     },
     {
       method: 'GET',
@@ -98,8 +105,12 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
   ];
 }
 
-async function receive(request: InboundRequest, context: MailboxContext): Promise<Answer | Failure> {
-  const message = messageIn(request.body, context.clock.now());
+async function receive(
+  request: InboundRequest,
+  context: MailboxContext,
+  dialect: Dialect<MailboxWire>,
+): Promise<Answer | Failure> {
+  const message = messageIn(request, dialect, context.clock.now());
   if (isFailure(message)) return message;
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
@@ -115,10 +126,14 @@ async function receive(request: InboundRequest, context: MailboxContext): Promis
   return { status: 200, headers: PRIVATE, json: await context.mailbox.receive(message, sender) };
 }
 
-function messageIn(body: Uint8Array, now: Date): MailboxMessage | Failure {
-  const json = parseJsonBytes(body);
+function messageIn(
+  { body, jsonLimits }: InboundRequest,
+  dialect: Dialect<MailboxWire>,
+  now: Date,
+): MailboxMessage | Failure {
+  const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
-  const outcome = mailboxDialect.decode(json.value, now);
+  const outcome = dialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   if (isMailboxMessage(outcome.value)) return outcome.value;
   const text = 'This door takes messages; a response or an error came.';
@@ -150,5 +165,7 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
-/** Content has its own bound of 10 KB; this is for everything around it. */
+/** Content has its own bound of 10 KB, unless told; this is for everything around it. */
 const MAX_BODY = 100_000;
+/** What one byte of content may be written in. */
+const LONGEST_ESCAPE = '\\u0000'.length;

@@ -103,9 +103,9 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-function readAsked({ headers, body, query }: InboundRequest, { reader }: Workflows): AskedOutcome {
+function readAsked({ headers, body, query, jsonLimits }: InboundRequest, { reader }: Workflows): AskedOutcome {
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
-    const json = parseJsonBytes(body);
+    const json = parseJsonBytes(body, jsonLimits);
     if (!json.ok) return { ok: false, failure: unreadable(json.issues) };
     return reader.read(json.value);
   }

@@ -1,3 +1,4 @@
+import type { JsonLimits } from '@dragoman/protocols';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
@@ -19,6 +20,7 @@ export interface ConnectionParts {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: WireLimits;
+  readonly jsonLimits: JsonLimits | undefined;
   readonly startedAt: Date;
   /** Who a token stands for. */
   readonly identify: (token: string) => Principal | undefined;

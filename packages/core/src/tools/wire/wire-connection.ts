@@ -96,13 +96,13 @@ export class WireConnection {
   /** A line of a byte stream, or what is wrong with it. */
   receiveLine(line: Outcome<Uint8Array>): void {
     this.#bytes = line.ok ? line.value.length : 0;
-    this.#receive(line.ok ? parseJsonBytes(line.value) : line);
+    this.#receive(line.ok ? parseJsonBytes(line.value, this.#parts.jsonLimits) : line);
   }
 
   /** A message of a transport that has messages of its own. */
   receiveText(text: string): void {
     this.#bytes = Buffer.byteLength(text);
-    this.#receive(parseJson(text));
+    this.#receive(parseJson(text, this.#parts.jsonLimits));
   }
 
   /** The agent says nothing more; what it asked for is still answered. */

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, oneLineJson } from '@dragoman/protocols';
+import { type Json, type JsonLimits, type JsonObject, oneLineJson } from '@dragoman/protocols';
 import { newError } from '@dragoman/protocols/a2e-wire';
 import { type ConnectionPlace, ConnectionPlaces, OWN_PLACE } from '../../limits/connection-places.ts';
 import type { Clock, Ids, Log } from '../../ports.ts';
@@ -27,6 +27,8 @@ export interface WireHostOptions {
   /** Where plugins keep what they want to have back. */
   readonly states?: PluginStates;
   readonly limits?: Partial<WireLimits>;
+  /** Of what agents send. */
+  readonly jsonLimits?: JsonLimits;
 }
 
 /** By the name of the plugin. */
@@ -88,12 +90,13 @@ export class WireHost implements AsyncDisposable {
       return undefined;
     }
     const { principal, isLocal = false } = entrance;
-    const { clock, ids, log, authenticate, renewed = itself, count, audit } = this.#options;
+    const { clock, ids, log, authenticate, renewed = itself, count, audit, jsonLimits } = this.#options;
     const connection = new WireConnection({
       plugins: this.#plugins,
       clock,
       ids,
       log,
+      jsonLimits,
       limits: isLocal ? { ...this.#limits, idleMs: 0 } : this.#limits,
       startedAt: this.#startedAt,
       identify: (token) =>

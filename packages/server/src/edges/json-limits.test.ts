@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import type { Config } from '../config-schema.ts';
+import { type Server, startServer } from '../server.ts';
+import { systemClock, systemIds } from '../system-ports.ts';
+
+/** A server with these limits, an agent that has a key, and the admin's. */
+async function serverWith(limits: NonNullable<Config['limits']>): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'json-limits-test-'));
+  const server = await startServer({
+    config: {
+      port: 0,
+      store: 'memory',
+      // Nobody is to be refused for another reason than these.
+      limits: { requests_per_minute: 100_000, requests_per_hour: 100_000, ...limits },
+      mailbox: { requests_per_minute: 100_000 },
+      messages: { port: 0, unproven_per_minute: 100_000 },
+      wire: { port: 0, socket: join(folder, 'wire.sock') },
+    },
+    folder,
+    clock: systemClock,
+    ids: systemIds,
+    log: new SilentLog(),
+    adminKey: ADMIN_KEY,
+  });
+  afterAll(async () => {
+    await server.stop({ drainMs: 100 });
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await server.engine.callers.put({ agent_id: 'ada-agent', permissions: {} });
+  const { secret } = await server.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
+  return { server, key: secret };
+}
+
+interface Running {
+  readonly server: Server;
+  readonly key: string;
+}
+
+const ADMIN_KEY = 'an-admin-key-of-the-operator-0123456789';
+
+/** What each limit is set to, a value that just keeps it, one that is past it, and what is said of that. */
+const CASES = {
+  json_depth: { told: 5, good: nested(4), bad: nested(5), says: 'expected at most 5 levels of nesting' },
+  json_nodes: { told: 100, good: zeros(98), bad: zeros(99), says: 'expected at most 100 values in all' },
+  json_key_bytes: { told: 64, good: key(64), bad: key(65), says: 'expected a key of at most 64 bytes; one of 65' },
+  json_string_bytes: {
+    told: 1024,
+    good: text(1024),
+    bad: text(1025),
+    says: 'expected a value of at most 1024 bytes; one of 1025',
+  },
+  json_number_chars: {
+    told: 30,
+    good: one(30),
+    bad: one(31),
+    says: 'expected a finite number of at most 30 characters',
+  },
+} as const;
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+function zeros(count: number): string {
+  return `[${Array(count).fill(0).join(',')}]`;
+}
+function key(bytes: number): string {
+  return `{"${'k'.repeat(bytes)}":0}`;
+}
+function text(bytes: number): string {
+  return `"${'t'.repeat(bytes)}"`;
+}
+function one(characters: number): string {
+  return `1.${'0'.repeat(characters - 2)}`;
+}
+
+const JSON_BODY = 'application/json';
+/** What a door says to a text. */
+const DOORS: Readonly<Record<string, (running: Running, json: string) => Promise<string>>> = {
+  'E2A over HTTP': (running, json) => post(running, '/e2a', json),
+  'E2A over a WebSocket': (running, json) => overWebSocket(running, '/e2a/ws', json),
+  'the mailbox': (running, json) => post(running, '/a2a', json),
+  'A2A messages over HTTP': (running, json) => post(running, '/a2a/messages', json),
+  'A2A messages over a WebSocket': (running, json) => overWebSocket(running, '/a2a/messages/ws', json),
+  'A2A messages over TCP': (running, json) => overLines({ port: portOf(running.server.messages.url) }, json),
+  'the wire over a WebSocket': (running, json) => overWebSocket(running, '/a2e/ws', json),
+  'the wire over TCP': (running, json) => overLines({ port: portOf(running.server.wire.url) }, json),
+  'the wire over a unix socket': (running, json) => overLines({ path: running.server.wire.socket ?? '' }, json),
+  'the body of a workflow': (running, json) => post(running, '/api/v1/workflows/validate', json),
+  'a line of a workflow': (running, json) => post(running, '/api/v1/workflows/validate', json, 'application/jsonl'),
+  'the registry of agents': (running, json) => post(running, '/agents/register', json),
+  'the search of knowledge': (running, json) => post(running, '/api/v1/knowledge/search', json),
+  'administration of agents': ({ server }, json) => post({ server, key: ADMIN_KEY }, '/admin/v1/agents', json),
+  'administration of keys': ({ server }, json) => post({ server, key: ADMIN_KEY }, '/admin/v1/keys', json),
+  'administration of APIs': (running, json) => put(running, '/admin/v1/apis/x', json),
+  'administration of knowledge': (running, json) => put(running, '/admin/v1/knowledge/x', json),
+};
+
+const asEver = await serverWith({});
+
+describe.each(Object.entries(CASES))('limits.%s', async (name, { told, good, bad, says }) => {
+  const bounded = await serverWith({ [name]: told });
+
+  test.each(Object.entries(DOORS))('holds at %s', async (_door, say) => {
+    expect(await say(bounded, `{"x":${bad}}`)).toContain(says);
+    expect(await say(bounded, `{"x":${good}}`)).not.toContain(says);
+    expect(await say(asEver, `{"x":${bad}}`)).not.toMatch(/expected (?:a|at most) /);
+  });
+});
+
+describe('unless told', () => {
+  test.each(Object.entries(DOORS))('JSON has 64 levels and numbers 64 characters at most: %s', async (_door, say) => {
+    expect(await say(asEver, `{"x":${nested(63)}}`)).not.toContain('levels of nesting');
+    expect(await say(asEver, `{"x":${nested(64)}}`)).toContain('expected at most 64 levels of nesting');
+    expect(await say(asEver, `{"x":${one(64)}}`)).not.toContain('64 characters');
+    expect(await say(asEver, `{"x":${one(65)}}`)).toContain('expected a finite number of at most 64 characters');
+  });
+
+  test('values, keys and strings are as many and as long as there is room for', async () => {
+    const large = `{"x":${zeros(100_000)},"y":${key(10_000)},"z":${text(300_000)}}`;
+    expect(await DOORS['E2A over HTTP']?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
+    expect(await DOORS['E2A over a WebSocket']?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
+  });
+});
+
+test('of what is wrong with a credential only the kind is told', async () => {
+  const bounded = await serverWith({ json_depth: 5 });
+  expect(await put(bounded, '/admin/v1/credentials/x', `{"x":${nested(5)}}`)).toContain('too_deep');
+  expect(await put(asEver, '/admin/v1/credentials/x', `{"x":${nested(5)}}`)).not.toContain('too_deep');
+});
+
+test('a limit can be raised', async () => {
+  const generous = await serverWith({ json_depth: 100, json_number_chars: 100 });
+  for (const door of ['E2A over HTTP', 'E2A over a WebSocket', 'the wire over TCP', 'the mailbox']) {
+    expect(await DOORS[door]?.(generous, `{"x":${nested(99)},"y":${one(100)}}`)).not.toMatch(/expected (?:a|at most) /);
+    expect(await DOORS[door]?.(generous, `{"x":${nested(100)}}`)).toContain('expected at most 100 levels of nesting');
+  }
+});
+
+async function post({ server, key }: Running, path: string, body: string, type = JSON_BODY): Promise<string> {
+  const headers = { 'content-type': type, authorization: `Bearer ${key}` };
+  const response = await fetch(`${server.url}${path}`, { method: 'POST', headers, body });
+  return response.text();
+}
+
+async function put({ server }: Running, path: string, body: string): Promise<string> {
+  const headers = { 'content-type': JSON_BODY, authorization: `Bearer ${ADMIN_KEY}` };
+  return (await fetch(`${server.url}${path}`, { method: 'PUT', headers, body })).text();
+}
+
+/** What is said to the last thing that is sent: some doors greet first. */
+async function overWebSocket({ server, key }: Running, path: string, json: string): Promise<string> {
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}`, { headers: { 'x-api-key': key } });
+  const said: string[] = [];
+  const greetings = path === '/e2a/ws' ? 1 : 0;
+  const answered = new Promise<void>((resolve) => {
+    socket.on('message', (message) => {
+      said.push(String(message));
+      if (said.length > greetings) resolve();
+    });
+    socket.on('close', () => resolve());
+  });
+  await once(socket, 'open');
+  socket.send(json);
+  await answered;
+  socket.terminate();
+  return said.join('\n');
+}
+
+async function overLines(place: { readonly port: number } | { readonly path: string }, json: string): Promise<string> {
+  const socket = 'port' in place ? connect(place.port, '127.0.0.1') : connect(place.path);
+  socket.write(`${json}\n`);
+  let said = '';
+  for await (const chunk of socket) {
+    said += chunk;
+    if (said.includes('\n')) break;
+  }
+  socket.destroy();
+  return said;
+}
+
+function portOf(url: string | undefined): number {
+  return Number(new URL(url ?? '').port);
+}
