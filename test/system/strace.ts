@@ -9,6 +9,8 @@ export interface Deed {
   readonly kind: 'socket-read' | 'socket-write' | 'log-write' | 'log-sync';
   /** What was read or written, as strace prints it. */
   readonly text: string;
+  /** Of the kernel's: that of the main thread is the process's. */
+  readonly thread: number;
 }
 
 /** Looks over the shoulder of a process: what it reads and writes on sockets, and what it writes and syncs in the store. */
@@ -78,12 +80,12 @@ function readDeeds(trace: string): Deed[] {
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest);
     const deed = deedOf(resumed === null ? rest : `${begun.get(thread) ?? ''}${resumed[1]}`);
-    if (deed !== undefined) deeds.push(deed);
+    if (deed !== undefined) deeds.push({ ...deed, thread: Number(thread) });
   }
   return deeds;
 }
 
-function deedOf(call: string): Deed | undefined {
+function deedOf(call: string): Omit<Deed, 'thread'> | undefined {
   const [, name = '', file = ''] = /^(\w+)\(\d+<([^>]*(?:>[^>]*)?)>/.exec(call) ?? [];
   const result = Number(/= (-?\d+)/.exec(call.slice(call.lastIndexOf(')')))?.[1] ?? -1);
   if (result < 0) return undefined;

@@ -13,14 +13,16 @@ const root = mkdtempSync(join(tmpdir(), 'dragoman-crash-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('kill -9', () => {
-  test('of a process that writes as fast as it can loses nothing it was told is recorded', {
-    timeout: 300_000,
-  }, async () => {
-    const folder = join(root, 'killed');
+  // One at a time is committed on the main thread before long, and the kill may come at the change too.
+  test.each([
+    ['as fast as it can', 8],
+    ['one after the other', 1],
+  ])('of a process that writes %s loses nothing it was told is recorded', { timeout: 300_000 }, async (_, lanes) => {
+    const folder = join(root, `killed-${lanes}`);
     const told: string[] = [];
     for (let cycle = 0; cycle < 16; cycle += 1) {
       // Another moment each time: from the first acknowledgement to deep in the stream.
-      told.push(...(await writeAndKill(folder, `c${cycle}`, 1 + ((cycle * 37) % 200))));
+      told.push(...(await writeAndKill(folder, { prefix: `c${cycle}`, lanes, count: 1 + ((cycle * 37) % 200) })));
       const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
       await expectAllThere(store, told);
       await store[Symbol.asyncDispose]();
@@ -33,7 +35,7 @@ describe('a second process on the same folder', () => {
   test('is refused with the name of the first and the way out', async () => {
     const folder = join(root, 'shared');
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
-    const { status, stdout } = spawnSync(process.execPath, writerArguments(folder, 'p'), { encoding: 'utf8' });
+    const { status, stdout } = spawnSync(process.execPath, writerArguments(folder, WRITER), { encoding: 'utf8' });
     await store[Symbol.asyncDispose]();
     expect(status).toBe(3);
     expect(stdout).toMatch(/^refused store_locked /);
@@ -43,7 +45,7 @@ describe('a second process on the same folder', () => {
 
   test('is welcome once the first was killed', async () => {
     const folder = join(root, 'inherited');
-    await writeAndKill(folder, 'p', 1);
+    await writeAndKill(folder, { ...WRITER, count: 1 });
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
     await store[Symbol.asyncDispose]();
   });
@@ -62,15 +64,26 @@ const strace = straceWorks();
 
 describe.runIf(strace === '')(`a real fsync that fails${strace}`, () => {
   // Opening takes some of them, more with every migration; these come after it.
-  test.each([80, 110, 140])(
-    'once, at number %i: the process ends, and what it acknowledged is there',
-    async (number) => {
+  test.each([
+    { number: 80, lanes: 8 },
+    { number: 110, lanes: 8 },
+    { number: 140, lanes: 8 },
+    // Late enough for one writer to commit on the main thread.
+    { number: 200, lanes: 1 },
+    { number: 231, lanes: 1 },
+  ])(
+    'once, at number $number of $lanes at once: the process ends, and what it acknowledged is there',
+    async ({ number, lanes }) => {
       const folder = join(root, `fsync-${number}`);
       const inject = ['-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync'];
       inject.push('-e', `inject=fsync,fdatasync:error=EIO:when=${number}`);
-      const { status, stdout } = spawnSync('strace', [...inject, process.execPath, ...writerArguments(folder, 'p')], {
-        encoding: 'utf8',
-      });
+      const { status, stdout } = spawnSync(
+        'strace',
+        [...inject, process.execPath, ...writerArguments(folder, { ...WRITER, lanes })],
+        {
+          encoding: 'utf8',
+        },
+      );
       const lines = stdout.trimEnd().split('\n');
       expect(lines.at(-1)).toMatch(/^fatal store_unavailable The disk failed/);
       expect(status).toBe(70);
@@ -105,8 +118,11 @@ async function expectAllThere(store: SqliteStore, told: readonly string[]): Prom
 }
 
 /** Everything the writer said was acknowledged, up to its end: at least `count` lines. */
-async function writeAndKill(folder: string, prefix: string, count: number): Promise<string[]> {
-  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, writerArguments(folder, prefix), {
+async function writeAndKill(
+  folder: string,
+  { count, ...writer }: typeof WRITER & { count: number },
+): Promise<string[]> {
+  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, writerArguments(folder, writer), {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((exited) => child.once('exit', exited));
@@ -121,9 +137,12 @@ async function writeAndKill(folder: string, prefix: string, count: number): Prom
   return lines;
 }
 
-function writerArguments(folder: string, prefix: string): string[] {
-  return [builtProgram(new URL('./fixtures/writer.mjs', import.meta.url)), folder, prefix];
+function writerArguments(folder: string, { prefix, lanes }: typeof WRITER): string[] {
+  return [builtProgram(new URL('./fixtures/writer.mjs', import.meta.url)), folder, prefix, String(lanes)];
 }
+
+/** How it names its requests, and how many it writes at once. */
+const WRITER = { prefix: 'p', lanes: 8 };
 
 /** Empty when it does, else why not. */
 function straceWorks(): string {
