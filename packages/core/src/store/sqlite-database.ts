@@ -27,7 +27,8 @@ export function openBeside(engine: Engine, path: string): Database {
   const database = engine.open(path);
   try {
     database.exec(PRAGMAS);
-    database.exec('PRAGMA cache_size = -1024');
+    // Whoever finds it held by another program lets the store's thread wait for it.
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA cache_size = -1024');
     return database;
   } catch (error) {
     database.close();
