@@ -1,4 +1,5 @@
 import type { E2AResponse } from '@dragoman/protocols';
+import { afterPromises } from '../after-promises.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
@@ -127,7 +128,7 @@ export class Run implements FrameSource {
   async #flush(): Promise<void> {
     try {
       // After the promises that are ready now: what an agent says without waiting for anything is one batch.
-      await new Promise(process.nextTick);
+      await afterPromises();
       if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
         const batch = this.#pending;

@@ -6,6 +6,7 @@ import {
   InFlight,
   withoutSecrets,
 } from '@dragoman/protocols';
+import { afterPromises } from '../after-promises.ts';
 import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
@@ -156,7 +157,7 @@ export class Runs {
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
   async #acceptEarly({ row, run }: LiveRun, arrival: string): Promise<Accepted> {
-    await new Promise(process.nextTick);
+    await afterPromises();
     const frames = run.takeAnswer();
     const { requests } = this.#store;
     return frames === undefined

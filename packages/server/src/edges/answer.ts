@@ -1,51 +1,32 @@
-import type { ServerResponse } from 'node:http';
 import { lengthOf, slicesOf } from '@dragoman/core';
 import type { Answer } from '../route.ts';
+import type { Outlet } from './outlet.ts';
 
 /**
  * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
  * is promised. Throws before the first byte when the answer cannot be written.
  */
-export function writeAnswer(response: ServerResponse, answer: Answer, how: Delivery): Promise<void> | undefined {
+export function writeAnswer(outlet: Outlet, answer: Answer, how: Delivery): Promise<void> | undefined {
+  const { status } = answer;
   const fields = headerFields(answer, how);
   if (answer.stream !== undefined) {
-    response.writeHead(answer.status, fields);
-    // The peer should know that its stream is open before the first record is there.
-    response.flushHeaders();
-    return pump(response, answer.stream, how.stallMs);
+    outlet.begin(status, fields);
+    return pump(outlet, answer.stream, how);
   }
   if (answer.longText !== undefined) {
-    response.writeHead(answer.status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
-    return pump(response, slicesOf(answer.longText), how.stallMs);
+    outlet.begin(status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
+    return pump(outlet, slicesOf(answer.longText), how);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const length = Buffer.byteLength(text);
-  if (answer.status !== 204 && answer.status !== 304) fields.push('Content-Length', String(length));
-  response.writeHead(answer.status, fields);
-  if (how.beforeEnd !== undefined) {
-    response.write(text);
-    return how.beforeEnd().then(() => end(response, '', how));
+  if (status !== 204 && status !== 304) fields.push('Content-Length', String(length));
+  if (how.beforeEnd === undefined) {
+    outlet.writeWhole(status, fields, text, length);
+    return undefined;
   }
-  // Still one write. But Node would put the head before the text, and with a long one that is a copy of all of it.
-  if (length > LONG) {
-    response.cork();
-    response.flushHeaders();
-  }
-  // Text with a byte for each character is ASCII. Told so, Node copies it; else it makes room for three times as much.
-  end(response, text, how, length === text.length ? 'latin1' : 'utf8');
-  return undefined;
-}
-
-/** Ends the answer, and the patience for a peer that does not take it. */
-function end(
-  response: ServerResponse,
-  text: string,
-  { stallMs }: Pick<Delivery, 'stallMs'>,
-  encoding: 'latin1' | 'utf8' = 'utf8',
-): void {
-  const { socket } = response;
-  response.end(text, encoding);
-  if (socket !== null && socket.writableLength > 0) socket.setTimeout(stallMs);
+  outlet.begin(status, fields);
+  outlet.write(text);
+  return how.beforeEnd().then(() => outlet.end());
 }
 
 export interface Delivery {
@@ -55,7 +36,8 @@ export interface Delivery {
   readonly fields: readonly string[];
   /** Seconds, for 429 and 503. */
   readonly retryAfter: number | undefined;
-  readonly stallMs: number;
+  /** A body is neither wanted nor written. */
+  readonly isHeadOnly: boolean;
   /** Held between the last byte of the answer and its end. */
   readonly beforeEnd?: (() => Promise<void>) | undefined;
 }
@@ -80,37 +62,32 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 
 /** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
 async function pump(
-  response: ServerResponse,
+  outlet: Outlet,
   stream: AsyncIterable<string | Uint8Array>,
-  stallMs: number,
+  { isHeadOnly }: Delivery,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;
-  const onClose = () => {
+  const stay = outlet.whenOver(() => {
     wake();
     release(iterator);
-  };
-  response.once('close', onClose);
-  const { socket } = response;
-  // `destroyed` is also how Node marks a response whose peer went before we began.
-  while (!response.destroyed && response.req.method !== 'HEAD') {
+  });
+  while (!outlet.isGone && !isHeadOnly) {
     const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);
       iterator.next().then(resolve, reject);
     });
-    if (next === undefined || response.destroyed) return;
+    if (next === undefined || outlet.isGone) return;
     if (next.done === true) break;
-    if (next.value.length === 0 || response.write(next.value)) continue;
-    socket?.setTimeout(stallMs);
+    if (next.value.length === 0 || outlet.write(next.value)) continue;
     await new Promise<void>((resolve) => {
       wake = resolve;
-      response.once('drain', resolve);
+      outlet.whenDrained(resolve);
     });
-    socket?.setTimeout(0);
   }
-  response.off('close', onClose);
+  stay();
   release(iterator);
-  response.end();
+  outlet.end();
 }
 
 function release(iterator: AsyncIterator<string | Uint8Array>): void {
@@ -120,4 +97,3 @@ function release(iterator: AsyncIterator<string | Uint8Array>): void {
 function ignore(): void {}
 
 const NO_HEADERS: NonNullable<Answer['headers']> = {};
-const LONG = 4096;

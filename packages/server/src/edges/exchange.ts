@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Clock, failureOf, type Ids, type Log, type Principal } from '@dragoman/core';
 import { type Failure, failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
@@ -6,11 +6,13 @@ import { isFailure, problemAnswer } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import type { Router } from '../router.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
-import { discardBody, hasBody, readBody, refuseBody } from './body.ts';
+import type { ArrivedRequest } from './arrived-request.ts';
+import { hasBody, refuseBody } from './body.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import type { HttpLimits } from './limits.ts';
+import type { Outlet } from './outlet.ts';
 import { type LimitState, rateFields } from './rate-fields.ts';
 
 /** What every exchange needs of its edge. */
@@ -56,7 +58,7 @@ export interface Counted {
 export class Exchange implements InboundRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  readonly response: ServerResponse;
+  readonly outlet: Outlet;
   route: Route | undefined;
   path: string;
   params: Readonly<Record<string, string>> = NO_PARAMS;
@@ -65,7 +67,7 @@ export class Exchange implements InboundRequest {
   address = '';
 
   readonly #context: ExchangeContext;
-  readonly #request: IncomingMessage;
+  readonly #request: ArrivedRequest;
   readonly #expectsContinue: boolean;
   readonly #startedAt: number;
   #query = '';
@@ -76,26 +78,21 @@ export class Exchange implements InboundRequest {
   #isTooLarge = false;
   #abort: AbortController | undefined;
   #aborted = false;
-  #isDelivered = false;
   #isStream = false;
 
-  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
+  constructor(context: ExchangeContext, { request, outlet, expectsContinue, onOver }: Arrival) {
     this.#context = context;
     this.#request = request;
     this.#expectsContinue = expectsContinue;
     this.#startedAt = context.clock.elapsed();
-    this.#hasUnreadBody = hasBody(request);
-    this.response = response;
-    this.method = request.method ?? '';
+    this.#hasUnreadBody = hasBody(request.headers);
+    this.outlet = outlet;
+    this.method = request.method;
     this.headers = request.headers;
-    this.path = request.url ?? '';
-    // Node calls an answer finished also when its socket is destroyed; and destroys the socket itself after the last one.
-    response.prependListener('finish', () => {
-      this.#isDelivered = !request.socket.destroyed;
-    });
-    response.on('close', () => {
-      this.#close();
-      onOver(this);
+    this.path = request.target;
+    outlet.whenOver((isDelivered) => {
+      this.#close(isDelivered);
+      onOver();
     });
   }
 
@@ -106,7 +103,11 @@ export class Exchange implements InboundRequest {
 
   /** Everything the peer had to say has been heard. */
   get isReceived(): boolean {
-    return this.#request.complete;
+    return this.#request.isReceived;
+  }
+
+  get httpVersion(): string {
+    return this.#request.httpVersion;
   }
 
   get query(): URLSearchParams {
@@ -138,12 +139,12 @@ export class Exchange implements InboundRequest {
       } catch (error) {
         answer = this.#thrown(error);
       }
-      const writing = answer === undefined || this.response.destroyed ? undefined : this.#write(answer);
+      const writing = answer === undefined || this.outlet.isGone ? undefined : this.#write(answer);
       if (writing !== undefined) await writing;
     } catch (error) {
       // The answer has begun: all that is left is to break it off, so that it cannot be taken for whole.
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
-      breakOff(this.response, this.#context.limits.stallMs);
+      this.outlet.breakOff();
     } finally {
       this.#counted?.release?.();
     }
@@ -174,7 +175,7 @@ export class Exchange implements InboundRequest {
     const cut = this.path.indexOf('?');
     if (cut !== -1) this.path = this.path.slice(0, cut);
 
-    this.address = door.address(this.#request.socket.remoteAddress, headers);
+    this.address = door.address(this.#request.peer, headers);
     const identified = door.identify({ headers, address: this.address, access: route.access });
     const principal = identified instanceof Promise ? await identified : identified;
     if (isFailure(principal)) return this.#word(principal);
@@ -183,10 +184,11 @@ export class Exchange implements InboundRequest {
     this.principal = principal;
 
     if (this.#hasUnreadBody) {
-      const refused = refuseBody(this.#request, route.body);
+      const refused = refuseBody(headers, route.body);
       if (refused !== undefined) return this.#word(refused);
-      if (this.#expectsContinue) this.response.writeContinue();
-      const body = await readBody(this.#request, route.body?.maxBytes ?? 0);
+      if (this.#expectsContinue) this.outlet.inform(100);
+      const reading = this.#request.readBody(route.body?.maxBytes ?? 0);
+      const body = reading instanceof Promise ? await reading : reading;
       if (body === undefined) return undefined;
       if (!(body instanceof Uint8Array)) return this.#word(body);
       this.#hasUnreadBody = false;
@@ -240,10 +242,10 @@ export class Exchange implements InboundRequest {
   #write(answer: Answer): Promise<void> | undefined {
     this.#isStream = answer.stream !== undefined;
     try {
-      return writeAnswer(this.response, answer, this.#delivery());
+      return writeAnswer(this.outlet, answer, this.#delivery());
     } catch (error) {
-      if (this.response.headersSent) throw error;
-      return writeAnswer(this.response, this.#thrown(error), this.#delivery());
+      if (this.outlet.status !== undefined) throw error;
+      return writeAnswer(this.outlet, this.#thrown(error), this.#delivery());
     }
   }
 
@@ -252,15 +254,15 @@ export class Exchange implements InboundRequest {
     const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
-    if (linger) this.response.shouldKeepAlive = false;
+    if (linger) this.outlet.isLast = true;
     return {
       personal: this.principal !== undefined,
       fields:
         this.#counted === undefined ? cors : [...cors, ...rateFields(this.#counted.limits, clock.now().getTime())],
       retryAfter: this.#retryAfter,
-      stallMs: limits.stallMs,
+      isHeadOnly: this.method === 'HEAD',
       beforeEnd: linger
-        ? () => discardBody(this.#request, { clock, bytes: limits.lingerBytes, ms: limits.lingerMs })
+        ? () => this.#request.discardBody({ clock, bytes: limits.lingerBytes, ms: limits.lingerMs })
         : undefined,
     };
   }
@@ -270,33 +272,26 @@ export class Exchange implements InboundRequest {
     return length !== undefined && Number(length) <= this.#context.limits.lingerBytes;
   }
 
-  #close(): void {
-    if (!this.#isDelivered) this.abort();
+  #close(isDelivered: boolean): void {
+    if (!isDelivered) this.abort();
     if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
     const { observe, clock } = this.#context;
     const { method } = this;
+    const { status } = this.outlet;
     // The pattern, not the path: ids and queries may hold what is nobody's business.
     const route = this.route?.path;
-    const status = this.response.headersSent ? this.response.statusCode : undefined;
     const milliseconds = clock.elapsed() - this.#startedAt;
     observe?.({ method, route, status, milliseconds });
   }
 }
 
 export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: ArrivedRequest;
+  readonly outlet: Outlet;
   /** The peer waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** Called when the answer was taken or its connection is gone. */
-  readonly onOver: (exchange: Exchange) => void;
-}
-
-/** Ends the connection behind what was written so far, without the end of the answer. */
-function breakOff({ socket }: ServerResponse, stallMs: number): void {
-  socket?.setTimeout(stallMs);
-  // Node hands what was written last to the socket in the next tick; as of 26 that would be too late for a socket that ends.
-  setImmediate(() => socket?.destroySoon());
+  readonly onOver: () => void;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};

@@ -1,15 +1,15 @@
-import type { IncomingMessage } from 'node:http';
 import type { Answer } from '../route.ts';
+import type { ArrivedRequest } from './arrived-request.ts';
 import { lastAnswer } from './last-answer.ts';
 
 /** Refuses what Node's parser lets through and another server on the way may read differently. */
-export function refuseForm(request: IncomingMessage, maxHeaderFields: number): Answer | undefined {
-  if (request.rawHeaders.length > 2 * maxHeaderFields) return TOO_MANY_FIELDS;
+export function refuseForm(request: ArrivedRequest, maxHeaderFields: number): Answer | undefined {
+  if (request.fieldCount > maxHeaderFields) return TOO_MANY_FIELDS;
   const coding = request.headers['transfer-encoding'];
   // RFC 9112 §6.1: HTTP/1.0 has no transfer codings; and chunked is the only one we undo.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) return BAD_REQUEST;
   // Only the origin form: an absolute target would name a second host. A fragment is never sent.
-  const target = request.url ?? '';
+  const { target } = request;
   return target.startsWith('/') && !target.includes('#') ? undefined : BAD_REQUEST;
 }
 

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import type { InboundRequest } from '../route.ts';
+import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
+
+const JSON_TYPE = 'Content-Type: application/json';
+/** A field that makes a request one for Node, and means nothing to us. */
+const FOR_NODE = 'TE: trailers';
+
+/** Answers with what it was told. */
+const echo = route({
+  method: 'POST',
+  path: '/echo',
+  body: { contentTypes: ['application/json'], maxBytes: 200_000 },
+  handle: ({ body }: InboundRequest) => ({ status: 200, text: Buffer.from(body).toString() }),
+});
+
+function post(host: string, text: string, ...fields: string[]): string {
+  const length = `Content-Length: ${Buffer.byteLength(text)}`;
+  return head({ method: 'POST', path: '/echo', host, fields: [JSON_TYPE, length, ...fields] }) + text;
+}
+
+function chunked(host: string, text: string): string {
+  const fields = [JSON_TYPE, 'Transfer-Encoding: chunked'];
+  const size = Buffer.byteLength(text).toString(16);
+  return `${head({ method: 'POST', path: '/echo', host, fields })}${size}\r\n${text}\r\n0\r\n\r\n`;
+}
+
+/** The bodies of the answers that were heard. */
+function bodies(heard: string): string[] {
+  return heard.split(/HTTP\/1.1 .*?\r\n\r\n/s).slice(1);
+}
+
+/** A route that answers when it is told to. */
+function slowRoute() {
+  const slow = { isAsked: false, answer: () => {}, route: route({ path: '/slow' }) };
+  slow.route = route({
+    path: '/slow',
+    handle: () => {
+      slow.isAsked = true;
+      return new Promise((resolve) => {
+        slow.answer = () => resolve({ status: 200, text: 'slow' });
+      });
+    },
+  });
+  return slow;
+}
+
+describe('the answer is the same whoever read the request', () => {
+  const pieces = async function* () {
+    yield 'one';
+    yield '';
+    yield 'thrée';
+  };
+  const bytes = async function* () {
+    yield Buffer.from('one');
+    yield new Uint8Array(0);
+    yield Buffer.alloc(300, 'two');
+  };
+  const routes = [
+    echo,
+    route({ path: '/json', handle: () => ({ status: 201, json: { ok: 'ä' }, headers: { Location: '/there' } }) }),
+    route({ path: '/none', handle: () => ({ status: 204 }) }),
+    route({ path: '/long', handle: () => ({ status: 200, text: 'ö'.repeat(100_000) }) }),
+    route({ path: '/stream', handle: () => ({ status: 200, stream: pieces() }) }),
+    route({ path: '/bytes', handle: () => ({ status: 200, stream: bytes() as AsyncIterable<never> }) }),
+    route({ path: '/last', handle: () => ({ status: 200, text: 'bye', headers: { Connection: 'close' } }) }),
+    route({
+      path: '/thrown',
+      handle: () => {
+        throw new Error('no');
+      },
+    }),
+    route({ path: '/odd', handle: () => ({ status: 200, text: '', headers: { 'X-Odd': 'a\r\nb: c' } }) }),
+  ];
+
+  test.each([
+    ['a body', (host: string, more: string[]) => post(host, '{"a":1}', ...more)],
+    ['a body that is too large', (host: string, more: string[]) => post(host, `"${'a'.repeat(200_000)}"`, ...more)],
+    ['no type', (host: string, more: string[]) => post(host, '{}', ...more).replace(JSON_TYPE, 'X-Type: none')],
+    ...['/json', '/none', '/long', '/stream', '/bytes', '/last', '/thrown', '/odd', '/nowhere', '/echo'].map(
+      (path): [string, (host: string, more: string[]) => string] => [
+        `GET ${path}`,
+        (host, fields) => head({ path, host, fields }),
+      ],
+    ),
+  ])('%s', async (_what, said) => {
+    const { port, host } = await startEdge({ routes });
+    const hears = async (...more: string[]) => {
+      const peer = await RawPeer.connect(port);
+      // All of it has been heard when the next one is refused.
+      peer.say(said(host, more)).say('GET / HTTP/0.9\r\n\r\n');
+      peer.socket.once('end', () => peer.socket.end());
+      await peer.closed;
+      return dechunked(peer.text)
+        .replace(/Date: [^\r]+/g, 'Date: now')
+        .replace(/urn:uuid:[-0-9a-f]+/, 'urn:uuid:some');
+    };
+    const plain = await hears();
+    expect(plain).toMatch(/^HTTP\/1.1 \d/);
+    expect(plain).toBe(await hears(FOR_NODE));
+  });
+
+  /** Where one chunk ends and the next begins is nobody's business. */
+  function dechunked(heard: string): string {
+    return heard.includes('chunked') ? heard.replace(/\r\n[0-9a-f]+\r\n/g, '') : heard;
+  }
+});
+
+describe('a connection', () => {
+  test('goes from hand to hand, and loses nothing', async () => {
+    const { port, host } = await startEdge({ routes: [echo] });
+    const peer = await RawPeer.connect(port);
+    await peer.say(post(host, 'one')).hears('one');
+    await peer.say(post(host, 'two')).hears('two');
+    await peer.say(chunked(host, 'three')).hears('three');
+    await peer.say(post(host, 'four')).hears('four');
+    expect(bodies(peer.text)).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  test('whose requests come all at once has its answers in their order', async () => {
+    const { port, host } = await startEdge({ routes: [echo] });
+    const said = [post(host, 'one'), post(host, 'two'), chunked(host, 'three'), post(host, 'four'), '{}\r\n\r\n'];
+    const heard = await exchangeRaw(port, said.join(''));
+    expect(bodies(heard).slice(0, 4)).toEqual(['one', 'two', 'three', 'four']);
+    expect(heard.match(/HTTP\/1.1 \d+/g)?.at(-1)).toBe('HTTP/1.1 400');
+  });
+
+  test('on which half a request waits for an answer goes on with the rest of it', async () => {
+    const slow = slowRoute();
+    const { port, host } = await startEdge({ routes: [slow.route, echo] });
+    const peer = await RawPeer.connect(port);
+    const next = post(host, 'next');
+    peer.say(head({ path: '/slow', host }) + next.slice(0, 20));
+    await expect.poll(() => slow.isAsked).toBe(true);
+    slow.answer();
+    await peer.hears('slow');
+    await peer.say(next.slice(20)).hears('next');
+    expect(bodies(peer.text)).toEqual(['slow', 'next']);
+  });
+
+  test('on which much more came than is read ahead loses nothing of it', async () => {
+    const slow = slowRoute();
+    const { port, host } = await startEdge({ routes: [slow.route, echo] });
+    const peer = await RawPeer.connect(port);
+    const long = 'a'.repeat(190_000);
+    peer.say(head({ path: '/slow', host }) + post(host, long) + post(host, 'next'));
+    await expect.poll(() => slow.isAsked).toBe(true);
+    slow.answer();
+    await peer.hears(/next$/);
+    expect(bodies(peer.text)).toEqual(['slow', long, 'next']);
+  });
+
+  test.each([
+    ['plain', post],
+    ['for Node', chunked],
+  ])('that says all it will say at once is answered, and ended: the last request is %s', async (_what, last) => {
+    const { port, host } = await startEdge({ routes: [echo] });
+    const peer = await RawPeer.connect(port);
+    peer.socket.end(post(host, 'one') + last(host, 'two'));
+    await peer.closed;
+    expect(bodies(peer.text)).toEqual(['one', 'two']);
+  });
+
+  test('that says no more while it waits for its answer is ended with it', async () => {
+    const slow = slowRoute();
+    const { port, host } = await startEdge({ routes: [slow.route], limits: { probeMs: 600_000 } });
+    const peer = await RawPeer.connect(port);
+    peer.socket.end(head({ path: '/slow', host }));
+    await expect.poll(() => slow.isAsked).toBe(true);
+    slow.answer();
+    await peer.closed;
+    expect(bodies(peer.text)).toEqual(['slow']);
+  }, 5_000);
+
+  test.each([
+    ['plain', []],
+    ['for Node', [FOR_NODE]],
+  ])('may be silent for as long as its answer takes: the request is %s', async (_what, fields) => {
+    const slow = slowRoute();
+    const { port, host } = await startEdge({ routes: [slow.route, echo], limits: { keepAliveMs: 1 } });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ path: '/slow', host, fields }));
+    await expect.poll(() => slow.isAsked).toBe(true);
+    // A second on top of what it is told is how long an idle one is kept.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    slow.answer();
+    await peer.hears('slow');
+  });
+
+  test('with nothing to do is not waited for when the server stops', async () => {
+    const { port, host, edge } = await startEdge({ routes: [echo] });
+    const peer = await RawPeer.connect(port);
+    await peer.say(post(host, 'one')).hears('one');
+    await edge.close({ drainMs: 600_000 });
+  });
+
+  test('says that its answer is the last when the server is stopping', async () => {
+    const slow = slowRoute();
+    const { port, host, edge } = await startEdge({ routes: [slow.route] });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ path: '/slow', host }));
+    await expect.poll(() => slow.isAsked).toBe(true);
+    const closed = edge.close({ drainMs: 600_000 });
+    slow.answer();
+    await closed;
+    expect(await peer.hears('slow')).toContain('Connection: close');
+  });
+
+  test('starts its next request when what the one before held is given back', async () => {
+    const events: string[] = [];
+    const counted = route({
+      path: '/',
+      counts: true,
+      handle: () => {
+        events.push('handled');
+        return { status: 200 };
+      },
+    });
+    const count = () => ({ limits: [], release: () => events.push('released') });
+    const { port, host } = await startEdge({ routes: [counted], count });
+    const peer = await RawPeer.connect(port);
+    peer.say(head({ host }).repeat(2));
+    await peer.hears(/HTTP.*HTTP/s);
+    expect(events).toEqual(['handled', 'released', 'handled', 'released']);
+  });
+
+  test('over which many requests come collects nothing', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    const { port, host, edge } = await startEdge({ routes: [echo] });
+    const peer = await RawPeer.connect(port);
+    const text = 'a'.repeat(50_000);
+    for (let round = 1; round <= 100; round++) {
+      peer.say(post(host, `${text}${round}`));
+      await peer.hears((heard) => heard.includes(`a${round}`));
+    }
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+    expect(edge.load).toEqual({ connections: 1, streams: 0, sockets: 0 });
+  });
+});
