@@ -125,7 +125,7 @@ async function measureFrameCost(figures: Figures, durable: Started): Promise<voi
     return ((await ask(durable, 'cpu')) - before) / streams;
   };
   const lengths = { 10: 10, 100: 100, 1000: 1000, 10000: 10_000 };
-  const rounds = await inTurns(lengths, 5, async (frames) => {
+  const rounds = await inTurns(lengths, 9, async (frames) => {
     const streams = Math.max(4, Math.min(1000, 40_000 / frames));
     const fixed = frames < 1000 ? await cpuOf(0, 1000) : 0;
     return ((await cpuOf(frames, streams)) - fixed) / frames;
