@@ -28,6 +28,16 @@ export const ConfigShape = {
       maximum: 65_535,
       description: 'The port to listen on; 7420 unless told, 0 for any free one.',
     },
+    admin: {
+      type: 'object',
+      description: 'A listener of its own for the administration; unless told it is where everything else is.',
+      required: ['port'],
+      properties: {
+        host: { ...text, description: 'The address it listens on; 127.0.0.1 unless told.' },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Its port; 0 for any free one.' },
+      },
+      additionalProperties: false,
+    },
     store: { enum: ['sqlite', 'memory'], description: 'sqlite unless told; memory forgets everything when it stops.' },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape },

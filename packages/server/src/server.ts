@@ -34,7 +34,7 @@ import { openKnowledge } from './knowledge-service.ts';
 import { strangerOf } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
 import { type MessagesService, openMessages } from './messages-service.ts';
-import { RequestMeter } from './metrics/request-meter.ts';
+import { RequestMeter, type SeenRequest } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
 import { type Reloaded, Reloading } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
@@ -81,17 +81,20 @@ export interface ServerOptions {
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
+  /** Where its administration is: the same, unless it has a listener of its own. */
+  readonly adminUrl: string;
   readonly wire: Wire;
   readonly messages: MessagesService;
   readonly #endings: Endings;
   readonly #reloading: Reloading;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, messages, url, endings, reloading }: ServerParts) {
+  constructor({ engine, wire, messages, url, adminUrl, endings, reloading }: ServerParts) {
     this.engine = engine;
     this.wire = wire;
     this.messages = messages;
     this.url = url;
+    this.adminUrl = adminUrl;
     this.#endings = endings;
     this.#reloading = reloading;
   }
@@ -120,6 +123,7 @@ interface ServerParts {
   readonly wire: Wire;
   readonly messages: MessagesService;
   readonly url: string;
+  readonly adminUrl: string;
   readonly endings: Endings;
   readonly reloading: Reloading;
 }
@@ -228,37 +232,53 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     routes.push(openApiRoute(routes, VERSION));
     const host = config.host ?? '127.0.0.1';
     const started = new Started();
+    const doors = {
+      clock,
+      ids,
+      log,
+      origins: config.allowed_origins ?? [],
+      proxies: config.trusted_proxies ?? [],
+      authenticate: (key: string, address: string) => started.once(() => keyCheck.check(key, address)),
+      count: (call: CountedCall) => count(engine, call),
+      observe: (seen: SeenRequest) => meter.observe(seen),
+      ...edgeLimits(limits),
+      jsonLimits: jsonLimits(limits),
+    };
+    const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];
+    const { admin } = config;
+    const adminHost = admin?.host ?? '127.0.0.1';
+    const held = routes.map((route) => started.holding(route));
     const edge: HttpEdge = new HttpEdge({
-      routes: routes.map((route) => started.holding(route)),
+      ...doors,
+      routes: admin === undefined ? held : held.filter(({ access }) => access !== 'admin'),
       sockets: [
         e2aSocketRoute(context),
         agentSocketRoute(hub, agents),
         wireSocketRoute({ host: wire.host, maxMessageBytes: config.wire?.max_message_bytes }),
         messages.socket,
       ],
-      clock,
-      ids,
-      log,
-      hosts: [host, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])],
-      origins: config.allowed_origins ?? [],
-      proxies: config.trusted_proxies ?? [],
-      authenticate: (key, address) => started.once(() => keyCheck.check(key, address)),
-      count: (call) => count(engine, call),
-      observe: (seen) => meter.observe(seen),
-      ...edgeLimits(limits),
-      jsonLimits: jsonLimits(limits),
+      hosts: hostsOf(host),
     });
-    engine.keys.onRevoked((keyId) => edge.disconnect((principal) => principal.keyId === keyId));
+    // Whoever may reach it may ask how the server is, and nothing of an agent's.
+    const adminRoutes = [healthRoute(VERSION), ...held.filter(({ access }) => access === 'admin')];
+    const adminEdge =
+      admin === undefined ? undefined : new HttpEdge({ ...doors, routes: adminRoutes, hosts: hostsOf(adminHost) });
+    engine.keys.onRevoked((keyId) => {
+      for (const one of [edge, adminEdge]) one?.disconnect((principal) => principal.keyId === keyId);
+    });
     endings.add(async (drainMs) => {
-      const closed = edge.close({ drainMs });
+      const closed = Promise.all([edge.close({ drainMs }), adminEdge?.close({ drainMs })]);
       // Agents that dialled in are listened to as long as anything runs.
       await wire.stop({ drainMs });
       await Promise.all([engine.stop({ drainMs }), workflows.stop(drainMs)]).finally(() => hub.close());
       await closed;
     });
-    const url = options.isEmbedded === true ? '' : await edge.listen({ host, port: config.port ?? 7420 });
-    if (options.isEmbedded !== true) await wire.listen(config);
-    if (options.isEmbedded !== true) await messages.listen(url);
+    const isOpen = options.isEmbedded !== true;
+    const url = isOpen ? await edge.listen({ host, port: config.port ?? 7420 }) : '';
+    const adminUrl =
+      isOpen && admin !== undefined ? await adminEdge?.listen({ host: adminHost, port: admin.port }) : url;
+    if (isOpen) await wire.listen(config);
+    if (isOpen) await messages.listen(url);
     // Not before the port is ours: what an earlier process left would be started only to be ended.
     await engine.start();
     await mailbox.start();
@@ -275,7 +295,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       reloadableApis(finding.apis),
       ...wire.reloadables,
     ]);
-    return new Server({ engine, wire, messages, url, endings, reloading });
+    return new Server({ engine, wire, messages, url, adminUrl: adminUrl ?? url, endings, reloading });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;
