@@ -14,6 +14,7 @@ const system = await System.start({
     default_agent: 'echo',
     agents: {
       echo: moduleAgent('echo'),
+      todos: moduleAgent('todos'),
       held: moduleAgent('held'),
       reporter: moduleAgent('reporter'),
       misbehaving: moduleAgent('misbehaving'),
@@ -152,8 +153,40 @@ describe('history.get', () => {
         params: { session_id: session },
       })
     ).map(read);
-    // Nothing but messages: there is no list of things to do here that could be told.
+    // Nothing but messages: this agent has told of nothing that it has to do.
     expect(new Set(head.slice(0, -1).map(({ body }) => body['event_type']))).toEqual(new Set(['history.message']));
+  });
+
+  test('tells on its first page what the agent said last that it has to do', async () => {
+    const turn = async (agent: string, content: string) =>
+      caller.overSocket({
+        ...CHAT,
+        request_id: fresh(),
+        session_id: 'busy-talk',
+        agent_ref: { id: agent },
+        is_stream: true,
+        params: { content },
+      });
+    await turn('todos', 'buy milk');
+    await turn('todos', 'walk the dog');
+    await turn('todos', '');
+    const events = (
+      await caller.overSocket({
+        request_id: fresh(),
+        method: 'history.get',
+        is_stream: true,
+        agent_ref: { id: 'todos' },
+        params: { session_id: 'busy-talk' },
+      })
+    ).map(read);
+    expect(events.map(({ body }) => body['event_type'] ?? 'final')).toEqual([
+      'history.message',
+      'history.message',
+      'history.message',
+      'todo.updated',
+      'final',
+    ]);
+    expect(events.at(-2)?.body['delta']).toEqual({ event_type: 'todo.updated', todos: ['walk', 'the', 'dog'] });
   });
 
   test.each([{}, { session_id: session, page_idx: 0 }, { session_id: session, page_idx: 'x' }])(

@@ -73,8 +73,9 @@ export async function runServer({
     });
     const { url: wire } = server.wire;
     const { url: messages } = server.messages;
-    const doors = { ...(wire && { wire }), ...(messages && { messages }) };
-    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url: server.url, ...doors })}\n`);
+    const { url, adminUrl: admin } = server;
+    const doors = { ...(admin !== url && { admin }), ...(wire && { wire }), ...(messages && { messages }) };
+    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url, ...doors })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
     running = server;
     await run.onListening(server);

@@ -35,6 +35,7 @@ function greeting(server: Server, settings: Settings, { folder, terminal }: Cont
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${VERSION} listens at ${bold(server.url)}`,
+    ...(server.adminUrl === server.url ? [] : [`  admin    ${server.adminUrl}`]),
     `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,

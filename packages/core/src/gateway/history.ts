@@ -4,8 +4,12 @@ import { lookBack } from '../runs/look-back.ts';
 import type { Turn } from '../store/store.ts';
 import type { GatewayContext, GatewayMethod } from './gateway.ts';
 import { integerParam, sessionParam } from './params.ts';
+import { lastTodos, TODOS } from './todos.ts';
 
-/** A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. */
+/**
+ * A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. Behind the newest comes
+ * what the agent has to do, where it has told that.
+ */
 export const historyGet: GatewayMethod = async function* (envelope, call, context) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
   const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
@@ -16,6 +20,8 @@ export const historyGet: GatewayMethod = async function* (envelope, call, contex
   const place = { session_id: sessionId, page_idx: page, total_pages: Math.max(1, Math.ceil(total / PAGE)), total };
   if (!envelope.is_stream) return { ...place, messages };
   for (const message of messages) yield event('history.message', message);
+  const todos = page === 1 ? await lastTodos(rows, { owner: key.owner, runs: context.runs }) : undefined;
+  if (todos !== undefined) yield event(TODOS, todos);
   return { event_type: 'history.message', status: 'done', ...place };
 };
 
