@@ -50,31 +50,30 @@ export class PlainOutlet implements Outlet {
   }
 
   begin(status: number, fields: readonly string[]): void {
+    const { socket, stallMs } = this.#parts;
+    // From now on it is the peer that is waited for: a stream may be silent, and read slowly.
+    socket.setTimeout(stallMs);
     let head = this.#head(status, fields);
     this.#isChunked = !fields.includes('Content-Length');
     if (this.#isChunked) head += 'Transfer-Encoding: chunked\r\n';
-    this.#parts.socket.write(`${head}\r\n`, 'latin1');
+    socket.write(`${head}\r\n`, 'latin1');
   }
 
   write(chunk: string | Uint8Array): boolean {
-    const { socket, stallMs } = this.#parts;
+    const { socket } = this.#parts;
     if (this.isGone) return true;
-    const hasRoom = this.#isChunked ? writeChunk(socket, chunk) : socket.write(chunk);
-    if (!hasRoom) socket.setTimeout(stallMs);
-    return hasRoom;
+    return this.#isChunked ? writeChunk(socket, chunk) : socket.write(chunk);
   }
 
   whenDrained(callback: () => void): void {
-    const { socket, idleMs } = this.#parts;
-    socket.once('drain', () => {
-      socket.setTimeout(idleMs);
-      callback();
-    });
+    this.#parts.socket.once('drain', callback);
   }
 
   end(): void {
+    const { socket, idleMs } = this.#parts;
     if (this.isGone) return;
-    if (this.#isChunked) this.#parts.socket.write('0\r\n\r\n', 'latin1');
+    if (this.#isChunked) socket.write('0\r\n\r\n', 'latin1');
+    socket.setTimeout(idleMs);
     this.#finish();
   }
 
