@@ -189,7 +189,7 @@ export class Runs {
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
-    const page = { limit: 500, maxBytes: 256 * 1024 };
+    const page = { limit: 500, maxBytes: 128 * 1024 };
     return { after: (sequence) => this.#store.requests.frames(key, { after: sequence, ...page }) };
   }
 
