@@ -1,5 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { type BriefText, BriefWriter } from '../brief-text.ts';
+import { StandIn } from '../stand-in.ts';
 
 /** A result that is JSON text already. */
 export interface Written {
@@ -88,7 +89,8 @@ function writePicked(items: readonly Json[], { items: from, text, ends, place }:
   for (let index = 0, at = -1; index < items.length; index++) {
     const item = items[index] as Json;
     // Where the order is the same it is the next, or a little further.
-    at = misses > MOST_MISSES ? -1 : from[at + 1] === item ? at + 1 : from.indexOf(item);
+    const likely = item instanceof StandIn ? item.place : at + 1;
+    at = misses > MOST_MISSES ? -1 : from[likely] === item ? likely : from.indexOf(item);
     if (at === -1) misses++;
     const needsComma = index > 0 && at < 1;
     if (needsComma) writer.add(',');
@@ -110,6 +112,8 @@ function hasItems(value: Json): value is Json[] {
   return typeof value[0] === 'object' && value[0] !== null;
 }
 
-const MOST_ITEMS = 1000;
+export const MOST_ITEMS = 1000;
+/** A longer result is written again rather than kept twice. */
+export const LONGEST_WRITTEN = 65_536;
 /** With more of them it is an array of its own. */
 const MOST_MISSES = 10;

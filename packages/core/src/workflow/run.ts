@@ -10,6 +10,7 @@ import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
+import type { PartialRows } from './partial-rows.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import type { Written } from './results-text.ts';
@@ -114,6 +115,10 @@ export class Run {
       last = produced instanceof Promise ? await produced : produced;
     }
     return last;
+  }
+
+  partialRowsOf(id: string): PartialRows | undefined {
+    return this.#plan.partialRows.get(id);
   }
 
   /** Milliseconds the execution may still take. */

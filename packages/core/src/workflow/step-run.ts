@@ -10,8 +10,9 @@ import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import { memoryOfItems, memoryOfJson } from './memory-need.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
+import type { PartialRows } from './partial-rows.ts';
 import type { Step } from './plan.ts';
-import type { Written } from './results-text.ts';
+import { LONGEST_WRITTEN, type Written } from './results-text.ts';
 import type { Run } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
 import { namesIn, storedPath } from './stored-name.ts';
@@ -89,6 +90,10 @@ export class StepRun implements StepContext {
 
   get account(): Account {
     return this.#run.account;
+  }
+
+  get partialRows(): PartialRows | undefined {
+    return this.#run.partialRowsOf(this.operationId);
   }
 
   read(path: Path): Json {
@@ -362,6 +367,3 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
 function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
   return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
 }
-
-/** Longer ones are written again rather than kept twice. */
-const LONGEST_WRITTEN = 65_536;

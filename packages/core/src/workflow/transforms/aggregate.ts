@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { aggregateName } from '@dragoman/protocols/a2e-workflow';
-import { fieldReader, isPlainName, type Members } from '../field.ts';
+import { fieldReader, isPlainName, type Members, membersNamed } from '../field.ts';
 import { finite } from '../finite.ts';
 import { arrayAt } from '../input.ts';
 import type { Settings, Transform } from './transform.ts';
@@ -9,16 +9,23 @@ import type { Settings, Transform } from './transform.ts';
  * Counts, sums, averages, least and greatest, as many as asked for, in one pass for each field. `count` counts the items
  * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
-export const compileAggregate: Transform = (settings, input) => {
-  const asked = askedFor(settings);
-  const fields = [...new Set(asked.map(({ field }) => field))];
-  return (step) => {
-    const items = arrayAt(step, input);
-    const tallies = new Map(fields.map((field) => [field, tally(items, field)]));
-    return Object.fromEntries(
-      asked.map(({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)]),
-    );
-  };
+export const aggregate: Transform = {
+  membersRead: (settings) =>
+    membersNamed(
+      askedFor(settings).flatMap(({ field }) => field ?? []),
+      { keepsItems: false },
+    ),
+  compile(settings, input) {
+    const asked = askedFor(settings);
+    const fields = [...new Set(asked.map(({ field }) => field))];
+    return (step) => {
+      const items = arrayAt(step, input);
+      const tallies = new Map(fields.map((field) => [field, tally(items, field)]));
+      return Object.fromEntries(
+        asked.map(({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)]),
+      );
+    };
+  },
 };
 
 interface Asked {

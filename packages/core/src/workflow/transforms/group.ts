@@ -6,22 +6,24 @@ import { asText } from '../template.ts';
 import type { Transform } from './transform.ts';
 
 /** An object of arrays, by the text of each item's value, in the order the values first came; `unknown` without one. */
-export const compileGroup: Transform = ({ field = '' }, input) => {
-  const isPlain = isPlainName(field);
-  const read = fieldReader(field);
-  return (step) => {
-    const items = arrayAt(step, input);
-    // Each group's name is also in an item.
-    step.boundedBy(step.bytesAt(input) * 2 + 16);
-    step.askMemory(memoryOfMembers(items.length));
-    const groups = new Map<Json | undefined, Json[]>();
-    for (let at = isPlain ? groupTexts(items, field, groups) : 0; at < items.length; at++) {
-      const item = items[at] as Json;
-      const value = read(item);
-      put(groups, typeof value === 'object' && value !== null ? asText(value) : value, item);
-    }
-    return byName(groups, items, read);
-  };
+export const group: Transform = {
+  compile({ field = '' }, input) {
+    const isPlain = isPlainName(field);
+    const read = fieldReader(field);
+    return (step) => {
+      const items = arrayAt(step, input);
+      // Each group's name is also in an item.
+      step.boundedBy(step.bytesAt(input) * 2 + 16);
+      step.askMemory(memoryOfMembers(items.length));
+      const groups = new Map<Json | undefined, Json[]>();
+      for (let at = isPlain ? groupTexts(items, field, groups) : 0; at < items.length; at++) {
+        const item = items[at] as Json;
+        const value = read(item);
+        put(groups, typeof value === 'object' && value !== null ? asText(value) : value, item);
+      }
+      return byName(groups, items, read);
+    };
+  },
 };
 
 /** As far as every item has a text under a plain name, which is mostly to the end. Gives the place it got to. */

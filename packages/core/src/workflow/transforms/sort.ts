@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { columnOf } from '../field.ts';
+import { columnOf, membersNamed } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import { sortedPlaces } from './sorted-places.ts';
 import type { Settings, Transform } from './transform.ts';
@@ -8,23 +8,30 @@ import type { Settings, Transform } from './transform.ts';
  * Stable, by one field or several. Numbers come before texts, texts before true and false, and what is missing or null comes
  * last, whichever the order.
  */
-export const compileSort: Transform = (settings, input) => {
-  const keys = keysOf(settings);
-  return (step) => {
-    const items = arrayAt(step, input);
-    step.boundedBy(step.bytesAt(input));
-    const [only] = keys;
-    const few = items.length < FEW && keys.length === 1 && only !== undefined ? sortedFew(items, only) : undefined;
-    if (few !== undefined) return few;
-    let places = Uint32Array.from({ length: items.length }, (_, at) => at);
-    // Sorts that keep the order of equals, by the least key first, together sort by all keys.
-    for (const { field, descending } of keys.toReversed()) {
-      places = sortedPlaces(columnOf(items, field), places, descending);
-    }
-    const sorted = new Array<Json>(items.length);
-    for (let at = 0; at < places.length; at++) sorted[at] = items[places[at] as number] as Json;
-    return sorted;
-  };
+export const sort: Transform = {
+  membersRead: (settings) =>
+    membersNamed(
+      keysOf(settings).map(({ field }) => field),
+      { keepsItems: true },
+    ),
+  compile(settings, input) {
+    const keys = keysOf(settings);
+    return (step) => {
+      const items = arrayAt(step, input);
+      step.boundedBy(step.bytesAt(input));
+      const [only] = keys;
+      const few = items.length < FEW && keys.length === 1 && only !== undefined ? sortedFew(items, only) : undefined;
+      if (few !== undefined) return few;
+      let places = Uint32Array.from({ length: items.length }, (_, at) => at);
+      // Sorts that keep the order of equals, by the least key first, together sort by all keys.
+      for (const { field, descending } of keys.toReversed()) {
+        places = sortedPlaces(columnOf(items, field), places, descending);
+      }
+      const sorted = new Array<Json>(items.length);
+      for (let at = 0; at < places.length; at++) sorted[at] = items[places[at] as number] as Json;
+      return sorted;
+    };
+  },
 };
 
 /** A few items by one number each: typed arrays would cost more than the sorting. */

@@ -1,7 +1,12 @@
 import type { Path, TransformDataConfig } from '@dragoman/protocols/a2e-workflow';
-import type { Compiling, Work } from '../operation.ts';
+import type { MembersRead, Work } from '../operation.ts';
 
-/** Makes one kind of transformation from its settings. */
-export type Transform = (settings: Settings, input: Path, compiling: Compiling) => Work;
+/** One kind of transformation. */
+export interface Transform {
+  /** Makes it from its settings. */
+  compile(settings: Settings, input: Path): Work;
+  /** As that of an operation. */
+  membersRead?(settings: Settings): MembersRead | undefined;
+}
 
 export type Settings = NonNullable<TransformDataConfig['config']>;
