@@ -2,7 +2,7 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Deadline } from './deadline.ts';
 import { Exchange, type Head } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';
-import { inflated } from './inflate.ts';
+import { inflated, type Unpacking } from './inflate.ts';
 import type { GateLimits } from './limits.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -39,16 +39,43 @@ export async function ask(
   const head = await exchange.head;
   try {
     const coding = codingOf(head);
+    if (coding === undefined && redactor === undefined) return new PlainAnswer(head, exchange, { maxBytes, limits });
     const bytes = inflated(exchange.body(), coding, { maxBytes, limits });
     return {
       status: head.status,
       headers: shownHeaders(head, redactor),
-      ...(redactor === undefined && coding === undefined && { whole: () => exchange.whole(maxBytes) }),
       body: redactor === undefined ? bytes : redactor.body(bytes),
     };
   } catch (error) {
     exchange.fail(error);
     throw error;
+  }
+}
+
+/** An answer that goes on as it came. */
+class PlainAnswer implements InboundAnswer {
+  readonly status: number;
+  readonly headers: InboundAnswer['headers'];
+  readonly #exchange: Exchange;
+  readonly #unpacking: Unpacking;
+
+  constructor({ status, headers }: Head, exchange: Exchange, unpacking: Unpacking) {
+    this.status = status;
+    this.headers = headers;
+    this.#exchange = exchange;
+    this.#unpacking = unpacking;
+  }
+
+  get body(): InboundAnswer['body'] {
+    return inflated(this.#exchange.body(), undefined, this.#unpacking);
+  }
+
+  get isOver(): boolean {
+    return this.#exchange.isOver;
+  }
+
+  whole(): Promise<Uint8Array> {
+    return this.#exchange.whole(this.#unpacking.maxBytes);
   }
 }
 
@@ -60,7 +87,6 @@ function codingOf({ headers }: Head): string | undefined {
 /** Without what was true only of the bytes on their way. */
 function shownHeaders({ headers }: Head, redactor: Redactor | undefined): InboundAnswer['headers'] {
   const isCoded = headers['content-encoding'] !== undefined;
-  if (!isCoded && redactor === undefined) return headers;
   const shown: [string, string | readonly string[]][] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || (isCoded && OF_THE_CODING.has(name))) continue;

@@ -43,6 +43,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#sent;
   }
 
+  /** Nothing more comes. */
+  get isOver(): boolean {
+    return this.#state !== 'open';
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#state === 'failed') controller.abort(asError(this.#error));

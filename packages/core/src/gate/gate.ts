@@ -49,5 +49,7 @@ export interface InboundAnswer {
   /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of who asks. */
   readonly body: AsyncIterable<Uint8Array>;
   /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
-  readonly whole?: () => Promise<Uint8Array>;
+  whole?(): Promise<Uint8Array>;
+  /** Whether all of it has come already, so that nobody has to read it for the connection's sake. */
+  readonly isOver?: boolean;
 }

@@ -1,4 +1,4 @@
-import { type Failure, failure, show } from '@dragoman/protocols';
+import { failure, show } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
 import type { OutboundRequest } from './gate.ts';
 import type { GateLimits } from './limits.ts';
@@ -7,13 +7,25 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 /** The headers that go out, names and values in turn. Throws `Refused` for what a caller may not say. */
 export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], limits: GateLimits): string[] {
-  if (fields.length === 0 && body === undefined) return ['user-agent', 'dragoman'];
-  const fault = faultOf(fields, limits);
-  if (fault !== undefined) throw new Refused(fault);
-  const given = new Set(fields.map(([name]) => name.toLowerCase()));
-  const usual: [string, string][] = [['user-agent', 'dragoman']];
-  if (body !== undefined && 'json' in body) usual.push(['content-type', 'application/json']);
-  return [...fields, ...usual.filter(([name]) => !given.has(name))].flat();
+  const { sent_header_fields: mostFields, sent_header_bytes: mostBytes } = limits;
+  if (fields.length > mostFields) throw invalid('', `must be at most ${mostFields} fields; got ${fields.length}`);
+  const out: string[] = [];
+  const given: string[] = [];
+  let bytes = 0;
+  for (const [name, value] of fields) {
+    const folded = name.toLowerCase();
+    bytes += name.length + value.length;
+    const fault = fieldFault(name, value);
+    if (fault !== undefined) throw invalid(name, fault);
+    if (given.includes(folded)) throw invalid(name, 'must be given once');
+    given.push(folded);
+    out.push(name, value);
+  }
+  if (bytes > mostBytes) throw invalid('', `must be at most ${mostBytes} bytes; got ${bytes}`);
+  if (!given.includes('user-agent')) out.push('user-agent', 'dragoman');
+  if (body !== undefined && 'json' in body && !given.includes('content-type'))
+    out.push('content-type', 'application/json');
+  return out;
 }
 
 /** Why a header may not be sent, worded to follow its name; `undefined` when it may. What frames or routes a message is ours to write. */
@@ -24,29 +36,14 @@ export function fieldFault(name: string, value: string): string | undefined {
   return FIELD_VALUE.test(value) ? undefined : 'must have a value of visible characters on one line';
 }
 
-function faultOf(headers: Fields, limits: GateLimits): Failure | undefined {
-  const { sent_header_fields: mostFields, sent_header_bytes: mostBytes } = limits;
-  if (headers.length > mostFields) return invalid('', `must be at most ${mostFields} fields; got ${headers.length}`);
-  let bytes = 0;
-  const seen = new Set<string>();
-  for (const [name, value] of headers) {
-    const folded = name.toLowerCase();
-    bytes += name.length + value.length;
-    const fault = fieldFault(name, value);
-    if (fault !== undefined) return invalid(name, fault);
-    if (seen.has(folded)) return invalid(name, 'must be given once');
-    seen.add(folded);
-  }
-  return bytes > mostBytes ? invalid('', `must be at most ${mostBytes} bytes; got ${bytes}`) : undefined;
-}
-
 function isOurs(name: string): boolean {
   return CONNECTION_FIELDS.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-function invalid(name: string, what: string): Failure {
+function invalid(name: string, what: string): Refused {
   const message = name === '' ? `headers ${what}` : `header ${show(name.slice(0, 100))} ${what}`;
-  return failure('invalid_message', { issues: [{ pointer: '/headers', code: 'header', message }] }, `${message}.`);
+  const issues = [{ pointer: '/headers', code: 'header', message }];
+  return new Refused(failure('invalid_message', { issues }, `${message}.`));
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;

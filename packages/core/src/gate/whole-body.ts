@@ -2,10 +2,10 @@ import { SLICE } from '../long-text.ts';
 import type { InboundAnswer } from './gate.ts';
 
 /** All bytes of an answer's body, the cheapest way there is. In place of reading it by pieces. */
-export async function wholeBody({ body, whole }: Pick<InboundAnswer, 'body' | 'whole'>): Promise<Uint8Array> {
-  if (whole !== undefined) return whole();
+export async function wholeBody(answer: Pick<InboundAnswer, 'body' | 'whole'>): Promise<Uint8Array> {
+  if (answer.whole !== undefined) return answer.whole();
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
+  for await (const chunk of answer.body) chunks.push(chunk);
   return joined(chunks);
 }
 

@@ -1,4 +1,5 @@
 import { isPassingStatus, retryAfterMs } from '@dragoman/protocols';
+import type { StopSignal } from '../ending.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
@@ -29,7 +30,7 @@ export interface Attempt {
   readonly agentId: string | undefined;
   /** At most; less when it expires before. */
   readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** Sends a callback once, through the gate (A2A mailbox, Callback Delivery). Rejects only when the signal aborts. */
@@ -59,7 +60,7 @@ export async function attempt(
       signal,
     });
     const verdict = verdictOn(answer, clock.now());
-    await letGo(answer, clock);
+    if (answer.isOver !== true) await letGo(answer, clock);
     return verdict;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { Ending } from '../ending.ts';
 import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
@@ -52,15 +52,13 @@ export class Outbox {
   readonly #queued = new Map<string, number>();
   readonly #urls = new KnownUrls();
   readonly #tries = new Set<Promise<void>>();
-  readonly #stopped = new AbortController();
+  readonly #stopped = new Ending();
   #stopping = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
-    // Every try that runs listens to it.
-    setMaxListeners(0, this.#stopped.signal);
   }
 
   /** Takes up what an earlier process left. */
@@ -127,7 +125,7 @@ export class Outbox {
     const late = this.#options.clock.wait(drainMs, drained.signal).catch(() => {});
     await Promise.race([Promise.all(this.#tries), late]);
     drained.abort();
-    this.#stopped.abort();
+    this.#stopped.end(STOPPED);
     await Promise.all(this.#tries);
   }
 
@@ -181,7 +179,7 @@ export class Outbox {
         await this.#record(entry, verdict);
       }
     } catch (error) {
-      if (this.#stopped.signal.aborted) return;
+      if (this.#stopped.aborted) return;
       // The store cannot be read or written: the callback stays due, and is tried again when it can.
       log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be dealt with');
       entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
@@ -196,7 +194,7 @@ export class Outbox {
   #attempt(due: DueDelivery, body: string): Promise<Verdict> {
     const agentId = this.#options.isRegistered(due.owner) ? due.owner : undefined;
     const { timeoutMs } = this.#settings;
-    return attempt({ due, body, agentId, timeoutMs, signal: this.#stopped.signal }, this.#options);
+    return attempt({ due, body, agentId, timeoutMs, signal: this.#stopped }, this.#options);
   }
 
   async #record(entry: Entry, verdict: Verdict): Promise<void> {
@@ -284,3 +282,4 @@ const DEFAULT_OUTBOX: OutboxSettings = {
 };
 
 const STORE_PAUSE_MS = 1000;
+const STOPPED = new Error('the outbox stops');

@@ -17,14 +17,11 @@ export interface Signed {
 export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
   const { messageId, timestamp, body, agentId } = signed;
   const content = `${messageId}.${timestamp}.${body}`;
-  const signatures = [`v1a,${await keys.sign(content)}`];
-  if (agentId !== undefined) {
-    const secret = await keys.secretOf(agentId);
-    signatures.unshift(`v1,${createHmac('sha256', secret).update(content).digest('base64')}`);
-  }
+  const secret = agentId === undefined ? undefined : await keys.secretOf(agentId);
+  const shared = secret === undefined ? '' : `v1,${createHmac('sha256', secret).update(content).digest('base64')} `;
   return {
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures.join(' '),
+    'webhook-signature': `${shared}v1a,${await keys.sign(content)}`,
   };
 }
