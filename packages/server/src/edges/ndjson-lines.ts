@@ -169,16 +169,15 @@ export function serveLines(
     connection = host.connect(
       {
         send: (text) => {
-          // What is said in one turn goes in few writes. The first line goes at once, so that the peer begins while we go on, and
-          // when there is much the rest does not wait for its end either.
-          const isFirst = !isTaking && !isDue;
+          // What is said in one turn goes in few writes. While we have more of the peer's own lines to answer it can begin with
+          // the first answers; what comes from elsewhere is there all at once.
           pending += `${text}\n`;
           pendingLines += 1;
-          if (isFirst) {
+          if (pendingLines === (isTaking ? SOME : MANY)) flush();
+          else if (!isTaking && !isDue) {
             isDue = true;
             process.nextTick(flushDue);
           }
-          if (isFirst || pendingLines === MANY) flush();
         },
         close: () => {
           flush();
@@ -222,5 +221,6 @@ function endOfTurn(chunk: Uint8Array, lines: number): number {
 }
 
 const LF = 0x0a;
-/** Lines that are worth a write of their own. */
-const MANY = 4;
+/** Lines that are worth a write of their own: where the peer could wait for them, and where it could not. */
+const SOME = 4;
+const MANY = 16;

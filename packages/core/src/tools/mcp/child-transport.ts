@@ -31,6 +31,7 @@ export class ChildTransport implements Transport {
   readonly #log: LimitedLog;
   #child: Child | undefined;
   #unsent = '';
+  #unsentLines = 0;
   /** What is said in the rest of this turn will be written at its end. */
   #isDue = false;
 
@@ -62,15 +63,16 @@ export class ChildTransport implements Transport {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
+    // What is said in one turn goes in few writes, for each wakes the program; when there is much, it begins with the first.
     this.#unsent += ndjsonLine(message as Json);
-    if (this.#isDue) return;
-    // The first of a turn goes at once, so that the program begins while we go on; all others go in one write.
+    this.#unsentLines += 1;
+    if (this.#unsentLines === MANY) this.#flush(child);
+    if (this.#unsentLines === 0 || this.#isDue) return;
     this.#isDue = true;
     process.nextTick(() => {
       this.#isDue = false;
       this.#flush(child);
     });
-    this.#flush(child);
   }
 
   async close(): Promise<void> {
@@ -81,6 +83,7 @@ export class ChildTransport implements Transport {
     const text = this.#unsent;
     if (text === '') return;
     this.#unsent = '';
+    this.#unsentLines = 0;
     if (stdin.writable) stdin.write(text);
   }
 
@@ -131,4 +134,6 @@ function messageIn(line: Uint8Array): Json | undefined {
 }
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Messages that are worth a write of their own. */
+const MANY = 4;
 const MAX_UNSENT = 32 * 1024 * 1024;

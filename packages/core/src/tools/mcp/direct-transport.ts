@@ -15,7 +15,8 @@ export class JsonRpcError extends Error {
 
 export interface DirectRequest {
   readonly method: string;
-  readonly params: JsonObject;
+  /** Those it has, with what tells progress apart from that of others. */
+  readonly params: (meta: JsonObject) => JsonObject;
   readonly ending: Ending;
   readonly onProgress: (progress: JsonObject) => void;
 }
@@ -100,7 +101,7 @@ export class DirectTransport implements Transport {
         return;
       }
       this.#calls.add(id, { resolve, reject, forget, onProgress });
-      const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { progressToken: id } } };
+      const request = { jsonrpc: '2.0', id, method, params: params({ progressToken: id }) };
       this.#tell(request, (error) => this.#settle(id)?.reject(error));
     });
   }

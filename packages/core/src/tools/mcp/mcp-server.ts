@@ -356,7 +356,7 @@ export class McpServer implements AsyncDisposable {
     try {
       const request: DirectRequest = {
         method: 'tools/call',
-        params: { name, arguments: args },
+        params: (meta) => ({ name, arguments: args, _meta: meta }),
         ending,
         onProgress: ({ progress, total, message }) => {
           const done = typeof progress === 'number' ? progress : 0;

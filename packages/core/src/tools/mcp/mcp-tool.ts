@@ -46,18 +46,22 @@ export function outcomeOf({ content, structuredContent, isError }: McpResult): T
     throw new WireRefused('mcp_protocol_error', 'The MCP server answered without any content.');
   }
   const parts = Array.isArray(content) ? content : [];
-  const texts = parts.flatMap((part) => (isObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
-  const text = texts.join('\n');
-  const isText = parts.length > 0 && texts.length === parts.length && parts.every(isTextPart);
+  let text: string | undefined;
+  let isText = parts.length > 0;
+  for (const part of parts) {
+    const said = isObject(part) ? part['text'] : undefined;
+    isText &&= isObject(part) && typeof said === 'string' && part['type'] === 'text';
+    if (typeof said === 'string') text = text === undefined ? said : `${text}\n${said}`;
+  }
+  text ??= '';
   const data = structuredContent === undefined ? (isText ? text : parts) : structuredContent;
-  if (isError !== true)
-    return { success: true, data, ...(structuredContent !== undefined && text && { summary: text }) };
+  if (isError !== true) {
+    return structuredContent === undefined || text === ''
+      ? { success: true, data }
+      : { success: true, data, summary: text };
+  }
   return new FailedOutcome(text === '' ? 'The tool did not succeed.' : text.slice(0, 2000), {
     code: 'MCP_TOOL_ERROR',
     data,
   });
-}
-
-function isTextPart(part: Json): boolean {
-  return isObject(part) && part['type'] === 'text';
 }
