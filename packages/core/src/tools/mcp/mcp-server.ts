@@ -54,7 +54,7 @@ export class McpServer implements AsyncDisposable {
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
-  readonly #calls: ToolCall[] = [];
+  readonly #calls = new Set<ToolCall>();
   /** The last reading of its tools. */
   #reading: Promise<void> = Promise.resolve();
   /** Called when no tool is being called any more. */
@@ -197,7 +197,7 @@ export class McpServer implements AsyncDisposable {
 
   /** Ends when the tools that are being called have answered. */
   async retire(): Promise<void> {
-    if (this.#calls.length > 0) {
+    if (this.#calls.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -326,7 +326,7 @@ export class McpServer implements AsyncDisposable {
       const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
       if (method === 'notifications/tools/list_changed') await this.#readTools(client).catch(() => {});
       // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
-      else if (method === 'notifications/message' && this.#calls.length === 1)
+      else if (method === 'notifications/message' && this.#calls.size === 1)
         for (const call of this.#calls) tellLog(call, given);
       else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
       else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
@@ -352,7 +352,7 @@ export class McpServer implements AsyncDisposable {
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
     const { ending } = call;
     const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
-    this.#calls.push(call);
+    this.#calls.add(call);
     try {
       const request: DirectRequest = {
         method: 'tools/call',
@@ -372,8 +372,8 @@ export class McpServer implements AsyncDisposable {
       throw refusedBy(this.name, error);
     } finally {
       cancel();
-      this.#calls.splice(this.#calls.indexOf(call), 1);
-      if (this.#calls.length === 0) this.#onIdle();
+      this.#calls.delete(call);
+      if (this.#calls.size === 0) this.#onIdle();
     }
   }
 }
