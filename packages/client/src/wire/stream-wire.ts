@@ -129,4 +129,4 @@ function usedUp(): DragomanError {
 const WHERE = 'The host at the other end of the stream';
 
 /** Lines that are worth a write of their own. */
-const MANY = 8;
+const MANY = 4;
