@@ -63,6 +63,30 @@ describe('an allowed host', () => {
     expect(callersOf.size).toBeLessThanOrEqual(4);
   });
 
+  test('tells whether its answer has come as a whole, and then has the connection free for the next', async () => {
+    const sockets = new Set<unknown>();
+    let finish = () => {};
+    const port = await bench.serve(({ socket, url }, response) => {
+      sockets.add(socket);
+      if (url === '/none') response.writeHead(204).end();
+      else {
+        response.write('a part');
+        finish = () => response.end();
+      }
+    });
+    const gate = bench.open();
+    for (let round = 0; round < 3; round += 1) {
+      expect((await gate.request(asking(`http://127.0.0.1:${port}/none`))).isOver).toBe(true);
+      await new Promise(setImmediate);
+    }
+    expect(sockets.size).toBe(1);
+    const answer = await gate.request(asking(`http://127.0.0.1:${port}/long`));
+    expect(answer.isOver).toBe(false);
+    finish();
+    expect(await textOf(answer)).toBe('a part');
+    expect(answer.isOver).toBe(true);
+  });
+
   test('is never asked over a connection that carried another credential, or none', async () => {
     const saidOn = new Map<unknown, Set<string>>();
     const port = await bench.serve((request, response) => {

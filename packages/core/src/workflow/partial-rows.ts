@@ -15,21 +15,22 @@ export interface Rows extends Written {
 export class PartialRows {
   readonly names: readonly string[];
   #shape: Shape | undefined;
-  #failures = 0;
+  #shapes = 0;
 
   constructor(names: readonly string[]) {
     this.names = names;
   }
 
   read(text: string): Rows | undefined {
-    if (text.length < SHORTEST || text.length > LONGEST_WRITTEN || this.#failures === MOST_FAILURES) return undefined;
+    if (text.length < SHORTEST || text.length > LONGEST_WRITTEN) return undefined;
     const rows = this.#shape && rowsIn(text, this.#shape);
-    if (rows !== undefined) return rows;
-    this.#shape = shapeOf(text, this.names);
-    const others = this.#shape && rowsIn(text, this.#shape);
-    // An API that answers in another way is not asked for ever.
-    if (others === undefined) this.#failures++;
-    return others;
+    // To make a pattern takes as long as it saves in many answers: for an API that keeps changing its own, none is made.
+    if (rows !== undefined || this.#shapes === MOST_SHAPES) return rows;
+    this.#shapes += 1;
+    const shape = shapeOf(text, this.names);
+    if (shape === undefined) return undefined;
+    this.#shape = shape;
+    return rowsIn(text, shape);
   }
 }
 
@@ -48,7 +49,7 @@ function shapeOf(text: string, needed: readonly string[]): Shape | undefined {
   let isLast = false;
   for (MEMBER.lastIndex = 2; !isLast; ) {
     const [, name, next] = MEMBER.exec(text) ?? [];
-    if (name === undefined || name === '__proto__' || members.size === MOST_MEMBERS) return undefined;
+    if (name === undefined || name === '__proto__' || MEMBER.lastIndex > LONGEST_ROW) return undefined;
     // One that came before is in the pattern once, and then no row fits it: a strict reader refuses such.
     members.add(name);
     isLast = next === '}';
@@ -131,5 +132,6 @@ const SPACE = 0x20;
 const NINE = 0x39;
 /** Of less there is nothing to be saved. */
 const SHORTEST = 512;
-const MOST_MEMBERS = 64;
-const MOST_FAILURES = 4;
+/** The first one, of which the pattern is made. */
+const LONGEST_ROW = 4096;
+const MOST_SHAPES = 8;
