@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Ending } from '../ending.ts';
 import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -59,6 +60,8 @@ export class Outbox {
     this.#options = options;
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
+    // Everyone who waits for a full disk listens to it.
+    setMaxListeners(0, this.#stopped.signal);
   }
 
   /** Takes up what an earlier process left. */

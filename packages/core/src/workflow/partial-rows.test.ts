@@ -95,6 +95,13 @@ describe('anything else is read whole:', () => {
     expect(partly(...names).read(other)).toBeUndefined();
   });
 
+  test('what begins in another way, also where the rows are known', () => {
+    const partial = partly('id');
+    expect(partial.read(text)).toBeDefined();
+    expect(partial.read(text.replace('[', '{'))).toBeUndefined();
+    expect(partial.read(text)).toBeDefined();
+  });
+
   test('as many as are told apart are not', () => {
     expect(partly('id').read(JSON.stringify(rows(MOST_ITEMS, (at) => ({ id: at }))))?.items).toHaveLength(MOST_ITEMS);
   });

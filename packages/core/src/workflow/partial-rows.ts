@@ -69,6 +69,7 @@ function shapeOf(text: string, needed: readonly string[]): Shape | undefined {
 }
 
 function rowsIn(text: string, { pattern, names }: Shape): Rows | undefined {
+  if (!text.startsWith('[')) return undefined;
   const items: Row[] = [];
   const ends: number[] = [];
   const written = { text, ends };
