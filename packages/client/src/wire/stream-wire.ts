@@ -1,3 +1,4 @@
+import { Vigil } from '@dragoman/protocols';
 import { unreachable } from '../attempt.ts';
 import { DragomanError } from '../dragoman-error.ts';
 import { Lines } from '../lines.ts';
@@ -45,7 +46,9 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
     onClosed(why instanceof DragomanError ? why : unreachable(WHERE, why));
   };
   const lines = new Lines();
+  const vigil = soon === undefined ? undefined : new Vigil(soon);
   const take = (chunk: Uint8Array) => {
+    vigil?.end();
     for (const line of lines.push(chunk)) if (line.trim() !== '') onMessage(line);
   };
   if (isEmitter(input)) listen(input, take, over);
@@ -74,6 +77,7 @@ function linkOver({ input, output }: ByteStreams, { onMessage, onClosed }: LinkH
       unsentLines += 1;
       if (unsentLines === MANY) flush();
     },
+    expect: (next) => vigil?.begin(next),
     close: () => {
       flush();
       output.end();
@@ -127,6 +131,9 @@ function usedUp(): DragomanError {
 }
 
 const WHERE = 'The host at the other end of the stream';
+
+/** Where there is such a thing, as in Node: after the loop has looked at what came. */
+const soon = (globalThis as { setImmediate?: (callback: () => void) => unknown }).setImmediate;
 
 /** Lines that are worth a write of their own. */
 const MANY = 4;

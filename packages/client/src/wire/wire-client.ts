@@ -237,6 +237,7 @@ export class WireClient implements AsyncDisposable {
       this.#watch(timeoutMs);
       try {
         link.send(messageText({ type, fields }, stamped));
+        link.expect?.({ isAlone: this.#pending.size === 1 });
       } catch (error) {
         this.#settle(id)?.reject(error);
       }

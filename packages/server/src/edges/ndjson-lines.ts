@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
-import { LineSplitter } from '@dragoman/protocols';
+import { LineSplitter, type Vigil } from '@dragoman/protocols';
 
 /** A byte stream each way. */
 export interface Lines {
@@ -34,6 +34,8 @@ export interface LineOptions {
   /** Of the peer, where it has one. */
   readonly address?: string | undefined;
   readonly limits: LineLimits;
+  /** Looks out for what the peer says next, where it is the only one. */
+  readonly vigil?: Vigil;
 }
 
 /** What one peer may take. Milliseconds and bytes. */
@@ -65,7 +67,7 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
   { input, output }: Lines,
-  { host, clock, entrance, address, limits }: LineOptions,
+  { host, clock, entrance, address, limits, vigil }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
     const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
@@ -85,6 +87,7 @@ export function serveLines(
     const flush = () => {
       if (pending === '') return;
       const text = pending;
+      vigil?.begin({ isAlone: pendingLines === 1 });
       pending = '';
       pendingLines = 0;
       output.write(text, written);
@@ -119,6 +122,7 @@ export function serveLines(
       resolve();
     };
     const take = (chunk: Uint8Array) => {
+      vigil?.end();
       const turn = endOfTurn(chunk, limits.linesATurn);
       isTaking = true;
       try {

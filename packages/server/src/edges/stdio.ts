@@ -1,4 +1,5 @@
 import type { Clock, WireHost } from '@dragoman/core';
+import { Vigil } from '@dragoman/protocols';
 import { DEFAULT_LINE_LIMITS, type Lines, serveLines } from './ndjson-lines.ts';
 
 /** Serves whoever started this process, over its standard input and output. Resolves when they have ended it. */
@@ -11,7 +12,7 @@ export function serveStdio(lines: Lines, { host, clock, maxLineBytes }: StdioOpt
     lineMs: 0,
     stallMs: A_DAY,
   };
-  return serveLines(lines, { host, clock, entrance: { isLocal: true }, limits });
+  return serveLines(lines, { host, clock, entrance: { isLocal: true }, limits, vigil: new Vigil(setImmediate) });
 }
 
 export interface StdioOptions {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes, Vigil } from '@dragoman/protocols';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
@@ -29,6 +29,7 @@ export class ChildTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
+  readonly #vigil = new Vigil(setImmediate);
   #child: Child | undefined;
   #unsent = '';
   #unsentLines = 0;
@@ -82,6 +83,7 @@ export class ChildTransport implements Transport {
   #flush({ stdin }: Child): void {
     const text = this.#unsent;
     if (text === '') return;
+    this.#vigil.begin({ isAlone: this.#unsentLines === 1 });
     this.#unsent = '';
     this.#unsentLines = 0;
     if (stdin.writable) stdin.write(text);
@@ -92,6 +94,7 @@ export class ChildTransport implements Transport {
     const onFlood = () => this.#cutOff(pid, 'it flooded us with notifications');
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     stdout.on('data', (chunk: Uint8Array) => {
+      this.#vigil.end();
       for (const line of splitter.push(chunk)) {
         if (line.ok) this.#take(line.value, notices);
         else this.#cutOff(pid, 'it sent a line that is too long');
