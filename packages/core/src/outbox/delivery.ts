@@ -4,8 +4,7 @@ import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
-import { webhookHeaders } from './signature.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import type { Prepared } from './prepared.ts';
 
 /** What came of one try. `answered`: whether there was any answer. */
 export type Verdict =
@@ -25,9 +24,7 @@ export type Verdict =
 
 export interface Attempt {
   readonly due: DueDelivery;
-  readonly body: string;
-  /** Whose shared secret signs it. */
-  readonly agentId: string | undefined;
+  readonly prepared: Prepared;
   /** At most; less when it expires before. */
   readonly timeoutMs: number;
   readonly signal: StopSignal;
@@ -35,11 +32,9 @@ export interface Attempt {
 
 /** Sends a callback once, through the gate (A2A mailbox, Callback Delivery). Rejects only when the signal aborts. */
 export async function attempt(
-  { due, body, agentId, timeoutMs, signal }: Attempt,
-  { gate, keys, clock }: { readonly gate: Gate; readonly keys: SigningKeys; readonly clock: Clock },
+  { due, prepared: { body, headers }, timeoutMs, signal }: Attempt,
+  { gate, clock }: { readonly gate: Gate; readonly clock: Clock },
 ): Promise<Verdict> {
-  const timestamp = Math.floor(clock.now().getTime() / 1000);
-  const headers = await webhookHeaders({ messageId: due.messageId, timestamp, body, agentId }, keys);
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;

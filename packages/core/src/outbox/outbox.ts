@@ -8,6 +8,7 @@ import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { attempt, type Verdict } from './delivery.ts';
+import { isFresh, type Prepared, prepare } from './prepared.ts';
 import { pauseBefore, type RetryPolicy } from './retry-policy.ts';
 import { Schedule } from './schedule.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -54,6 +55,8 @@ export class Outbox {
   readonly #urls = new KnownUrls();
   readonly #tries = new Set<Promise<void>>();
   readonly #stopped = new Ending();
+  /** How many were made before their turn. */
+  #ahead = 0;
   #stopping = false;
 
   constructor(options: OutboxOptions) {
@@ -87,6 +90,7 @@ export class Outbox {
       ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
       host,
       cancel: undefined,
+      ahead: undefined,
     };
     this.#entries.set(id, entry);
     this.#queued.set(owner, this.queued(owner) + 1);
@@ -157,11 +161,45 @@ export class Outbox {
       if (entry === undefined) return;
       const tried = this.#try(entry).finally(() => this.#tries.delete(tried));
       this.#tries.add(tried);
+      this.#prepareAhead(this.#schedule.following(entry.host));
     }
   }
 
+  /** Where many wait for one host, the next are read and signed while those before them are sent. */
+  #prepareAhead(entries: readonly Entry[]): void {
+    // Several at a time: what is asked of a thread in one turn goes in one message, and each costs as much as all else about one.
+    if (entries[0]?.ahead !== undefined) return;
+    for (const entry of entries) {
+      if (entry.ahead !== undefined || this.#ahead >= this.#settings.total) continue;
+      this.#ahead += 1;
+      // What fails ahead is done again when it is wanted; what is long is not kept till then.
+      entry.ahead = this.#prepare(entry, { isAhead: true }).then(
+        (prepared) => (prepared !== undefined && prepared.body.length <= SHORT ? prepared : undefined),
+        () => undefined,
+      );
+    }
+  }
+
+  async #prepared(entry: Entry): Promise<Prepared | undefined> {
+    const prepared = await this.#takeAhead(entry);
+    if (prepared !== undefined && isFresh(prepared, this.#options.clock)) return prepared;
+    return this.#prepare(entry, { isAhead: false });
+  }
+
+  #takeAhead(entry: Entry): Promise<Prepared | undefined> | undefined {
+    const { ahead } = entry;
+    if (ahead !== undefined) this.#ahead -= 1;
+    entry.ahead = undefined;
+    return ahead;
+  }
+
+  #prepare(due: DueDelivery, { isAhead }: { readonly isAhead: boolean }): Promise<Prepared | undefined> {
+    const agentId = this.#options.isRegistered(due.owner) ? due.owner : undefined;
+    return prepare({ due, agentId, isAhead }, this.#options);
+  }
+
   async #try(entry: Entry): Promise<void> {
-    const { store, log } = this.#options;
+    const { log } = this.#options;
     let answered = true;
     let hasLeft = false;
     const leave = () => {
@@ -169,10 +207,10 @@ export class Outbox {
       hasLeft = true;
     };
     try {
-      const body = await store.dueBody(entry.id);
-      if (body === undefined) this.#forget(entry);
+      const prepared = await this.#prepared(entry);
+      if (prepared === undefined) this.#forget(entry);
       else {
-        const verdict = await this.#attempt(entry, body);
+        const verdict = await this.#attempt(entry, prepared);
         answered = verdict.answered;
         if (verdict.outcome === 'delivered') {
           // The receiver is done with it, and can have the next one while this is written down.
@@ -194,10 +232,9 @@ export class Outbox {
     }
   }
 
-  #attempt(due: DueDelivery, body: string): Promise<Verdict> {
-    const agentId = this.#options.isRegistered(due.owner) ? due.owner : undefined;
+  #attempt(due: DueDelivery, prepared: Prepared): Promise<Verdict> {
     const { timeoutMs } = this.#settings;
-    return attempt({ due, body, agentId, timeoutMs, signal: this.#stopped }, this.#options);
+    return attempt({ due, prepared, timeoutMs, signal: this.#stopped }, this.#options);
   }
 
   async #record(entry: Entry, verdict: Verdict): Promise<void> {
@@ -259,6 +296,7 @@ export class Outbox {
     if (entry === undefined || !this.#entries.delete(entry.id)) return;
     entry.cancel?.();
     entry.cancel = undefined;
+    void this.#takeAhead(entry);
     const left = this.queued(entry.owner) - 1;
     if (left > 0) this.#queued.set(entry.owner, left);
     else this.#queued.delete(entry.owner);
@@ -272,6 +310,8 @@ interface Entry extends DueDelivery {
   nextAt: number;
   /** Ends the pause it is in. */
   cancel: (() => void) | undefined;
+  /** What will be sent of it, made before its turn. */
+  ahead: Promise<Prepared | undefined> | undefined;
 }
 
 const DEFAULT_OUTBOX: OutboxSettings = {
@@ -285,4 +325,6 @@ const DEFAULT_OUTBOX: OutboxSettings = {
 };
 
 const STORE_PAUSE_MS = 1000;
+/** Characters of a body that is kept in memory until its turn. */
+const SHORT = 65_536;
 const STOPPED = new Error('the outbox stops');

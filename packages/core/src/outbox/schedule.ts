@@ -59,6 +59,12 @@ export class Schedule<Item extends Scheduled> {
     return undefined;
   }
 
+  /** Of those that wait for this host, those whose turns come when all its places have been given anew, and once more; nobody, if they are few. */
+  following(name: string): readonly Item[] {
+    const queue = this.#hosts.get(name)?.queues.find((one) => one.length > 0) ?? [];
+    return queue.slice(this.#perHost - 1, 2 * this.#perHost - 1);
+  }
+
   /** Gives the place at the host back. `answered`: whether it did; one that did not gets a single place until it does. */
   leave(name: string, { answered }: { answered: boolean }): void {
     const host = this.#hosts.get(name);

@@ -8,6 +8,8 @@ export interface Signed {
   readonly body: string;
   /** Whose shared secret signs it too; absent for a sender without one. */
   readonly agentId: string | undefined;
+  /** It may wait for a thread. */
+  readonly isAhead?: boolean;
 }
 
 /**
@@ -15,13 +17,13 @@ export interface Signed {
  * `v1a` is Ed25519, for everybody who has the public key; `v1` is HMAC-SHA256, for whom we share a secret with.
  */
 export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
-  const { messageId, timestamp, body, agentId } = signed;
+  const { messageId, timestamp, body, agentId, isAhead = false } = signed;
   const content = `${messageId}.${timestamp}.${body}`;
   const secret = agentId === undefined ? undefined : await keys.secretOf(agentId);
   const shared = secret === undefined ? '' : `v1,${createHmac('sha256', secret).update(content).digest('base64')} `;
   return {
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': `${shared}v1a,${await keys.sign(content)}`,
+    'webhook-signature': `${shared}v1a,${await keys.sign(content, { isAhead })}`,
   };
 }
