@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import type { Clock } from '../../ports.ts';
@@ -43,18 +44,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function open(configs: Record<string, McpServerConfig>) {
+function open(configs: Record<string, McpServerConfig>, time: Clock = clock) {
   const children = join(folder, 'children');
   const servers = new McpServers({
     configs,
-    clock,
+    clock: time,
     log,
     folder: children,
     pins: store.pins,
     gate: undefined,
     version: '0',
   });
-  const tools = new ToolRegistry({ clock });
+  const tools = new ToolRegistry({ clock: time });
   tools.add(servers);
   const call = async (name: string, args: JsonObject = {}, more: object = {}) =>
     tools.call({ name, args, principal: ADA, ending: new Ending(), ...more });
@@ -236,12 +237,36 @@ describe('a hostile server', () => {
     ).toBe('a');
   });
 
-  test('what is no message is passed over; a flood and an endless line end it, and it alone', async () => {
-    const { servers, call } = open({ bad: hostile(), every: everything() });
+  test.each(['notifications', 'answers', 'refusals', 'nonsense', 'blanks', 'bytes'])(
+    'a flood of %s ends it, and it alone',
+    async (of) => {
+      const { servers, call } = open({ bad: hostile(), every: everything() });
+      await using _ = servers;
+      await servers.ready;
+      await expect(call('bad__flood', { of })).rejects.toMatchObject({ code: 'mcp_transport_error' });
+      expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
+      const why = { mcp_server: 'bad', error: 'it flooded us' };
+      expect(log.lines).toContainEqual({ level: 'warn', fields: why, message: 'an MCP server is ended' });
+    },
+  );
+
+  test('what it writes to stderr is read at a pace, and it waits for the rest', async () => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile() }, time);
+    await using _ = servers;
+    const written = async () => Number((await call('bad__complain')).data) / (1024 * 1024);
+    await eventually(written).toBeGreaterThan(1);
+    for (let asked = 0; asked < 50; asked++) expect(await written()).toBeLessThan(2);
+    time.pass(1_000);
+    await eventually(written).toBeGreaterThan(2);
+    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+  });
+
+  test('what is no message is passed over; an endless line ends it', async () => {
+    const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__garbage')).data).toBe('after garbage');
-    await expect(call('bad__flood')).rejects.toMatchObject({ code: 'mcp_transport_error' });
-    expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
+    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
