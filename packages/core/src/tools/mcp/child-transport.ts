@@ -31,7 +31,9 @@ export class ChildTransport implements DirectInner {
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #vigil = new Vigil(setImmediate);
+  #started: Promise<Child> | undefined;
   #child: Child | undefined;
+  #isGreeted = false;
   #unsent = '';
   #unsentLines = 0;
   /** What is said in the rest of this turn will be written at its end. */
@@ -46,7 +48,8 @@ export class ChildTransport implements DirectInner {
 
   async start(): Promise<void> {
     const { server, command, args, env, folder, clock } = this.#options;
-    const child = await startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    const child = await this.#started;
     this.#child = child;
     this.#readErrors(child.stderr);
     this.#read(child);
@@ -78,8 +81,15 @@ export class ChildTransport implements DirectInner {
     });
   }
 
+  /** The SDK says so when the server has greeted us. */
+  setProtocolVersion(): void {
+    this.#isGreeted = true;
+  }
+
   async close(): Promise<void> {
-    await this.#child?.end();
+    const child = await this.#started?.catch(() => undefined);
+    // One that has not greeted us was asked for nothing that it could finish.
+    await child?.end(this.#isGreeted ? {} : { patienceMs: 0 });
   }
 
   #flush({ stdin }: Child): void {

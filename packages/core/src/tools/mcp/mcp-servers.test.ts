@@ -72,9 +72,9 @@ const everything = (): McpServerConfig => ({
   command: process.execPath,
   args: [moduleAt('server-everything'), 'stdio'],
 });
-const hostile = (): McpServerConfig => ({
+const hostile = (lists = 'nonsense'): McpServerConfig => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes')],
+  args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
   timeout_ms: 20_000,
 });
 
@@ -211,6 +211,22 @@ describe('a hostile server', () => {
     expect(servers.find('bad__echo')).toBeUndefined();
   });
 
+  test('one that says without end that its tools have changed is asked for them once a second', async () => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile('restless') }, time);
+    await using _ = servers;
+    const listed = () => readFileSync(join(folder, 'notes'), 'utf8').split('\n').length - 1;
+    expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
+    await eventually(listed).toBe(3);
+    for (const seconds of [1, 2]) {
+      // What it says is heard before what it answers next.
+      for (let asked = 0; asked < 20; asked++) await call('bad__echo', { say: 'a' });
+      expect(listed()).toBe(2 + seconds);
+      await time.advance(1_000);
+      await eventually(listed).toBe(3 + seconds);
+    }
+  });
+
   test('one that dies while it is greeted is started again', async () => {
     const module = fileURLToPath(new URL('../fixtures/short-lived-mcp-server.mjs', import.meta.url));
     const { servers, call } = open({ bad: { command: process.execPath, args: [module, join(folder, 'mark')] } });
@@ -309,6 +325,49 @@ describe('a hostile server', () => {
     await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
       'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
     );
+  });
+});
+
+// Shorter than a greeting may take.
+describe('stopping', () => {
+  test.each([
+    ['one that never greets us is ended without waiting for it', '', 'SIGTERM'],
+    [
+      'one that does not hear SIGTERM either is killed after five seconds',
+      'process.on("SIGTERM", () => {});',
+      'SIGKILL',
+    ],
+  ])(
+    '%s',
+    async (_, deaf, signal) => {
+      const time = new TestClock();
+      const mark = join(folder, 'mark');
+      const hang = `${deaf}require('node:fs').writeFileSync(${JSON.stringify(mark)}, ''); setInterval(() => {}, 1000)`;
+      const { servers, children } = open({ hang: { command: process.execPath, args: ['-e', hang] } }, time);
+      await eventually(() => existsSync(mark)).toBe(true);
+      const stopped = servers[Symbol.asyncDispose]();
+      if (signal === 'SIGKILL') {
+        // Beside its patience with those that have not been tried yet.
+        await eventually(() => time.waiting).toBe(2);
+        time.pass(5_000);
+      }
+      await stopped;
+      expect(readdirSync(children)).toEqual([]);
+    },
+    20_000,
+  );
+
+  test('one that does not tell its tools is not waited for', async () => {
+    const { servers, children } = open({ mute: hostile('mute') }, new TestClock());
+    await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
+    await servers[Symbol.asyncDispose]();
+    expect(readdirSync(children)).toEqual([]);
+  }, 20_000);
+
+  test('nothing is started when that comes first', async () => {
+    const { servers, children } = open({ every: everything() }, new TestClock());
+    await servers[Symbol.asyncDispose]();
+    expect(existsSync(children)).toBe(false);
   });
 });
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -23,8 +24,8 @@ const sessions = new Map<string, StreamableHTTPServerTransport>();
 /** What a server says to a session it does not know: 404 by the book, and 400 in many a server. */
 let unknownSession = 404;
 let isCalled = () => {};
-/** Where the call that came last is answered. */
-let answering: ServerResponse | undefined;
+/** Where what is being asked is answered. */
+const answering = new AsyncLocalStorage<ServerResponse>();
 /** Events that no SDK would send. */
 const STRAYS: Readonly<Record<string, string>> = {
   answers: 'event: message\ndata: {"jsonrpc":"2.0","id":"zzz","result":{}}\n\n',
@@ -46,8 +47,9 @@ async function newSession(): Promise<StreamableHTTPServerTransport> {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
     const stray = STRAYS[params.name];
     if (stray !== undefined) {
-      await eventually(() => answering?.headersSent).toBe(true);
-      answering?.write(stray.repeat(12_000));
+      const response = answering.getStore();
+      await eventually(() => response?.headersSent).toBe(true);
+      response?.write(stray.repeat(12_000));
     }
     if (params.name === 'notifications') {
       const notice = { method: 'notifications/message', params: { level: 'info', data: 'x' } } as const;
@@ -61,10 +63,9 @@ async function newSession(): Promise<StreamableHTTPServerTransport> {
 }
 
 const peer = createServer(async (request, response) => {
-  if (request.method === 'POST') answering = response;
   const id = request.headers['mcp-session-id'];
   const transport = typeof id === 'string' ? sessions.get(id) : await newSession();
-  if (transport !== undefined) return transport.handleRequest(request, response);
+  if (transport !== undefined) return answering.run(response, () => transport.handleRequest(request, response));
   const error = { code: -32000, message: 'No valid session ID provided' };
   response.writeHead(unknownSession, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
