@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { connectWire, streamWire, type WireClient } from '@dragoman/client/wire';
+import { temporaryFolder } from '@dragoman/core';
 import { serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
@@ -10,6 +8,7 @@ import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
 import { ownStdout } from './own-stdout.ts';
+import { temporaryPlaces } from './temporary-places.ts';
 
 /** The tools of a configuration, in this process and without a server, for as long as the action takes. */
 export async function withLocalWire<T>(
@@ -18,14 +17,15 @@ export async function withLocalWire<T>(
   action: (wire: WireClient) => Promise<T>,
 ): Promise<T> {
   const settings = readSettings({ config }, context);
-  const folder = mkdtempSync(join(tmpdir(), 'dragoman-tools-'));
+  const log = terminalLog(context.terminal);
+  const folder = temporaryFolder({ places: temporaryPlaces(context), log });
   // What comes of the action is printed when it is over; what a tool prints is no part of it.
   const { giveBack } = ownStdout();
   try {
     const server = await startServer({
       config: { ...settings.config, store: 'memory' },
-      folder,
-      log: terminalLog(context.terminal),
+      folder: folder.path,
+      log,
       clock: systemClock,
       ids: systemIds,
       isEmbedded: true,
@@ -41,6 +41,6 @@ export async function withLocalWire<T>(
     }
   } finally {
     giveBack();
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }

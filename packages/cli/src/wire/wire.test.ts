@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -181,37 +181,49 @@ test('a result that was cut is told so beside it', async () => {
   expect(stderr).toContain('the result is longer than this, and was cut\n');
 });
 
-test('a host that is killed takes its MCP servers with it, or the next one does', async () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, 'data'));
-  const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
-  const note = join(folder, 'pid');
-  writeFileSync(
-    join(folder, 'dragoman.yaml'),
-    JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
-  );
-  const host = startHost(['--data', 'data'], folder);
-  const lines = createInterface({ input: host.stdout });
-  host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
-  for await (const text of lines) if (text.includes('stubborn__noop')) break;
-  const pid = Number(readFileSync(note, 'utf8'));
-  host.kill('SIGKILL');
-  await once(host, 'exit');
-  expect(isAlive(pid)).toBe(true);
-  // The stubborn one is ended by the next host on the same data, which starts its own and ends that too.
-  const { stdout } = await dragoman(['wire', '--data', 'data'], {
-    folder,
-    stdin: `${HELLO}${line('tool/list/req', 'list')}`,
-  });
-  expect(stdout).toContain('stubborn__noop');
-  expect(isAlive(pid)).toBe(false);
-  expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
-}, 120_000);
+test.each([
+  ['on the same data', ['wire', '--data', 'data'], ['wire', '--data', 'data']],
+  ['that keeps nothing either', ['wire'], ['wire']],
+  ['of a command that uses its tools', ['wire'], ['tools', 'list', '--config', 'dragoman.yaml']],
+])(
+  'a host that is killed takes its MCP servers with it, or the next one %s does',
+  async (_, args, next) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'data'));
+    const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
+    const note = join(folder, 'pid');
+    writeFileSync(
+      join(folder, 'dragoman.yaml'),
+      JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
+    );
+    const host = startHost(args.slice(1), folder);
+    const lines = createInterface({ input: host.stdout });
+    host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
+    for await (const text of lines) if (text.includes('stubborn__noop')) break;
+    const pid = Number(readFileSync(note, 'utf8'));
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+    expect(isAlive(pid)).toBe(true);
+    // The stubborn one is ended by the next host, which starts its own and ends that too.
+    const { stdout } = await dragoman(next, {
+      folder,
+      environment: { XDG_RUNTIME_DIR: folder },
+      stdin: `${HELLO}${line('tool/list/req', 'list')}`,
+    });
+    expect(stdout).toContain('stubborn__noop');
+    expect(isAlive(pid)).toBe(false);
+    expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
+    const kept = join(folder, 'dragoman');
+    expect(existsSync(kept) ? readdirSync(kept) : []).toEqual([]);
+  },
+  120_000,
+);
 
 /** A host that is talked to while it runs. */
 function startHost(args: readonly string[], folder: string, stdin: 'pipe' | number = 'pipe') {
   const host = spawn(process.execPath, [dragomanFile(), 'wire', ...args], {
     cwd: folder,
+    env: { ...process.env, XDG_RUNTIME_DIR: folder },
     stdio: [stdin, 'pipe', 'ignore'],
   });
   return host as ChildProcessByStdio<Writable, Readable, null>;
