@@ -8,6 +8,7 @@ import { startTrouble } from '../serve/start-trouble.ts';
 import { outliveStrayErrors } from '../serve/stray-errors.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
+import { howToAccept } from './how-to-accept.ts';
 import { ownStdin } from './own-stdin.ts';
 import { ownStdout } from './own-stdout.ts';
 import { temporaryPlaces } from './temporary-places.ts';
@@ -37,6 +38,10 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
       clock: systemClock,
       ids: systemIds,
       isEmbedded: true,
+      howToAccept: howToAccept({
+        config: settings.configPath,
+        data: temporary === undefined && config.store !== 'memory' ? folder : undefined,
+      }),
       onFatal: () => context.exit(1),
       ...(adminKey !== undefined && { adminKey }),
       ...(vaultKey !== undefined && { vaultKey }),
