@@ -317,6 +317,37 @@ describe('a hostile server', () => {
     expect(events).toEqual([{ kind: 'progress', data: { pct: 0, message: '' } }]);
   });
 
+  test('what it logs while it is called are events of the call', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const events: object[] = [];
+    await call('bad__log', {}, { onEvent: (event: object) => events.push(event) });
+    const lines: [string, string][] = [
+      ['debug', 'a debug'],
+      ['info', 'a info'],
+      ['info', 'a notice'],
+      ['warn', 'a warning'],
+      ...['error', 'critical', 'alert', 'emergency'].map((level): [string, string] => ['error', `a ${level}`]),
+      ['info', '{"rows":3}'],
+    ];
+    const said = lines.map(([level, message]) => ({ kind: 'log', data: { level, message } }));
+    expect(events).toEqual(said);
+    expect((await call('bad__log')).events).toEqual(said);
+  });
+
+  test('what it logs while two are running is told to neither, for nobody knows whose it is', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const [events, ending] = [[] as object[], new Ending()];
+    const onEvent = (event: object) => events.push(event);
+    const other = call('bad__never', {}, { ending, onEvent });
+    await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
+    await call('bad__log', {}, { onEvent });
+    expect(events).toEqual([]);
+    ending.end(new Error('enough'));
+    await expect(other).rejects.toThrow('enough');
+  });
+
   test("it may not ask for its caller's model, words or folders", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
