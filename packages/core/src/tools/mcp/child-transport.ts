@@ -108,8 +108,10 @@ export class ChildTransport implements DirectInner {
     let blank = 0;
     stdout.on('data', (chunk: Uint8Array) => {
       this.#vigil.end();
+      if (this.#isCutOff) return;
       notices.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {
+        if (this.#isCutOff) return;
         if (line.ok) this.#take(line.value, notices);
         else this.#cutOff(pid, 'it sent a line that is too long');
       }
@@ -169,10 +171,14 @@ export class ChildTransport implements DirectInner {
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
 function messageIn(line: Uint8Array): JSONRPCMessage | undefined {
+  // To find out what is wrong with it would cost more than to read a good one.
+  if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return undefined;
   const json = parseJsonBytes(line, { numbers: 'finite' });
   return json.ok && isObject(json.value) ? (json.value as unknown as JSONRPCMessage) : undefined;
 }
 
+const SPACE = 0x20;
+const BRACE = 0x7b;
 /** Between two pauses of a second. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
