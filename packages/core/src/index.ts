@@ -19,6 +19,7 @@ export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents
 export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
+export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';
 export { unopenedAgent } from './agents/unopened-agent.ts';
 export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';

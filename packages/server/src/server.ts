@@ -75,6 +75,8 @@ export interface ServerOptions {
   readonly onFatal?: (error: Error) => void;
   /** No port is opened: whoever starts it hands it what it serves. */
   readonly isEmbedded?: boolean;
+  /** What an operator does to accept a changed tool of an MCP server, where there is no server to ask. */
+  readonly howToAccept?: (tool: string) => string;
 }
 
 /** A running server. This file alone knows every concrete part. */
@@ -192,7 +194,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => finding.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({ ...service, vault, apis: finding.apis, operations });
     endings.add((drainMs) => workflows.stop(drainMs));
-    const wire = await openWire({ ...service, agents, workflows: workflows.workflows, keyCheck });
+    const wire = await openWire({
+      ...service,
+      agents,
+      workflows: workflows.workflows,
+      keyCheck,
+      howToAccept: options.howToAccept,
+    });
     endings.add((drainMs) => wire.stop({ drainMs }));
     const messages = await openMessages({ ...service, agents, signatures, strangers });
     endings.add((drainMs) => messages.stop({ drainMs }));

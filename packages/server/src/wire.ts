@@ -39,6 +39,7 @@ export interface WireOptions extends ServiceOptions {
   readonly agents: AnsweringAgents;
   readonly workflows: Workflows;
   readonly keyCheck: KeyCheck;
+  readonly howToAccept: ((tool: string) => string) | undefined;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -115,6 +116,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     pins: store.pins,
     gate,
     version: VERSION,
+    howToAccept: options.howToAccept,
   });
   tools.add(servers);
   const skills = new Skills({ engine, ids, agents: () => agents.list() });

@@ -93,17 +93,59 @@ function acceptCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools accept',
     summary: 'take a tool of an MCP server that has changed for what it is now (needs the admin key)',
-    examples: [`${PROGRAM} tools accept files__read_file`],
+    examples: [
+      `${PROGRAM} tools accept files__read_file`,
+      `${PROGRAM} tools accept files__read_file --config dragoman.yaml --data FOLDER`,
+    ],
   }).argument('<name>', 'the tool');
   withConnectionOptions(command, 'admin');
-  return runs<ConnectionOptions>(command, context, async (options, [name = '']) => {
-    const connection = await connect(options, context, 'admin');
-    const { tools } = connection.client.admin;
-    const accepted = await talking(connection, 'admin', () =>
-      tools.accept(name).catch((error: unknown) => notHeld(error, name, async () => (await tools.list()).held)),
-    );
+  command.option(
+    '--config <file>',
+    `without a server or a key: for \`${PROGRAM} wire\` with this configuration and the same --data`,
+  );
+  return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
+    const accepted = await (options.config === undefined
+      ? acceptOnServer(name, options, context)
+      : acceptInFolder(name, options.config, options.data, context));
     context.terminal.out(options.json ? `${JSON.stringify(accepted)}\n` : `accepted ${name}\n`);
     return 0;
+  });
+}
+
+interface Accepted {
+  readonly name: string;
+  readonly accepted: boolean;
+}
+
+async function acceptOnServer(name: string, options: ToolsOptions, context: Context): Promise<Accepted> {
+  const connection = await connect(options, context, 'admin');
+  const { tools } = connection.client.admin;
+  return talking(connection, 'admin', () =>
+    tools.accept(name).catch(async (error: unknown) => {
+      if (!(error instanceof DragomanError) || !error.is('not_found')) throw error;
+      return notHeld(name, (await tools.list()).held);
+    }),
+  );
+}
+
+/** What a host with this folder will find when it is started. */
+async function acceptInFolder(
+  name: string,
+  config: string,
+  data: string | undefined,
+  context: Context,
+): Promise<Accepted> {
+  if (data === undefined) {
+    const message = 'with --config, --data must be the folder of the host; got none';
+    fail({ code: 'usage', message, fixes: [`give the one that ${PROGRAM} wire is given`], exitCode: 2 });
+  }
+  const { withLocalHost } = await import('../wire/local-host.ts');
+  return withLocalHost({ config, data }, context, async ({ wire: { servers } }) => {
+    for (const server of servers.servers()) await server.ready;
+    if (await servers.accept(name)) return { name, accepted: true };
+    const why = servers.whyNot(name);
+    if (why !== undefined) fail({ code: 'not_found', message: why.message });
+    return notHeld(name, servers.held());
   });
 }
 
@@ -116,13 +158,11 @@ function noSuchTool(error: unknown, { config }: ToolsOptions): never {
 }
 
 /** Held tools are in no list of tools, so that they are named here. */
-async function notHeld(error: unknown, name: string, known: () => Promise<readonly string[]>): Promise<never> {
-  if (!(error instanceof DragomanError) || !error.is('not_found')) throw error;
-  const held = await known();
+function notHeld(name: string, held: readonly string[]): never {
   const close = nearest(name, held);
   const all = held.length === 0 ? 'none is: no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
   const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), printable(all)];
-  fail({ code: error.code, message: `no tool named ${name} is held`, fixes });
+  fail({ code: 'not_found', message: `no tool named ${name} is held`, fixes });
 }
 
 function withToolsOptions(command: Command): void {

@@ -83,7 +83,7 @@ test('a data folder that is in use: by which process, where it listens, and the 
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const owner = (host: string) =>
     writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid: process.pid, host }));
-  const told = (command: 'serve' | 'dev') =>
+  const told = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
     owner(hostname());
@@ -97,6 +97,13 @@ test('a data folder that is in use: by which process, where it listens, and the 
       `use that one: npx dragoman tour --data ${data}`,
       `end it: kill ${process.pid}`,
       'start another one beside it: npx dragoman dev --data OTHER_FOLDER --port 0',
+    ]);
+    expect((await told('wire')).fixes?.at(-1)).toBe(
+      'start another one beside it: npx dragoman wire --data OTHER_FOLDER',
+    );
+    expect((await told('tools accept')).fixes).toEqual([
+      `use that one: npx dragoman tools accept NAME --url ${url}`,
+      `end it: kill ${process.pid}`,
     ]);
     owner('another-machine');
     expect((await told('serve')).fixes?.[0]).toBe(`end it: kill ${process.pid} on another-machine`);

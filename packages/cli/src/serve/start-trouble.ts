@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 /** Why a server did not start, in words that help. */
 export async function startTrouble(
   error: unknown,
-  { settings, command }: { settings: Settings; command: 'serve' | 'dev' | 'wire' | 'workflow run' },
+  { settings, command }: { settings: Settings; command: StartCommand },
 ): Promise<Trouble> {
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
   const { code, message } = failed;
@@ -67,25 +67,34 @@ export async function startTrouble(
   }
 }
 
+type StartCommand = 'serve' | 'dev' | 'wire' | 'workflow run' | 'tools accept';
+
 /** Who has the data folder, where it is reached, and the three ways out. */
 async function folderTaken(
   message: string,
-  { settings: { data }, command }: { settings: Settings; command: string },
+  { settings: { data }, command }: { settings: Settings; command: StartCommand },
 ): Promise<Trouble> {
   const code = 'store_locked';
-  const beside = `start another one beside it: ${PROGRAM} ${command} --data OTHER_FOLDER --port 0`;
+  const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
+  const another = `start another one beside it: ${PROGRAM} ${command} --data OTHER_FOLDER${port}`;
+  // Who wants to change what is in this folder has no use for another.
+  const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
-  if (holder === undefined) return { code, message, fixes: [beside] };
+  if (holder === undefined) return { code, message, fixes: beside };
   const { pid, host, since, url } = holder;
   const who = `process ${pid}${host === undefined ? '' : ` on ${host}`}, since ${since.toISOString()}`;
-  const use = command === 'dev' ? `${PROGRAM} tour --data ${data}` : `${PROGRAM} doctor --url ${url}`;
+  const uses: { readonly [Command in StartCommand]?: string } = {
+    dev: `tour --data ${data}`,
+    'tools accept': `tools accept NAME --url ${url}`,
+  };
+  const use = `${PROGRAM} ${uses[command] ?? `doctor --url ${url}`}`;
   return {
     code,
     message: `a server runs on the data folder ${data} already: ${url === undefined ? '' : `${url}, `}${who}`,
     fixes: [
       ...(url === undefined ? [] : [`use that one: ${use}`]),
       `end it: kill ${pid}${host === undefined ? '' : ` on ${host}`}`,
-      beside,
+      ...beside,
     ],
   };
 }

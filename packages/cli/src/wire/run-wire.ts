@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { temporaryFolder } from '@dragoman/core';
 import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
@@ -9,8 +8,10 @@ import { startTrouble } from '../serve/start-trouble.ts';
 import { outliveStrayErrors } from '../serve/stray-errors.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
+import { howToAccept } from './how-to-accept.ts';
 import { ownStdin } from './own-stdin.ts';
 import { ownStdout } from './own-stdout.ts';
+import { temporaryPlaces } from './temporary-places.ts';
 
 export interface WireOptions {
   readonly config?: string;
@@ -21,10 +22,10 @@ export interface WireOptions {
 export async function runWire(options: WireOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
   const { output, giveBack } = ownStdout();
-  const temporary = options.data === undefined ? mkdtempSync(join(tmpdir(), 'dragoman-wire-')) : undefined;
-  const folder = temporary ?? resolve(context.folder, options.data ?? '');
   const { config, adminKey, vaultKey } = settings;
   const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
+  const temporary = options.data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
+  const folder = temporary?.path ?? resolve(context.folder, options.data ?? '');
   const forgetStray = outliveStrayErrors(context, log);
   let server: Server | undefined;
   let input: Readable | undefined;
@@ -37,6 +38,10 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
       clock: systemClock,
       ids: systemIds,
       isEmbedded: true,
+      howToAccept: howToAccept({
+        config: settings.configPath,
+        data: temporary === undefined && config.store !== 'memory' ? folder : undefined,
+      }),
       onFatal: () => context.exit(1),
       ...(adminKey !== undefined && { adminKey }),
       ...(vaultKey !== undefined && { vaultKey }),
@@ -57,6 +62,6 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
     forgetStray();
     input?.destroy();
     giveBack();
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+    temporary?.remove();
   }
 }

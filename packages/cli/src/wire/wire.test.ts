@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { DragomanProcess, dragoman, dragomanFile } from '../../test-support/dragoman-process.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
+import { howToAccept } from './how-to-accept.ts';
 
 const TOOLS = `
   console.log('a tool file that prints');
@@ -181,37 +182,114 @@ test('a result that was cut is told so beside it', async () => {
   expect(stderr).toContain('the result is longer than this, and was cut\n');
 });
 
-test('a host that is killed takes its MCP servers with it, or the next one does', async () => {
+test.each([
+  ['on the same data', ['wire', '--data', 'data'], ['wire', '--data', 'data']],
+  ['that keeps nothing either', ['wire'], ['wire']],
+  ['of a command that uses its tools', ['wire'], ['tools', 'list', '--config', 'dragoman.yaml']],
+])(
+  'a host that is killed takes its MCP servers with it, or the next one %s does',
+  async (_, args, next) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'data'));
+    const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
+    const note = join(folder, 'pid');
+    writeFileSync(
+      join(folder, 'dragoman.yaml'),
+      JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
+    );
+    const host = startHost(args.slice(1), folder);
+    const lines = createInterface({ input: host.stdout });
+    host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
+    for await (const text of lines) if (text.includes('stubborn__noop')) break;
+    const pid = Number(readFileSync(note, 'utf8'));
+    host.kill('SIGKILL');
+    await once(host, 'exit');
+    expect(isAlive(pid)).toBe(true);
+    // The stubborn one is ended by the next host, which starts its own and ends that too.
+    const { stdout } = await dragoman(next, {
+      folder,
+      environment: { XDG_RUNTIME_DIR: folder },
+      stdin: `${HELLO}${line('tool/list/req', 'list')}`,
+    });
+    expect(stdout).toContain('stubborn__noop');
+    expect(isAlive(pid)).toBe(false);
+    expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
+    const kept = join(folder, 'dragoman');
+    expect(existsSync(kept) ? readdirSync(kept) : []).toEqual([]);
+  },
+  120_000,
+);
+
+/** An MCP server with one tool, whose description is in a file. */
+const DESCRIBED = `
+  import { readFileSync } from 'node:fs';
+  import { createInterface } from 'node:readline';
+  const serverInfo = { name: 'described', version: '1' };
+  const answers = {
+    initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo }),
+    'tools/list': () => ({
+      tools: [{ name: 'say', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object' } }],
+    }),
+    'tools/call': () => ({ content: [{ type: 'text', text: 'said' }] }),
+  };
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const result = answers[method]?.(params);
+    if (result !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });`;
+
+test('a tool that is held by a host is accepted as the host says', async () => {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, 'data'));
-  const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
-  const note = join(folder, 'pid');
-  writeFileSync(
-    join(folder, 'dragoman.yaml'),
-    JSON.stringify({ mcp_servers: { stubborn: { command: process.execPath, args: [server, note] } } }),
-  );
-  const host = startHost(['--data', 'data'], folder);
-  const lines = createInterface({ input: host.stdout });
-  host.stdin.write(`${HELLO}${line('tool/list/req', 'list')}`);
-  for await (const text of lines) if (text.includes('stubborn__noop')) break;
-  const pid = Number(readFileSync(note, 'utf8'));
-  host.kill('SIGKILL');
-  await once(host, 'exit');
-  expect(isAlive(pid)).toBe(true);
-  // The stubborn one is ended by the next host on the same data, which starts its own and ends that too.
-  const { stdout } = await dragoman(['wire', '--data', 'data'], {
-    folder,
-    stdin: `${HELLO}${line('tool/list/req', 'list')}`,
+  const [server, description] = [join(folder, 'described.mjs'), join(folder, 'description')];
+  writeFileSync(server, DESCRIBED);
+  const mcp_servers = { odd: { command: process.execPath, args: [server, description] } };
+  writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ mcp_servers }));
+  const stdin = `${HELLO}${line('tool/call/req', 'call', { tool_name: 'odd__say', arguments: {} })}`;
+  const called = async (...args: string[]) => {
+    const { stdout } = await dragoman(['wire', ...args], { folder, stdin });
+    return JSON.parse(stdout.trim().split('\n')[1] ?? '{}');
+  };
+  writeFileSync(description, 'Says it.');
+  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'said' } });
+  writeFileSync(description, 'Says it to somebody else.');
+  const { detail } = await called('--data', 'data');
+  const [told = ''] = detail.suggestions;
+  const command = /^if it may be used as it is now: end this host, and then npx dragoman (tools accept odd__say .*)$/;
+  const [, accept = ''] = command.exec(told) ?? [];
+  const typo = await dragoman(accept.replace('odd__say', 'odd__sa').split(' '), { folder });
+  expect(typo).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean odd__say?') });
+  // From wherever that is read.
+  const accepted = await dragoman(accept.split(' '), { folder: temporaryFolder() });
+  expect(accepted).toMatchObject({ code: 0, stdout: 'accepted odd__say\n' });
+  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'said' } });
+  expect(await dragoman(accept.split(' '), { folder })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('none is: no tool has changed'),
   });
-  expect(stdout).toContain('stubborn__noop');
-  expect(isAlive(pid)).toBe(false);
-  expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
+  expect(await dragoman(['tools', 'accept', 'odd__say', '--config', 'dragoman.yaml'], { folder })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--data must be the folder of the host'),
+  });
+  writeFileSync(server, 'process.exit(1)');
+  expect(await dragoman(accept.split(' '), { folder })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the MCP server odd cannot be reached'),
+  });
 }, 120_000);
+
+test('how a tool is accepted can be pasted into a shell, and is told of what remembers tools', () => {
+  const config = '/some where/dragoman.yaml';
+  expect(howToAccept({ config, data: "/it's" })('odd__say')).toBe(
+    `end this host, and then npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
+  );
+  expect(howToAccept({ config, data: undefined })('odd__say')).toContain('start it again');
+});
 
 /** A host that is talked to while it runs. */
 function startHost(args: readonly string[], folder: string, stdin: 'pipe' | number = 'pipe') {
   const host = spawn(process.execPath, [dragomanFile(), 'wire', ...args], {
     cwd: folder,
+    env: { ...process.env, XDG_RUNTIME_DIR: folder },
     stdio: [stdin, 'pipe', 'ignore'],
   });
   return host as ChildProcessByStdio<Writable, Readable, null>;

@@ -12,8 +12,8 @@ export interface Child {
   readonly stderr: Readable;
   /** Resolves when the program has ended; what it started in its group has ended with it. */
   readonly exited: Promise<Exit>;
-  /** Ends it, politely first. */
-  end(): Promise<void>;
+  /** Ends it, politely first; it has five seconds to go by itself unless told. */
+  end(options?: { readonly patienceMs?: number }): Promise<void>;
 }
 
 export interface Exit {
@@ -51,7 +51,7 @@ export async function startChild({ agentId, command, args, env, folder, clock }:
     stdout: child.stdout,
     stderr: child.stderr,
     exited,
-    end: () => end(child, exited, clock),
+    end: ({ patienceMs = GRACE_MS } = {}) => end(child, exited, { clock, patienceMs }),
   };
 }
 
@@ -72,13 +72,21 @@ function exitOf(child: Spawned): Promise<Exit> {
 }
 
 /** End of input, then SIGTERM, then SIGKILL, to the whole group, with time after each to go by itself. */
-async function end(child: Spawned, exited: Promise<Exit>, clock: Clock): Promise<void> {
+async function end(
+  child: Spawned,
+  exited: Promise<Exit>,
+  { clock, patienceMs }: { clock: Clock; patienceMs: number },
+): Promise<void> {
   const pid = child.pid as number;
   const isOver = new AbortController();
   void exited.then(() => isOver.abort());
   child.stdin.end();
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    await clock.wait(GRACE_MS, isOver.signal).catch(() => {});
+  const steps = [
+    { after: patienceMs, signal: 'SIGTERM' },
+    { after: GRACE_MS, signal: 'SIGKILL' },
+  ] as const;
+  for (const { after, signal } of steps) {
+    if (after > 0) await clock.wait(after, isOver.signal).catch(() => {});
     if (isOver.signal.aborted) break;
     killGroup(pid, signal);
   }

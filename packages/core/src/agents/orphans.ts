@@ -1,12 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
+import { bootId, isRunning, nameOf, type ProcessName, processes, statOf } from './process-name.ts';
 
-/**
- * Children are written down while they live, so that the next server can end those of one that was killed. A pid alone
- * says little: it is given again to somebody else. With the time its process started, and the boot that time counts
- * from, it names one process for good.
- */
+/** Children are written down while they live, so that the next server can end those of one that was killed. */
 interface ChildRecord {
   readonly agent: string;
   /** Also the number of its process group and session. */
@@ -14,12 +11,6 @@ interface ChildRecord {
   /** The server it belongs to. */
   readonly owner: ProcessName;
   readonly boot: string | null;
-}
-
-interface ProcessName {
-  readonly pid: number;
-  /** In clock ticks since the boot; `null` where there is no /proc to ask. */
-  readonly startedAt: string | null;
 }
 
 /** Writes a child down. At once and not when there is time: what is not written is not found. */
@@ -73,45 +64,6 @@ function isOrphan({ child, boot }: ChildRecord): boolean {
   });
 }
 
-function isRunning({ pid, startedAt }: ProcessName, boot: string | null): boolean {
-  if (startedAt === null || boot !== bootId()) return false;
-  const stat = statOf(pid);
-  return stat?.startedAt === startedAt && !stat.ending;
-}
-
-function nameOf(pid: number): ProcessName {
-  return { pid, startedAt: statOf(pid)?.startedAt ?? null };
-}
-
-interface ProcessStat {
-  /** It has closed its files, or is about to: its children may have noticed before it counts as dead. */
-  readonly ending: boolean;
-  readonly group: number;
-  readonly session: number;
-  readonly startedAt: string;
-}
-
-/** proc(5), /proc/pid/stat. The name in parentheses may hold anything, so the fields are counted from its end. */
-function statOf(pid: number): ProcessStat | undefined {
-  const text = readText(`/proc/${pid}/stat`);
-  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state, , group, session, , , flags] = fields ?? [];
-  const startedAt = fields?.[19];
-  if (state === undefined || startedAt === undefined) return undefined;
-  const ending = state === 'Z' || (Number(flags) & EXITING) !== 0;
-  return { ending, group: Number(group), session: Number(session), startedAt };
-}
-
-function processes(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
-function bootId(): string | null {
-  return readText('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
-}
-
 function recordsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((file) => /^\d+\.json$/.test(file));
@@ -122,7 +74,7 @@ function recordsIn(folder: string): string[] {
 
 function readRecord(path: string): ChildRecord | undefined {
   try {
-    const record = JSON.parse(readText(path) ?? '') as Partial<ChildRecord>;
+    const record = JSON.parse(readFileSync(path, 'utf8')) as Partial<ChildRecord>;
     const { agent, child, owner, boot = null } = record;
     if (typeof agent !== 'string' || !isName(child) || !isName(owner)) return undefined;
     return { agent, child, owner, boot };
@@ -136,17 +88,6 @@ function isName(name: ProcessName | undefined): name is ProcessName {
   return Number.isSafeInteger(name?.pid) && (name?.pid ?? 0) > 1;
 }
 
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
 function pathOf(folder: string, pid: number): string {
   return join(folder, `${pid}.json`);
 }
-
-/** The kernel's mark of a process on its way out (PF_EXITING), set before its files are closed. */
-const EXITING = 0x4;

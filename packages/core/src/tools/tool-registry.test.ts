@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Ending } from '../ending.ts';
@@ -32,6 +32,32 @@ describe('what a tool tells while nobody listens', () => {
     expect(JSON.stringify(events).length).toBeLessThan(1_100_000);
     const message = expect.stringContaining(`${count - events.length + 1} more`);
     expect(events.at(-1)).toEqual({ kind: 'log', data: { level: 'warn', message } });
+  });
+});
+
+describe('a result that is too long is cut and marked', () => {
+  const summarized = async (data: Json, summary: string) => {
+    const registry = new ToolRegistry({ clock: new TestClock(), maxResult: 100 });
+    const told = {
+      ...toolFrom({ name: 'it', input: {}, run: () => 1 }),
+      run: () => ({ success: true, data, summary }),
+    };
+    registry.add(new FixedTools([told]));
+    return registry.call({ name: 'it', args: {}, principal: ADA, ending: new Ending() });
+  };
+
+  test.each<[string, Json, string, object]>([
+    ['neither', 'short', 'x'.repeat(98), { data: 'short', summary: 'x'.repeat(98), truncated: false }],
+    ['its data', ['x'.repeat(200)], 'short', { data: `["${'x'.repeat(98)}`, summary: 'short', truncated: true }],
+    ['its summary', 'short', 'x'.repeat(101), { data: 'short', summary: 'x'.repeat(100), truncated: true }],
+    [
+      'its summary, but no character of it',
+      1,
+      `${'x'.repeat(99)}\u{1f600}`,
+      { summary: 'x'.repeat(99), truncated: true },
+    ],
+  ])('%s', async (_, data, summary, expected) => {
+    expect(await summarized(data, summary)).toMatchObject(expected);
   });
 });
 

@@ -14,7 +14,7 @@ export interface ToolRegistryOptions {
   readonly clock: Clock;
   /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
   readonly maxTimeoutMs?: number;
-  /** Characters of JSON in one result; what is longer is cut and marked. 1 Mi unless told. */
+  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. 1 Mi unless told. */
   readonly maxResult?: number;
 }
 
@@ -158,12 +158,13 @@ export class ToolRegistry {
     running.over();
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
     const told = inLength(data, this.#maxResult);
+    const brief = summary === null ? NO_SUMMARY : inLength(summary, this.#maxResult);
     return {
       success,
       tool_name: name,
       data: told.data,
-      summary,
-      truncated: told.truncated,
+      summary: brief.data,
+      truncated: told.truncated || brief.truncated,
       exit_code: null,
       error: error === null ? null : error.slice(0, LONGEST_MESSAGE),
       error_code: errorCode,
@@ -243,5 +244,6 @@ function toolFailure(error: unknown): Error {
 
 /** Of a tool or a skill: ten minutes. */
 export const LONGEST_CALL_MS = 600_000;
+const NO_SUMMARY = { data: null, truncated: false } as const;
 const NOBODY: ReadonlySet<string> = new Set();
 const LONGEST_MESSAGE = 2000;

@@ -11,8 +11,11 @@ describe('lines', () => {
     expect(readAll('one\ntwo\r\nthree\n')).toEqual(['one', 'two', 'three']);
   });
 
-  test('that are blank are passed over', () => {
+  test('that are blank are passed over, and counted', () => {
     expect(readAll('\n\r\n \t\none\n\n\n  \r\n\ntwo\n\r\n')).toEqual(['one', 'two']);
+    const splitter = new LineSplitter();
+    for (const part of ['\n\r\none\n ', ' \ntwo', '\n\n']) splitter.push(encodeUtf8(part));
+    expect(splitter.blankLines).toBe(4);
   });
 
   test('keep every other byte: spaces, a CR inside, NUL and bytes that are not UTF-8', () => {

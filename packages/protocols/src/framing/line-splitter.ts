@@ -23,6 +23,7 @@ export class LineSplitter {
   readonly #begun: GrowingBytes;
   #skipping = false;
   #sinceNewline = 0;
+  #blankLines = 0;
   #longLineStart: Uint8Array = NOTHING;
 
   constructor(limits: LineLimits = {}) {
@@ -34,6 +35,11 @@ export class LineSplitter {
   /** Bytes that came after the last line break, skipped ones too. An edge hangs up when there are too many. */
   get bytesSinceNewline(): number {
     return this.#sinceNewline;
+  }
+
+  /** How many lines were passed over because nothing is on them. An edge that counts what it is sent counts these too. */
+  get blankLines(): number {
+    return this.#blankLines;
   }
 
   /** How the line began that was last found too long: enough to tell whose it was. */
@@ -78,7 +84,8 @@ export class LineSplitter {
       lines.push(this.#tooLong(part));
     } else {
       const line = withoutCr(this.#whole(part));
-      if (!isBlank(line)) lines.push(accept(line));
+      if (isBlank(line)) this.#blankLines += 1;
+      else lines.push(accept(line));
     }
   }
 

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes, Vigil } from '@dragoman/protocols';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
 import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
+import type { DirectInner } from './direct-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
 
 export interface ChildTransportOptions {
@@ -23,18 +23,22 @@ export interface ChildTransportOptions {
  * MCP over the standard input and output of a program that we look after: in a process group of its own, written down so
  * that it never outlives us unseen, ended politely first, and cut off when it floods us.
  */
-export class ChildTransport implements Transport {
+export class ChildTransport implements DirectInner {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  awaits?: (message: JSONRPCMessage) => boolean;
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #vigil = new Vigil(setImmediate);
+  #started: Promise<Child> | undefined;
   #child: Child | undefined;
+  #isGreeted = false;
   #unsent = '';
   #unsentLines = 0;
   /** What is said in the rest of this turn will be written at its end. */
   #isDue = false;
+  #isCutOff = false;
 
   constructor(options: ChildTransportOptions) {
     this.#options = options;
@@ -44,7 +48,8 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { server, command, args, env, folder, clock } = this.#options;
-    const child = await startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    const child = await this.#started;
     this.#child = child;
     this.#readErrors(child.stderr);
     this.#read(child);
@@ -76,8 +81,15 @@ export class ChildTransport implements Transport {
     });
   }
 
+  /** The SDK says so when the server has greeted us. */
+  setProtocolVersion(): void {
+    this.#isGreeted = true;
+  }
+
   async close(): Promise<void> {
-    await this.#child?.end();
+    const child = await this.#started?.catch(() => undefined);
+    // One that has not greeted us was asked for nothing that it could finish.
+    await child?.end(this.#isGreeted ? {} : { patienceMs: 0 });
   }
 
   #flush({ stdin }: Child): void {
@@ -91,14 +103,21 @@ export class ChildTransport implements Transport {
 
   #read({ stdout, pid }: Child): void {
     const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
-    const onFlood = () => this.#cutOff(pid, 'it flooded us with notifications');
+    const onFlood = () => this.#cutOff(pid, 'it flooded us');
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
+    let blank = 0;
     stdout.on('data', (chunk: Uint8Array) => {
       this.#vigil.end();
+      if (this.#isCutOff) return;
+      notices.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {
+        if (this.#isCutOff) return;
         if (line.ok) this.#take(line.value, notices);
         else this.#cutOff(pid, 'it sent a line that is too long');
       }
+      const { blankLines } = splitter;
+      if (blankLines > blank) notices.takes(blankLines - blank);
+      blank = blankLines;
     });
     // Its end is told by `exited`.
     stdout.on('error', () => {});
@@ -107,35 +126,61 @@ export class ChildTransport implements Transport {
   #take(line: Uint8Array, notices: NoticeLimit): void {
     const message = messageIn(line);
     if (message === undefined) {
+      notices.takes();
       this.#log.write('warn', { bytes: line.length }, 'an MCP server wrote what is no message');
       return;
     }
-    if (!notices.takes(message)) return;
-    this.onmessage?.(message as unknown as JSONRPCMessage);
+    if (this.awaits?.(message) === true) notices.countBytes(-line.length);
+    else if (!notices.takes()) return;
+    this.onmessage?.(message);
   }
 
   #cutOff(pid: number, why: string): void {
-    this.#log.write('warn', { error: why }, 'an MCP server is ended');
+    if (this.#isCutOff) return;
+    this.#isCutOff = true;
+    const { server, log } = this.#options;
+    // Not among the lines that it can drown.
+    log.warn({ mcp_server: server, error: why }, 'an MCP server is ended');
     killGroup(pid);
   }
 
+  /** It may say what it likes there, and waits where that is more than anybody could read. */
   #readErrors(stderr: Readable): void {
+    const { clock } = this.#options;
     const splitter = new LineSplitter({ maxLineBytes: 4096 });
+    let bytes = 0;
+    let cancel = () => {};
+    const readOn = () => {
+      bytes = 0;
+      stderr.resume();
+    };
     stderr.on('data', (chunk: Uint8Array) => {
+      bytes += chunk.length;
+      if (bytes >= MAX_ERROR_BYTES) {
+        stderr.pause();
+        cancel = clock.after(1000, readOn);
+      }
       for (const line of splitter.push(chunk)) {
         if (line.ok) this.#log.write('info', { line: Buffer.from(line.value).toString() }, 'an MCP server says');
       }
     });
     stderr.on('error', () => {});
+    stderr.on('close', () => cancel());
   }
 }
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
-function messageIn(line: Uint8Array): Json | undefined {
+function messageIn(line: Uint8Array): JSONRPCMessage | undefined {
+  // To find out what is wrong with it would cost more than to read a good one.
+  if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return undefined;
   const json = parseJsonBytes(line, { numbers: 'finite' });
-  return json.ok && isObject(json.value) ? json.value : undefined;
+  return json.ok && isObject(json.value) ? (json.value as unknown as JSONRPCMessage) : undefined;
 }
 
+const SPACE = 0x20;
+const BRACE = 0x7b;
+/** Between two pauses of a second. */
+const MAX_ERROR_BYTES = 1024 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Messages that are worth a write of their own. */
 const MANY = 4;

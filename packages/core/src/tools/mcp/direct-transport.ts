@@ -26,8 +26,10 @@ export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
   onover?: (id: string) => void;
-  /** Whether a message that came is to be looked at; all are unless told. */
-  takes?: (message: JSONRPCMessage) => boolean;
+  /** Set by who takes it: whether a message is one that was asked for. */
+  awaits?: (message: JSONRPCMessage) => boolean;
+  /** Whether what came is to be looked at, a message or what could not be read as one; all is unless told. */
+  takes?: (came: JSONRPCMessage | Error) => boolean;
 }
 
 /**
@@ -41,6 +43,8 @@ export class DirectTransport implements Transport {
   readonly #inner: DirectInner;
   readonly #calls = new InFlight<DirectCall>();
   #count = 0;
+  /** Requests of the SDK's that may still be answered. */
+  #owed = 0;
   #protocolVersion: string | undefined;
 
   constructor(inner: DirectInner) {
@@ -49,7 +53,10 @@ export class DirectTransport implements Transport {
       if (inner.takes?.(message) !== false) this.#receive(message);
     };
     inner.onover = (id) => this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the answer broke off'));
-    inner.onerror = (error) => this.onerror?.(error);
+    inner.onerror = (error) => {
+      if (inner.takes?.(error) !== false) this.onerror?.(error);
+    };
+    inner.awaits = (message) => this.#awaits(message);
     inner.onclose = () => {
       this.#lose();
       this.onclose?.();
@@ -66,6 +73,7 @@ export class DirectTransport implements Transport {
   }
 
   send(message: JSONRPCMessage, ...options: unknown[]): Promise<void> {
+    if ('method' in message && 'id' in message) this.#owed += 1;
     return this.#inner.send(message, ...(options as []));
   }
 
@@ -119,15 +127,21 @@ export class DirectTransport implements Transport {
     }
   }
 
+  #awaits(message: JSONRPCMessage): boolean {
+    const { id, method } = message as unknown as JsonObject;
+    return method === undefined && ((typeof id === 'string' && this.#calls.has(id)) || this.#owed > 0);
+  }
+
   #receive(message: JSONRPCMessage): void {
     const { id, method, result, error, params } = message as unknown as JsonObject;
-    if (typeof id === 'string' && method === undefined && this.#calls.has(id)) {
-      const call = this.#settle(id);
-      if (isObject(result)) call?.resolve(result);
-      else if (isObject(error)) call?.reject(errorIn(error));
-      else call?.reject(new JsonRpcError(INVALID, 'it answered with neither a result nor an error'));
+    const answered = typeof id === 'string' && method === undefined ? this.#settle(id) : undefined;
+    if (answered !== undefined) {
+      if (isObject(result)) answered.resolve(result);
+      else if (isObject(error)) answered.reject(errorIn(error));
+      else answered.reject(new JsonRpcError(INVALID, 'it answered with neither a result nor an error'));
       return;
     }
+    if (method === undefined && this.#owed > 0) this.#owed -= 1;
     const token = method === 'notifications/progress' && isObject(params) ? params['progressToken'] : undefined;
     const call = typeof token === 'string' ? this.#calls.get(token) : undefined;
     if (call !== undefined && isObject(params)) call.onProgress(params);

@@ -3,7 +3,9 @@ import type { ToolCall } from '../tool.ts';
 
 /** A line that an MCP server logs, told to the one call that is running there. */
 export function tellLog(call: ToolCall, { level, data }: JsonObject): void {
-  const text = typeof data === 'string' ? data : JSON.stringify(data ?? '');
+  // MCP, Logging: every line has some.
+  if (data === undefined) return;
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
   call.log[levelOf(level)]({}, text.slice(0, LONGEST));
 }
 

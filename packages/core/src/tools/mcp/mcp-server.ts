@@ -20,6 +20,7 @@ import { readDefinitions } from './read-definitions.ts';
 import { isListed } from './resource-list.ts';
 import { Subscriptions } from './subscriptions.ts';
 import type { ToolPins } from './tool-pins.ts';
+import { ToolReadings } from './tool-readings.ts';
 
 export interface McpServerOptions {
   readonly name: string;
@@ -52,11 +53,8 @@ export class McpServer implements AsyncDisposable {
   readonly name: string;
   readonly #options: McpServerOptions;
   readonly #backoff = new Backoff();
-  readonly #stopped = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #calls = new Set<ToolCall>();
-  /** The last reading of its tools. */
-  #reading: Promise<void> = Promise.resolve();
   /** Called when no tool is being called any more. */
   #onIdle = () => {};
   readonly #subscriptions = new Subscriptions();
@@ -69,6 +67,9 @@ export class McpServer implements AsyncDisposable {
   #fault = '';
   #retryAt = 0;
   #connectedAt = 0;
+  #isStopped = false;
+  /** Ends the try that is under way, or what is still being asked on the connection there is. */
+  #giveUp = () => {};
   /** The connection there is, or the next one. */
   #connection: Promise<Client | undefined>;
   /** Resolves when it was tried once, however that went. */
@@ -206,7 +207,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopped.abort();
+    this.#isStopped = true;
+    this.#giveUp();
     const client = await this.#connection;
     await client?.close().catch(() => {});
   }
@@ -246,17 +248,21 @@ export class McpServer implements AsyncDisposable {
 
   async #connect(delay: number): Promise<Client | undefined> {
     const { clock, log, version } = this.#options;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#giveUp = () => controller.abort();
     this.#retryAt = clock.elapsed() + delay;
     let client: Client | undefined;
     try {
-      if (delay > 0) await clock.wait(delay, this.#stopped.signal);
+      if (delay > 0) await clock.wait(delay, signal);
       this.#state = 'connecting';
       // Only who has an MCP server pays for loading its library.
       const sdk = await import('@modelcontextprotocol/sdk/client/index.js');
       // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
       const opened = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
       client = opened;
-      this.#attend(opened);
+      const readings = this.#readingsOf(opened, signal);
+      this.#attend(opened, readings);
       let since = clock.elapsed();
       let isGone = false;
       opened.onclose = () => {
@@ -264,16 +270,12 @@ export class McpServer implements AsyncDisposable {
         this.#lost(opened, since);
       };
       const direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
+      signal.throwIfAborted();
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
-      await client.connect(direct as Transport, { timeout: CONNECT_MS });
+      // The signal is not for the SDK, which would take a greeting back: MCP, Cancellation, does not have that.
+      await unlessAborted(client.connect(direct as Transport, { timeout: CONNECT_MS }), signal);
       this.#direct = direct;
-      let reading = this.#readTools(client);
-      await reading;
-      // Some say at once that their tools have changed: what was found before is old then, and was not taken.
-      for (let again = 0; this.#reading !== reading && again < MOST_READINGS; again++) {
-        reading = this.#reading;
-        await reading.catch(() => {});
-      }
+      await readings.readFirst();
       if (isGone) throw new Error('it ended as soon as it was there');
       since = clock.elapsed();
       this.#counts.clear();
@@ -288,9 +290,9 @@ export class McpServer implements AsyncDisposable {
       return client;
     } catch (error) {
       await client?.close().catch(() => {});
-      if (this.#stopped.signal.aborted) return undefined;
-      this.#state = 'error';
       const { SUPPORTED_PROTOCOL_VERSIONS } = await import('@modelcontextprotocol/sdk/types.js');
+      if (this.#isStopped) return undefined;
+      this.#state = 'error';
       this.#fault = whyUnreached(error, SUPPORTED_PROTOCOL_VERSIONS);
       log.warn(
         { mcp_server: this.name, error: error instanceof Error ? error.message : String(error) },
@@ -306,7 +308,7 @@ export class McpServer implements AsyncDisposable {
     this.#client = undefined;
     this.#state = 'disconnected';
     this.#fault = 'has ended';
-    if (this.#stopped.signal.aborted) return;
+    if (this.#isStopped) return;
     this.#options.log.warn({ mcp_server: this.name }, 'an MCP server has ended');
     // It did its work for a while, so whatever ended it is news.
     if (this.#options.clock.elapsed() - since >= STEADY_MS) this.#backoff.reset();
@@ -319,12 +321,12 @@ export class McpServer implements AsyncDisposable {
     this.#connection = next;
   }
 
-  #attend(client: Client): void {
+  #attend(client: Client, readings: ToolReadings): void {
     client.onerror = (error) =>
       this.#options.log.debug({ mcp_server: this.name, error: error.message }, 'an MCP server erred');
     client.fallbackNotificationHandler = async ({ method, params = {} }) => {
       const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
-      if (method === 'notifications/tools/list_changed') await this.#readTools(client).catch(() => {});
+      if (method === 'notifications/tools/list_changed') await readings.read().catch(() => {});
       // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
       else if (method === 'notifications/message' && this.#calls.size === 1)
         for (const call of this.#calls) tellLog(call, given);
@@ -334,15 +336,19 @@ export class McpServer implements AsyncDisposable {
     };
   }
 
-  #readTools(client: Client): Promise<void> {
-    this.#reading = this.#readNow(client);
-    return this.#reading;
-  }
-
-  async #readNow(client: Client): Promise<void> {
-    if (client.getServerCapabilities()?.tools === undefined) return;
-    this.#definitions = await readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS });
-    await this.refresh();
+  #readingsOf(client: Client, signal: AbortSignal): ToolReadings {
+    return new ToolReadings({
+      clock: this.#options.clock,
+      signal,
+      list: async () => {
+        if (client.getServerCapabilities()?.tools === undefined) return undefined;
+        return readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS, signal });
+      },
+      take: async (definitions) => {
+        this.#definitions = definitions;
+        await this.refresh();
+      },
+    });
   }
 
   #toolOf(definition: McpDefinition): Tool {
@@ -383,8 +389,6 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
 }
 
 const CONNECT_MS = 30_000;
-/** Of its tools, before it is there: one that never ends to change is taken as it is. */
-const MOST_READINGS = 10;
 const STEADY_MS = 30_000;
 const PATIENCE_MS = 1_100;
 const FIVE_MINUTES = 300_000;

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import type { Clock } from '../../ports.ts';
@@ -43,18 +44,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function open(configs: Record<string, McpServerConfig>) {
+function open(configs: Record<string, McpServerConfig>, time: Clock = clock) {
   const children = join(folder, 'children');
   const servers = new McpServers({
     configs,
-    clock,
+    clock: time,
     log,
     folder: children,
     pins: store.pins,
     gate: undefined,
     version: '0',
   });
-  const tools = new ToolRegistry({ clock });
+  const tools = new ToolRegistry({ clock: time });
   tools.add(servers);
   const call = async (name: string, args: JsonObject = {}, more: object = {}) =>
     tools.call({ name, args, principal: ADA, ending: new Ending(), ...more });
@@ -71,9 +72,9 @@ const everything = (): McpServerConfig => ({
   command: process.execPath,
   args: [moduleAt('server-everything'), 'stdio'],
 });
-const hostile = (): McpServerConfig => ({
+const hostile = (lists = 'nonsense'): McpServerConfig => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes')],
+  args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
   timeout_ms: 20_000,
 });
 
@@ -210,6 +211,22 @@ describe('a hostile server', () => {
     expect(servers.find('bad__echo')).toBeUndefined();
   });
 
+  test('one that says without end that its tools have changed is asked for them once a second', async () => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile('restless') }, time);
+    await using _ = servers;
+    const listed = () => readFileSync(join(folder, 'notes'), 'utf8').split('\n').length - 1;
+    expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
+    await eventually(listed).toBe(3);
+    for (const seconds of [1, 2]) {
+      // What it says is heard before what it answers next.
+      for (let asked = 0; asked < 20; asked++) await call('bad__echo', { say: 'a' });
+      expect(listed()).toBe(2 + seconds);
+      await time.advance(1_000);
+      await eventually(listed).toBe(3 + seconds);
+    }
+  });
+
   test('one that dies while it is greeted is started again', async () => {
     const module = fileURLToPath(new URL('../fixtures/short-lived-mcp-server.mjs', import.meta.url));
     const { servers, call } = open({ bad: { command: process.execPath, args: [module, join(folder, 'mark')] } });
@@ -236,12 +253,36 @@ describe('a hostile server', () => {
     ).toBe('a');
   });
 
-  test('what is no message is passed over; a flood and an endless line end it, and it alone', async () => {
-    const { servers, call } = open({ bad: hostile(), every: everything() });
+  test.each(['notifications', 'answers', 'refusals', 'nonsense', 'blanks', 'bytes'])(
+    'a flood of %s ends it, and it alone',
+    async (of) => {
+      const { servers, call } = open({ bad: hostile(), every: everything() });
+      await using _ = servers;
+      await servers.ready;
+      await expect(call('bad__flood', { of })).rejects.toMatchObject({ code: 'mcp_transport_error' });
+      expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
+      const why = { mcp_server: 'bad', error: 'it flooded us' };
+      expect(log.lines).toContainEqual({ level: 'warn', fields: why, message: 'an MCP server is ended' });
+    },
+  );
+
+  test('what it writes to stderr is read at a pace, and it waits for the rest', async () => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile() }, time);
+    await using _ = servers;
+    const written = async () => Number((await call('bad__complain')).data) / (1024 * 1024);
+    await eventually(written).toBeGreaterThan(1);
+    for (let asked = 0; asked < 50; asked++) expect(await written()).toBeLessThan(2);
+    time.pass(1_000);
+    await eventually(written).toBeGreaterThan(2);
+    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+  });
+
+  test('what is no message is passed over; an endless line ends it', async () => {
+    const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__garbage')).data).toBe('after garbage');
-    await expect(call('bad__flood')).rejects.toMatchObject({ code: 'mcp_transport_error' });
-    expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
+    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
@@ -276,6 +317,37 @@ describe('a hostile server', () => {
     expect(events).toEqual([{ kind: 'progress', data: { pct: 0, message: '' } }]);
   });
 
+  test('what it logs while it is called are events of the call', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const events: object[] = [];
+    await call('bad__log', {}, { onEvent: (event: object) => events.push(event) });
+    const lines: [string, string][] = [
+      ['debug', 'a debug'],
+      ['info', 'a info'],
+      ['info', 'a notice'],
+      ['warn', 'a warning'],
+      ...['error', 'critical', 'alert', 'emergency'].map((level): [string, string] => ['error', `a ${level}`]),
+      ['info', '{"rows":3}'],
+    ];
+    const said = lines.map(([level, message]) => ({ kind: 'log', data: { level, message } }));
+    expect(events).toEqual(said);
+    expect((await call('bad__log')).events).toEqual(said);
+  });
+
+  test('what it logs while two are running is told to neither, for nobody knows whose it is', async () => {
+    const { servers, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const [events, ending] = [[] as object[], new Ending()];
+    const onEvent = (event: object) => events.push(event);
+    const other = call('bad__never', {}, { ending, onEvent });
+    await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
+    await call('bad__log', {}, { onEvent });
+    expect(events).toEqual([]);
+    ending.end(new Error('enough'));
+    await expect(other).rejects.toThrow('enough');
+  });
+
   test("it may not ask for its caller's model, words or folders", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
@@ -284,6 +356,49 @@ describe('a hostile server', () => {
     await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
       'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
     );
+  });
+});
+
+// Shorter than a greeting may take.
+describe('stopping', () => {
+  test.each([
+    ['one that never greets us is ended without waiting for it', '', 'SIGTERM'],
+    [
+      'one that does not hear SIGTERM either is killed after five seconds',
+      'process.on("SIGTERM", () => {});',
+      'SIGKILL',
+    ],
+  ])(
+    '%s',
+    async (_, deaf, signal) => {
+      const time = new TestClock();
+      const mark = join(folder, 'mark');
+      const hang = `${deaf}require('node:fs').writeFileSync(${JSON.stringify(mark)}, ''); setInterval(() => {}, 1000)`;
+      const { servers, children } = open({ hang: { command: process.execPath, args: ['-e', hang] } }, time);
+      await eventually(() => existsSync(mark)).toBe(true);
+      const stopped = servers[Symbol.asyncDispose]();
+      if (signal === 'SIGKILL') {
+        // Beside its patience with those that have not been tried yet.
+        await eventually(() => time.waiting).toBe(2);
+        time.pass(5_000);
+      }
+      await stopped;
+      expect(readdirSync(children)).toEqual([]);
+    },
+    20_000,
+  );
+
+  test('one that does not tell its tools is not waited for', async () => {
+    const { servers, children } = open({ mute: hostile('mute') }, new TestClock());
+    await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
+    await servers[Symbol.asyncDispose]();
+    expect(readdirSync(children)).toEqual([]);
+  }, 20_000);
+
+  test('nothing is started when that comes first', async () => {
+    const { servers, children } = open({ every: everything() }, new TestClock());
+    await servers[Symbol.asyncDispose]();
+    expect(existsSync(children)).toBe(false);
   });
 });
 

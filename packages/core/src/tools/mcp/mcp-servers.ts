@@ -17,6 +17,8 @@ export interface McpServersOptions {
   readonly pins: PinStore;
   readonly gate: Gate | undefined;
   readonly version: string;
+  /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
+  readonly howToAccept?: ((tool: string) => string) | undefined;
 }
 
 /** The MCP servers of the operator's list, and their tools. Nothing is ever added to the list by an agent. */
@@ -24,15 +26,17 @@ export class McpServers implements ToolSource, AsyncDisposable {
   ready: Promise<void> = Promise.resolve();
   version = 1;
   readonly #servers = new Map<string, McpServer>();
-  readonly #options: Omit<McpServersOptions, 'configs' | 'pins'>;
+  readonly #options: Omit<McpServersOptions, 'configs' | 'pins' | 'howToAccept'>;
+  readonly #howToAccept: (tool: string) => string;
   readonly #pins: ToolPins;
   #configs: McpConfigs = {};
   /** Servers that left the list and have not ended. */
   readonly #retiring = new Set<Promise<void>>();
 
-  constructor({ configs, pins, ...options }: McpServersOptions) {
+  constructor({ configs, pins, howToAccept = onServer, ...options }: McpServersOptions) {
     const { clock, folder, log } = options;
     this.#options = options;
+    this.#howToAccept = howToAccept;
     this.#pins = new ToolPins({ store: pins, clock });
     this.check(configs);
     if (Object.keys(configs).length > 0) endOrphans({ folder, log });
@@ -102,11 +106,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     const asked = JSON.stringify(name.slice(0, 192));
     if (this.#pins.isHeld(name)) {
       const message = `The tool ${asked} has changed since it was first seen, and is held until the operator accepts it.`;
-      return {
-        toolkit: server.name,
-        message,
-        fix: `if it may be used as it is now: npx dragoman tools accept ${name}`,
-      };
+      return { toolkit: server.name, message, fix: `if it may be used as it is now: ${this.#howToAccept(name)}` };
     }
     const { status, error = 'is not there yet' } = server.info();
     if (status === 'ready') return undefined;
@@ -128,6 +128,10 @@ export class McpServers implements ToolSource, AsyncDisposable {
     await Promise.all([...this.#servers.values()].map((server) => server[Symbol.asyncDispose]()));
     await Promise.all(this.#retiring);
   }
+}
+
+function onServer(tool: string): string {
+  return `npx dragoman tools accept ${tool}`;
 }
 
 type McpConfigs = McpServersOptions['configs'];

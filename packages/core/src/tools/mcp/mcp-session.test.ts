@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -23,6 +24,13 @@ const sessions = new Map<string, StreamableHTTPServerTransport>();
 /** What a server says to a session it does not know: 404 by the book, and 400 in many a server. */
 let unknownSession = 404;
 let isCalled = () => {};
+/** Where what is being asked is answered. */
+const answering = new AsyncLocalStorage<ServerResponse>();
+/** Events that no SDK would send. */
+const STRAYS: Readonly<Record<string, string>> = {
+  answers: 'event: message\ndata: {"jsonrpc":"2.0","id":"zzz","result":{}}\n\n',
+  nonsense: 'event: message\ndata: no JSON\n\n',
+};
 
 async function newSession(): Promise<StreamableHTTPServerTransport> {
   const transport = new StreamableHTTPServerTransport({
@@ -31,10 +39,19 @@ async function newSession(): Promise<StreamableHTTPServerTransport> {
   });
   const server = new Server({ name: 'peer', version: '1' }, { capabilities: { tools: {}, logging: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: ['echo', 'stuck', 'flood'].map((name) => ({ name, inputSchema: { type: 'object' as const } })),
+    tools: ['echo', 'stuck', 'notifications', ...Object.keys(STRAYS)].map((name) => ({
+      name,
+      inputSchema: { type: 'object' as const },
+    })),
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
-    if (params.name === 'flood') {
+    const stray = STRAYS[params.name];
+    if (stray !== undefined) {
+      const response = answering.getStore();
+      await eventually(() => response?.headersSent).toBe(true);
+      response?.write(stray.repeat(12_000));
+    }
+    if (params.name === 'notifications') {
       const notice = { method: 'notifications/message', params: { level: 'info', data: 'x' } } as const;
       for (let count = 0; count < 12_000; count++) await sendNotification(notice);
     }
@@ -48,7 +65,7 @@ async function newSession(): Promise<StreamableHTTPServerTransport> {
 const peer = createServer(async (request, response) => {
   const id = request.headers['mcp-session-id'];
   const transport = typeof id === 'string' ? sessions.get(id) : await newSession();
-  if (transport !== undefined) return transport.handleRequest(request, response);
+  if (transport !== undefined) return answering.run(response, () => transport.handleRequest(request, response));
   const error = { code: -32000, message: 'No valid session ID provided' };
   response.writeHead(unknownSession, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
@@ -114,15 +131,18 @@ test('a call whose answer breaks off is told at once, not when its time is up', 
   await lost;
 });
 
-test('a server over HTTP that floods us with notifications is cut off, as a program is', async () => {
-  const { servers, call, clock, log } = open();
-  await using _ = servers;
-  await servers.ready;
-  const events: unknown[] = [];
-  await expect(call('flood', (event) => events.push(event))).rejects.toMatchObject({ code: 'mcp_transport_error' });
-  expect(events.length).toBeLessThanOrEqual(500);
-  expect(log.lines.filter(({ message }) => message === 'an MCP server is cut off')).toHaveLength(1);
-  clock.pass(1_000);
-  await eventually(() => servers.server('peer')?.info().status).toBe('ready');
-  expect((await call('echo')).data).toBe('here');
-});
+test.each(['notifications', ...Object.keys(STRAYS)])(
+  'a server over HTTP that floods us with %s is cut off, as a program is',
+  async (what) => {
+    const { servers, call, clock, log } = open();
+    await using _ = servers;
+    await servers.ready;
+    const events: unknown[] = [];
+    await expect(call(what, (event) => events.push(event))).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    expect(events.length).toBeLessThanOrEqual(500);
+    expect(log.lines.filter(({ message }) => message === 'an MCP server is cut off')).toHaveLength(1);
+    clock.pass(1_000);
+    await eventually(() => servers.server('peer')?.info().status).toBe('ready');
+    expect((await call('echo')).data).toBe('here');
+  },
+);

@@ -1,4 +1,3 @@
-import type { Json } from '@dragoman/protocols';
 import { watchAnswers } from './answer-watch.ts';
 import { ChildTransport } from './child-transport.ts';
 import type { DirectInner } from './direct-transport.ts';
@@ -27,10 +26,10 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
   const notices = new NoticeLimit({
     clock,
     onFlood: () => {
-      log.warn({ mcp_server: name, error: 'it flooded us with notifications' }, 'an MCP server is cut off');
+      log.warn({ mcp_server: name, error: 'it flooded us' }, 'an MCP server is cut off');
       transport.close().catch(() => {});
     },
   });
-  transport.takes = (message) => notices.takes(message as unknown as Json);
+  transport.takes = (came) => (!(came instanceof Error) && transport.awaits?.(came) === true) || notices.takes();
   return transport;
 }

@@ -1,0 +1,12 @@
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { given } from '../environment.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** Where hosts that keep nothing have their folders, the best place first: always the same ones for one user. */
+export function temporaryPlaces({ environment }: Pick<Surroundings, 'environment'>): string[] {
+  // XDG Base Directory Specification: what is not absolute is not to be used.
+  const runtime = given(environment, 'XDG_RUNTIME_DIR');
+  const own = runtime !== undefined && isAbsolute(runtime) ? [join(runtime, 'dragoman')] : [];
+  return [...own, join(tmpdir(), `dragoman-${process.getuid?.() ?? 'hosts'}`)];
+}

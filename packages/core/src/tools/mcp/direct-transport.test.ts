@@ -1,0 +1,45 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { expect, test } from 'vitest';
+import { Ending } from '../../ending.ts';
+import { type DirectInner, DirectTransport } from './direct-transport.ts';
+
+/** The other side says what it is told to say. */
+function open() {
+  const heard: JSONRPCMessage[] = [];
+  const inner: DirectInner = { start: async () => {}, send: async () => {}, close: async () => {} };
+  const direct = new DirectTransport(inner);
+  direct.onmessage = (message) => heard.push(message);
+  const isAwaited = (message: JSONRPCMessage) => inner.awaits?.(message);
+  return { direct, heard, isAwaited, say: (message: JSONRPCMessage) => inner.onmessage?.(message) };
+}
+
+const answer = (id: string | number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: {} });
+
+test('the answer to a call is awaited until it is there', async () => {
+  const { direct, isAwaited, say } = open();
+  const asked = direct.ask({
+    method: 'tools/call',
+    params: (meta) => ({ _meta: meta }),
+    ending: new Ending(),
+    onProgress: () => {},
+  });
+  expect([isAwaited(answer('d2')), isAwaited(answer('d1'))]).toEqual([false, true]);
+  say(answer('d1'));
+  expect(await asked).toEqual({});
+  expect(isAwaited(answer('d1'))).toBe(false);
+});
+
+test('as many answers are awaited as the SDK has asked questions', async () => {
+  const { direct, heard, isAwaited, say } = open();
+  expect(isAwaited(answer(0))).toBe(false);
+  for (const id of [0, 1]) await direct.send({ jsonrpc: '2.0', id, method: 'tools/list' });
+  await direct.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  await direct.send(answer('asked by the server'));
+  for (const id of [1, 0]) {
+    expect(isAwaited(answer(id))).toBe(true);
+    say(answer(id));
+  }
+  expect(isAwaited(answer(0))).toBe(false);
+  expect(heard).toEqual([answer(1), answer(0)]);
+  expect(isAwaited({ jsonrpc: '2.0', method: 'notifications/message' })).toBe(false);
+});
