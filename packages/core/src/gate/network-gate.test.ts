@@ -430,3 +430,26 @@ test('a request whose caller has left ends with the reason the caller gave', asy
 function failing(code: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 }
+
+test('a host whose name never got its turn to be looked up is not to blame, and its caller is told so', async () => {
+  const hanging = new Set<string>();
+  const names = ['a.example', 'b.example', 'c.example'];
+  const gate = bench.gate({
+    allow: names.map((host) => ({ host, port: 443 })),
+    resolve: (name) => {
+      hanging.add(name);
+      return new Promise(() => {});
+    },
+  });
+  const asked = names.map((name) => failureFrom(gate.request(asking(`https://${name}/`, { timeoutMs: 50 }))));
+  expect(await Promise.all(asked)).toMatchObject([
+    { code: 'timeout', details: { sent: false } },
+    { code: 'timeout', details: { sent: false } },
+    { code: 'unreachable', retryable: true, details: { sent: false, looked_up: false } },
+  ]);
+  expect([...hanging]).toEqual(['a.example', 'b.example']);
+  // One that nobody wants any more ends with the reason of who does not want it.
+  const reason = new Error('not any more');
+  const unwanted = gate.request(asking('https://c.example/', { signal: AbortSignal.abort(reason) }));
+  await expect(unwanted).rejects.toBe(reason);
+});

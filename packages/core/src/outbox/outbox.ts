@@ -86,6 +86,7 @@ export class Outbox {
     const entry: Entry = {
       ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
       host,
+      postponedAt: undefined,
       cancel: undefined,
     };
     this.#entries.set(id, entry);
@@ -162,7 +163,7 @@ export class Outbox {
 
   async #try(entry: Entry): Promise<void> {
     const { store, log } = this.#options;
-    let answered = true;
+    let answered: boolean | undefined;
     let hasLeft = false;
     const leave = () => {
       if (!hasLeft) this.#schedule.leave(entry.host, { answered });
@@ -216,6 +217,10 @@ export class Outbox {
       log.info({ ...told, reason: failure.reason }, 'a callback was not sent');
       return;
     }
+    if (verdict.outcome === 'postponed' && this.#postpone(entry)) {
+      log.debug({ ...told, reason: failure.reason }, 'a callback waits for its next turn');
+      return;
+    }
     log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
     if (verdict.outcome === 'gone') {
       const ids = await this.#insist(() => store.gone(entry.id, failure));
@@ -224,6 +229,7 @@ export class Outbox {
       return;
     }
     entry.attempts += 1;
+    entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
     await this.#insist(() => store.failed(entry.id, failure, nextAt));
     // Another try to the same URL may have heard in the meantime that it is gone.
@@ -234,10 +240,25 @@ export class Outbox {
     }
   }
 
-  #nextTry({ attempts, expiresAt }: Entry, verdict: Extract<Verdict, { outcome: 'failed' }>): number | null {
+  /** Puts it in line again, as if it had not been its turn; not for ever, so that nothing waits without end. */
+  #postpone(entry: Entry): boolean {
+    const { clock } = this.#options;
+    const { backoffMs, longestMs } = this.#settings;
+    entry.postponedAt ??= clock.elapsed();
+    if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
+    entry.nextAt = clock.now().getTime() + backoffMs;
+    // Another try to the same URL may have heard in the meantime that it is gone.
+    if (this.#entries.get(entry.id) === entry) this.#wake(entry);
+    return true;
+  }
+
+  #nextTry(
+    { attempts, expiresAt }: Entry,
+    verdict: Extract<Verdict, { outcome: 'failed' | 'postponed' }>,
+  ): number | null {
     const { clock, ids } = this.#options;
     const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
-    const { retry, retryAfterMs } = verdict;
+    const { retry, retryAfterMs } = verdict.outcome === 'failed' ? verdict : { retry: true, retryAfterMs: undefined };
     const pause = pauseBefore(this.#settings, {
       failed: attempts,
       random,
@@ -270,6 +291,8 @@ interface Entry extends DueDelivery {
   readonly host: string;
   attempts: number;
   nextAt: number;
+  /** By elapsed time: since when its tries come to nothing that the host has a part in. */
+  postponedAt: number | undefined;
   /** Ends the pause it is in. */
   cancel: (() => void) | undefined;
 }

@@ -59,16 +59,19 @@ export class Schedule<Item extends Scheduled> {
     return undefined;
   }
 
-  /** Gives the place at the host back. `answered`: whether it did; one that did not gets a single place until it does. */
-  leave(name: string, { answered }: { answered: boolean }): void {
+  /**
+   * Gives the place at the host back. `answered`: whether it did; one that did not gets a single place until it does.
+   * `undefined`: nobody asked it.
+   */
+  leave(name: string, { answered }: { answered: boolean | undefined }): void {
     const host = this.#hosts.get(name);
     if (host === undefined) return;
     host.running--;
-    host.places = answered ? this.#perHost : 1;
+    if (answered !== undefined) host.places = answered ? this.#perHost : 1;
     this.#place(host);
     const isIdle = host.running === 0 && host.queues.every((queue) => queue.length === 0);
     // One that does not answer is remembered, as long as they are not too many.
-    if (isIdle && (answered || this.#hosts.size > MAX_IDLE_HOSTS)) this.#hosts.delete(name);
+    if (isIdle && (host.places > 1 || this.#hosts.size > MAX_IDLE_HOSTS)) this.#hosts.delete(name);
   }
 
   /** Gives the place among all back. */
