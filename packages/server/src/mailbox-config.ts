@@ -67,7 +67,8 @@ export const MailboxShape = {
         retries: { type: 'integer', minimum: 0, maximum: 10, description: 'Tries after the first; 3 unless told.' },
         backoff_ms: {
           ...positive,
-          description: 'The longest first pause; later ones 4 and 16 times it. 1,000 unless told.',
+          description:
+            'The shortest first pause; later ones 4 and 16 times it, each with up to as much again at random. 1,000 unless told.',
         },
         max_retry_after_ms: {
           ...positive,
