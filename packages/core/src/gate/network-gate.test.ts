@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../test-support/ports.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
-import { CredentialUse } from './gate.ts';
+import { CredentialUse, type InboundAnswer } from './gate.ts';
 import type { GateOptions } from './network-gate.ts';
 import type { Secrets } from './secrets.ts';
+import { wholeBody } from './whole-body.ts';
 
 let bench: GateBench;
 beforeEach(() => {
@@ -399,6 +400,32 @@ describe('a hostile answer', () => {
     });
     const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`)));
     expect(failure).toMatchObject({ code: 'agent_failed', message: expect.stringContaining(why) });
+  });
+
+  test('in a coding we do not know has a status all the same, and its bytes are not taken for its text', async () => {
+    const closed: string[] = [];
+    const port = await bench.serve((request, response) => {
+      request.socket.once('close', () => closed.push(request.url ?? ''));
+      response.writeHead(request.url === '/gone' ? 410 : 200, { 'content-encoding': 'zstd' }).write('(/');
+    });
+    const gate = bench.open();
+    const [gone, whole] = await Promise.all(
+      ['/gone', '/whole'].map((path) => gate.request(asking(`http://127.0.0.1:${port}${path}`))),
+    );
+    expect([gone?.status, whole?.status]).toEqual([410, 200]);
+    for (const failure of [failureFrom(Promise.resolve(gone)), failureFrom(wholeBody(whole as InboundAnswer))]) {
+      expect(await failure).toMatchObject({
+        code: 'agent_failed',
+        retryable: false,
+        message: expect.stringContaining('zstd'),
+      });
+    }
+    await expect.poll(() => closed.toSorted()).toEqual(['/gone', '/whole']);
+  });
+
+  test('of which nothing comes can be read whatever its coding', async () => {
+    const port = await bench.serve((_, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end());
+    expect(await textOf(await bench.open().request(asking(`http://127.0.0.1:${port}/`)))).toBe('');
   });
 
   test('is read no faster than its reader asks', async () => {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
+import { GateBench } from '../gate/gate.contract.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Refused } from '../refused.ts';
@@ -263,6 +264,24 @@ test('an answer that does not end keeps its place at the receiver for a moment o
   await pass(250);
   expect([await stateOf(), isLetGo]).toEqual(['delivered', true]);
 });
+
+test.each([
+  [200, 'delivered', false],
+  [410, 'dead', true],
+])(
+  'what a receiver says by %i counts, whatever the coding of what it says beside it',
+  async (status, state, isGone) => {
+    await using bench = new GateBench();
+    const port = await bench.serve((_, response) =>
+      response.writeHead(status, { 'content-encoding': 'zstd' }).end('(/'),
+    );
+    outbox = opened({}, bench.open());
+    const url = `http://127.0.0.1:${port}/`;
+    await add({ url });
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state, attempts: 1 });
+    expect(await store.outbox.isDisabled('ann', url)).toBe(isGone);
+  },
+);
 
 describe('while the disk is slow', () => {
   let write: () => void;
