@@ -211,6 +211,31 @@ describe('a receiver that is gone', () => {
     expect([await stateOf('paused'), await stateOf('refused'), sent.length]).toEqual(['delivered', 'dead', 3]);
   });
 
+  test('can be enabled again by a callback that has expired, which is not sent', async () => {
+    answers = [410];
+    await add({ expiresAt: clock.now().getTime() + 60_000 });
+    await pass(60_000);
+    expect(await outbox.retry('cb-1')).toMatchObject({ row: { state: 'dead' }, isEnabled: true });
+    await quiet();
+    expect([sent.length, await store.outbox.isDisabled('ann', 'https://one.example/in')]).toEqual([1, false]);
+    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'expired' } });
+  });
+
+  test.each([
+    [7, 30],
+    [90, 90],
+  ])('where callbacks are kept %i days may be asked again after %i', async (keepDays, goneDays) => {
+    answers = [410];
+    outbox = opened({ keepMs: keepDays * ONE_DAY });
+    await add();
+    await outbox.start();
+    const isDisabled = () => store.outbox.isDisabled('ann', 'https://one.example/in');
+    await pass(goneDays * ONE_DAY - 1);
+    expect(await isDisabled()).toBe(true);
+    await pass(ONE_DAY);
+    expect(await isDisabled()).toBe(false);
+  });
+
   test('is not tried twice over with what was under way when it said so', async () => {
     const waiting: ((status: number) => void)[] = [];
     const through: Gate = {
@@ -388,5 +413,7 @@ test('a name that stands for a private address by the time of a try is not follo
   await real[Symbol.asyncDispose]();
   canary.close();
 });
+
+const ONE_DAY = 24 * 3600 * 1000;
 
 async function* nothing(): InboundAnswer['body'] & AsyncGenerator<Uint8Array> {}

@@ -68,7 +68,13 @@ export class Outbox {
   async start(): Promise<void> {
     const { store, clock, log } = this.#options;
     for (const due of await store.due()) this.admit(due);
-    void everyHour(() => store.purge(clock.now().getTime() - this.#settings.keepMs), {
+    const { keepMs } = this.#settings;
+    const purge = () => {
+      const ended = clock.now().getTime() - keepMs;
+      // Not before what says so: whoever looks at it can still have it tried again.
+      return store.purge({ ended, gone: Math.min(ended, clock.now().getTime() - GONE_MS) });
+    };
+    void everyHour(purge, {
       clock,
       log,
       signal: this.#stopped.signal,
@@ -108,17 +114,23 @@ export class Outbox {
     return this.#options.store.list(page);
   }
 
-  /** Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that. */
-  async retry(id: string): Promise<DeliveryRow> {
+  /**
+   * Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that: then its
+   * URL is enabled, also where the callback itself has expired and is never sent.
+   */
+  async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const { store, clock } = this.#options;
     const row = (await store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
     const now = clock.now().getTime();
     if (row.state !== 'dead')
       refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
-    if (row.expiresAt !== null && row.expiresAt <= now)
-      refuse('expired', {}, 'It has expired and is never sent again.');
+    const isEnabled = await store.enable(row.owner, row.url);
+    if (row.expiresAt !== null && row.expiresAt <= now) {
+      if (!isEnabled) refuse('expired', {}, 'It has expired and is never sent again.');
+      return { row, isEnabled };
+    }
     if (await store.revive(id, now)) this.admit({ ...row, attempts: 0, nextAt: now });
-    return (await store.find(id)) ?? row;
+    return { row: (await store.find(id)) ?? row, isEnabled };
   }
 
   /** Begins no more tries, and lets those that run end for this long. What was not over is tried again at the next start. */
@@ -307,5 +319,7 @@ const DEFAULT_OUTBOX: OutboxSettings = {
   keepMs: 7 * 24 * ONE_HOUR,
 };
 
+/** How long a receiver's 410 holds, at least. */
+const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 const STOPPED = new Error('the outbox stops');

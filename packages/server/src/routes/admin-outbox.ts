@@ -26,8 +26,9 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox/:id/retry',
       access: 'admin',
       counts: false,
-      summary: 'Try a dead callback again, now, with the same id and body.',
-      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.retry(params['id'] ?? '')) }),
+      summary:
+        'Try a dead callback again, now, with the same id and body. url_enabled: its URL had answered 410, and may be called again.',
+      handle: ({ params }) => retry(params['id'] ?? '', outbox),
     },
   ];
 }
@@ -46,6 +47,12 @@ async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer |
   const page = { offset: offset.value, limit: limit.value, ...(state !== undefined && { state }) };
   const { rows, total } = await outbox.list(page);
   return { status: 200, json: { deliveries: rows.map(deliveryJson), total } };
+}
+
+/** One that has expired is not sent, but its URL can be enabled. */
+async function retry(id: string, outbox: Outbox): Promise<Answer> {
+  const { row, isEnabled } = await outbox.retry(id);
+  return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
 }
 
 function deliveryJson(row: DeliveryRow): JsonObject {

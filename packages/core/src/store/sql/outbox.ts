@@ -133,6 +133,8 @@ export function outboxWrites(database: Database) {
       return [id, ...rows.map((row) => row.id)];
     },
 
+    enableUrl: (owner: string, url: string): boolean => enable.run(owner, url).changes > 0,
+
     reviveDelivery(id: string, at: number): boolean {
       const row = byId.get(id) as StoredDelivery | undefined;
       if (row === undefined || revive.run(at, id).changes === 0) return false;
@@ -151,11 +153,17 @@ export function outboxWrites(database: Database) {
 export function outboxRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < ? LIMIT ?)`);
+  // The oldest were put in first, and there is no index by age.
+  const purgeDisabled = database.prepare(`
+    DELETE FROM disabled_urls WHERE rowid IN (SELECT rowid FROM disabled_urls ORDER BY rowid LIMIT ?) AND at < ?`);
   const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
 
   return {
     /** Some at a time; 0 when none is left. */
     purgeDeliveries: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
+
+    /** The same. */
+    purgeDisabledUrls: (before: number): number => Number(purgeDisabled.run(PURGE_WINDOW, before).changes),
 
     forgetSalt(agentId: string): void {
       forget.run(agentId);
