@@ -247,11 +247,17 @@ describe('a receiver that is gone', () => {
       },
     };
     outbox = opened({}, through);
-    for (const id of ['under-way', 'refused']) {
+    const send = async (id: string) => {
       const row = delivery({ id });
       await store.outbox.add(row);
       outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
-    }
+    };
+    // One that has answered is sent several at a time.
+    await send('first');
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting.pop()?.(200);
+    await quiet();
+    for (const id of ['under-way', 'refused']) await send(id);
     await expect.poll(() => waiting.length).toBe(2);
     waiting[1]?.(410);
     await expect.poll(() => stateOf('under-way')).toBe('dead');
