@@ -44,6 +44,7 @@ export async function ask(
     status: head.status,
     headers: shownHeaders(head, redactor),
     body: redactor === undefined ? bytes : redactor.body(bytes),
+    end: () => exchange.leave(),
   };
 }
 
@@ -67,6 +68,10 @@ class PlainAnswer implements InboundAnswer {
 
   get isOver(): boolean {
     return this.#exchange.isOver;
+  }
+
+  end(): void {
+    this.#exchange.leave();
   }
 
   whole(): Promise<Uint8Array> {

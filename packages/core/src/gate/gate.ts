@@ -51,6 +51,8 @@ export interface InboundAnswer {
   readonly body: AsyncIterable<Uint8Array>;
   /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
   whole?(): Promise<Uint8Array>;
+  /** Ends it, and the connection with it, also while somebody waits for more of it. */
+  end?(): void;
   /** Whether all of it has come already, so that nobody has to read it for the connection's sake. */
   readonly isOver?: boolean;
 }

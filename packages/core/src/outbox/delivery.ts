@@ -94,10 +94,14 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
 }
 
 /** The answer's status is all we want. A short body is read, to keep the connection; a long or slow one ends it. */
-async function letGo({ body }: InboundAnswer, clock: Clock): Promise<void> {
-  const iterator = body[Symbol.asyncIterator]();
+async function letGo(answer: InboundAnswer, clock: Clock): Promise<void> {
+  const iterator = answer.body[Symbol.asyncIterator]();
   await new Promise<void>((done) => {
-    const cancel = clock.after(PATIENCE_MS, done);
+    const cancel = clock.after(PATIENCE_MS, () => {
+      // Its reader cannot: it would have to wait for the next piece first.
+      answer.end?.();
+      done();
+    });
     drain(iterator)
       .catch(() => {})
       .finally(() => {

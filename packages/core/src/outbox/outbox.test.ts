@@ -314,6 +314,28 @@ test.each([
   },
 );
 
+test.each(['identity', 'gzip'])('an answer that does not end is hung up on then, also one in %s', async (coding) => {
+  let [isAsked, isClosed] = [false, false];
+  await using bench = new GateBench();
+  const port = await bench.serve((request, response) => {
+    isAsked = true;
+    request.socket.once('close', () => {
+      isClosed = true;
+    });
+    response.writeHead(200, { 'content-encoding': coding }).flushHeaders();
+  });
+  // By our clock: nothing else ends it.
+  outbox = opened({}, bench.open({ clock }));
+  const row = delivery({ url: `http://127.0.0.1:${port}/` });
+  await store.outbox.add(row);
+  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  // The time for the try, and the patience with what comes after the head of its answer.
+  await expect.poll(() => isAsked && clock.waiting === 2).toBe(true);
+  await pass(250);
+  expect(await stateOf()).toBe('delivered');
+  await expect.poll(() => isClosed, { timeout: 5000 }).toBe(true);
+});
+
 describe('while the disk is slow', () => {
   let write: () => void;
 
