@@ -277,6 +277,33 @@ describe('a receiver that is gone', () => {
   });
 });
 
+test('a host has four tries at a time over all its ports together', async () => {
+  const waiting: (() => void)[] = [];
+  const through: Gate = {
+    ...gate,
+    request: async (request) => {
+      // The first is answered at once: a host that has not answered yet has one.
+      if (sent.length > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return gate.request(request);
+    },
+  };
+  outbox = opened({}, through);
+  await add({ id: 'first' });
+  for (let port = 8000; port < 8010; port += 1) {
+    const row = delivery({ id: `at-${port}`, url: `https://one.example:${port}/in` });
+    await store.outbox.add(row);
+    outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  }
+  // Nothing here takes longer than a turn or two.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(waiting).toHaveLength(4);
+  while (outbox.trying > 0) {
+    waiting.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(sent).toHaveLength(11);
+});
+
 test('an answer that does not end keeps its place at the receiver for a moment only', async () => {
   let isLetGo = false;
   said = () => ({

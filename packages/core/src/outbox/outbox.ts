@@ -86,8 +86,8 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
-    // It is a URL: the gate judged it before it came here.
-    const host = this.#urls.read(url)?.host ?? '';
+    // It is a URL: the gate judged it before it came here. Whatever the port: a host has tens of thousands.
+    const host = this.#urls.read(url)?.hostname ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
     const entry: Entry = {
       ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
@@ -215,7 +215,7 @@ export class Outbox {
 
   async #record(entry: Entry, verdict: Verdict): Promise<void> {
     const { store, clock, log } = this.#options;
-    const told = { delivery: entry.id, host: entry.host, request_id: entry.requestId };
+    const told = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
       await this.#insist(() => store.delivered(entry.id, clock.now().getTime()));
       this.#forget(entry);

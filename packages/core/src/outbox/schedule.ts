@@ -1,7 +1,7 @@
 /** What waits for its turn. */
 export interface Scheduled {
   readonly id: string;
-  /** Host and port of the receiver. */
+  /** Of the receiver, without its port. */
   readonly host: string;
   /** 0 goes first, 2 last. */
   readonly priority: number;
