@@ -74,7 +74,10 @@ export const MailboxShape = {
           ...positive,
           description: 'The longest Retry-After that is honoured; an hour unless told.',
         },
-        per_host: { ...positive, description: 'Tries to one host at the same time; 4 unless told.' },
+        per_host: {
+          ...positive,
+          description: 'Tries to one host, whatever the port, at the same time; 4 unless told.',
+        },
         queued_per_agent: { ...positive, description: 'Callbacks of one sender that may wait; 1,000 unless told.' },
         anonymous_per_host_per_minute: {
           ...positive,

@@ -182,6 +182,8 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
           return [rows.map(({ id }) => id), total];
         };
         expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
+        const { body, ...told } = fresh(delivery({ id: 'd' }));
+        expect((await one.outbox.list({ offset: 0, limit: 1 })).rows).toEqual([told]);
         expect(await ids({ offset: 1, limit: 2 })).toEqual([['c', 'b'], 4]);
         expect(await ids({ state: 'dead', offset: 0, limit: 10 })).toEqual([['b'], 1]);
         expect(await one.outbox.purge({ ended: 3000, gone: 0 })).toBe(1);

@@ -37,6 +37,9 @@ export interface DeliveryRow extends NewDelivery {
   readonly endedAt: number | null;
 }
 
+/** A delivery as far as it is told of: bodies can be long, and only who sends one wants it. */
+export type ToldDelivery = Omit<DeliveryRow, 'body'>;
+
 /** All of a delivery that is known while it waits; the body is read when it is sent. */
 export type DueDelivery = Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'>;
 
@@ -48,7 +51,7 @@ export interface DeliveryFailure {
 }
 
 export interface OutboxPage {
-  readonly rows: readonly DeliveryRow[];
+  readonly rows: readonly ToldDelivery[];
   readonly total: number;
 }
 

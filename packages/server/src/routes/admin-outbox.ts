@@ -1,4 +1,4 @@
-import type { DeliveryRow, DeliveryState, Outbox } from '@dragoman/core';
+import type { DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
@@ -55,7 +55,7 @@ async function retry(id: string, outbox: Outbox): Promise<Answer> {
   return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
 }
 
-function deliveryJson(row: DeliveryRow): JsonObject {
+function deliveryJson(row: ToldDelivery): JsonObject {
   return {
     id: row.id,
     agent_id: row.owner,

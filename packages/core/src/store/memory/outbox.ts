@@ -115,7 +115,8 @@ export function memoryOutbox(
     list: ({ state, offset, limit }) =>
       perform(() => {
         const all = [...rows.values()].filter((row) => state === undefined || row.state === state).reverse();
-        return { rows: all.slice(offset, offset + limit), total: all.length };
+        const shown = all.slice(offset, offset + limit).map(({ body, ...row }) => row);
+        return { rows: shown, total: all.length };
       }),
     purge: ({ ended, gone }) =>
       perform(() => {
