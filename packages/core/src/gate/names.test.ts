@@ -70,6 +70,18 @@ describe('a name that anybody could give', () => {
     expect(dead.every(({ hasBegun }) => hasBegun)).toBe(true);
   });
 
+  test('is asked for once while nobody has answered', async () => {
+    const lookups = names();
+    const first = lookups.lookUp('dead.example', { isChosen: false });
+    clock.pass(5000);
+    expect(lookups.lookUp('dead.example', { isChosen: false })).toBe(first);
+    const fault = first.answers.catch((error: unknown) => error);
+    await expect.poll(() => server.asked.length).toBeGreaterThan(0);
+    clock.pass(10_000);
+    expect(isPassingLookup(await fault)).toBe(true);
+    expect(lookups.lookUp('dead.example', { isChosen: false })).not.toBe(first);
+  });
+
   test('that nobody has, or that has no address, is told from one whose name server fails', async () => {
     server.records = { 'none.example': 'NXDOMAIN', 'empty.example': { A: [], AAAA: [] }, 'broken.example': 'SERVFAIL' };
     const told: [string, boolean][] = [];

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports.ts';
 import { dnsResolve, NoNameServer } from './dns-lookups.ts';
 import { HostsFile } from './hosts-file.ts';
-import { type Lookup, NoAnswerYet, type Resolve, systemResolve } from './resolver.ts';
+import { inTime, type Lookup, NoAnswerYet, type Resolve, systemResolve } from './resolver.ts';
 import { SystemLookups } from './system-lookups.ts';
 
 export interface NamesOptions {
@@ -67,7 +67,7 @@ export class Names {
 
   async #answersOf(name: string, line: (isChosen: boolean) => ReturnType<Resolve>): ReturnType<Resolve> {
     const { resolve, clock, withinMs } = this.#options;
-    if (resolve !== undefined) return within(resolve(name), { name, clock, withinMs });
+    if (resolve !== undefined) return inTime(resolve(name), { name, clock, withinMs });
     if (await this.#hostsFile.has(name)) return line(true);
     try {
       return await dnsResolve(name, this.#options);
@@ -87,9 +87,9 @@ export class Names {
   }
 }
 
-/** Lookups of the last moment. */
+/** Lookups that are under way, and those of the last moment. */
 class Remembered {
-  readonly #known = new LRUCache<string, { readonly lookup: Lookup; readonly until: number }>({ max: 1000 });
+  readonly #known = new LRUCache<string, { readonly lookup: Lookup; until: number }>({ max: 1000 });
   readonly #clock: Clock;
   readonly #forMs: number;
 
@@ -104,22 +104,17 @@ class Remembered {
   }
 
   set(name: string, lookup: Lookup): Lookup {
-    const entry = { lookup, until: this.#clock.elapsed() + this.#forMs };
+    const entry = { lookup, until: Number.POSITIVE_INFINITY };
     this.#known.set(name, entry);
-    // A name that cannot be resolved now may be in the next moment.
-    lookup.answers.catch(() => this.#known.get(name) === entry && this.#known.delete(name));
+    lookup.answers.then(
+      () => {
+        entry.until = this.#clock.elapsed() + this.#forMs;
+      },
+      // A name that cannot be resolved now may be in the next moment.
+      () => this.#known.get(name) === entry && this.#known.delete(name),
+    );
     return lookup;
   }
-}
-
-function within(
-  answers: ReturnType<Resolve>,
-  { name, clock, withinMs }: { name: string; clock: Clock; withinMs: number },
-): ReturnType<Resolve> {
-  return new Promise((found, fail) => {
-    const cancel = clock.after(withinMs, () => fail(new NoAnswerYet(name)));
-    answers.then(found, fail).finally(cancel);
-  });
 }
 
 /** Each has a socket of its own. */

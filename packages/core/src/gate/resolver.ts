@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import type { Clock } from '../ports.ts';
 
 /** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -19,6 +20,17 @@ export const systemResolve: Resolve = async (name) => {
 /** Whether the same lookup may come to something later: only one failure says that there is no such name. */
 export function isPassingLookup(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code !== 'ENOTFOUND';
+}
+
+/** The answers, unless time is over first. */
+export function inTime(
+  answers: ReturnType<Resolve>,
+  { name, clock, withinMs }: { name: string; clock: Clock; withinMs: number },
+): ReturnType<Resolve> {
+  return new Promise((found, fail) => {
+    const cancel = clock.after(withinMs, () => fail(new NoAnswerYet(name)));
+    answers.then(found, fail).finally(cancel);
+  });
 }
 
 /** In the word of the system for a lookup that may come to something later. */

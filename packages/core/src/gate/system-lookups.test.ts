@@ -76,6 +76,20 @@ test('a lookup that takes too long may come to something later, and keeps its pl
   expect(await later.answers).toEqual(['address of d']);
 });
 
+test('a name nobody answers for has one place, however often it is asked for', async () => {
+  const { clock, lookUp, underWay } = open();
+  void faultOf(lookUp('dead'));
+  clock.pass(10_000);
+  const again = [lookUp('dead'), lookUp('dead')];
+  expect(again.map(({ hasBegun }) => hasBegun)).toEqual([true, true]);
+  const other = lookUp('a');
+  underWay.get('a')?.found();
+  expect(await other.answers).toEqual(['address of a']);
+  clock.pass(9999);
+  underWay.get('dead')?.found();
+  expect(await again[1]?.answers).toEqual(['address of dead']);
+});
+
 test('one that does not get its turn in half of its time is not begun any more; one that does has the rest', async () => {
   const { clock, lookUp, underWay } = open();
   const all = ['a', 'b', 'c', 'd'].map((name) => lookUp(name));

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports.ts';
-import { type Lookup, NoAnswerYet, type Resolve } from './resolver.ts';
+import { inTime, type Lookup, NoAnswerYet, type Resolve } from './resolver.ts';
 
 /**
  * Names that the system looks up. Its lookup keeps one of Node's four threads until it ends, however long nobody waits for it
@@ -13,6 +13,8 @@ export class SystemLookups {
   readonly #clock: Clock;
   readonly #withinMs: number;
   readonly #found = new LRUCache<string, true>({ max: 1000 });
+  /** What keeps a thread, by name: nothing has more than one. */
+  readonly #resolving = new Map<string, ReturnType<Resolve>>();
   /** The best first. */
   readonly #lanes = AT_ONCE.map(() => new Lane());
 
@@ -23,6 +25,10 @@ export class SystemLookups {
   }
 
   lookUp(name: string, { isChosen }: { isChosen: boolean }): Lookup {
+    const resolving = this.#resolving.get(name);
+    if (resolving !== undefined) {
+      return { answers: inTime(resolving, { name, clock: this.#clock, withinMs: this.#withinMs }), hasBegun: true };
+    }
     const lane = this.#lanes[this.#found.has(name) ? FOUND : isChosen ? CHOSEN : OTHERS] as Lane;
     const state = { hasBegun: false };
     const answers = new Promise<readonly string[]>((found, fail) => {
@@ -40,11 +46,14 @@ export class SystemLookups {
         giveUp();
         state.hasBegun = true;
         try {
-          found(await this.#resolve(name));
+          const resolving = this.#resolve(name);
+          this.#resolving.set(name, resolving);
+          found(await resolving);
           this.#found.set(name, true);
         } catch (error) {
           fail(error);
         } finally {
+          this.#resolving.delete(name);
           tooLate();
         }
       };
