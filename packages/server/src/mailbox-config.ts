@@ -67,13 +67,17 @@ export const MailboxShape = {
         retries: { type: 'integer', minimum: 0, maximum: 10, description: 'Tries after the first; 3 unless told.' },
         backoff_ms: {
           ...positive,
-          description: 'The longest first pause; later ones 4 and 16 times it. 1,000 unless told.',
+          description:
+            'The shortest first pause; later ones 4 and 16 times it, each with up to as much again at random. 1,000 unless told.',
         },
         max_retry_after_ms: {
           ...positive,
           description: 'The longest Retry-After that is honoured; an hour unless told.',
         },
-        per_host: { ...positive, description: 'Tries to one host at the same time; 4 unless told.' },
+        per_host: {
+          ...positive,
+          description: 'Tries to one host, whatever the port, at the same time; 4 unless told.',
+        },
         queued_per_agent: { ...positive, description: 'Callbacks of one sender that may wait; 1,000 unless told.' },
         anonymous_per_host_per_minute: {
           ...positive,

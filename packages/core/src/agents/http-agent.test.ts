@@ -125,6 +125,12 @@ describe('an agent fails when it answers', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its compression is broken');
   });
 
+  test.each([200, 500])('compressed in a way we do not know, with %i', async (status) => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'zstd' };
+    const agent = await serving((_, response) => response.writeHead(status, headers).end('{}'));
+    expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it came in the coding "zstd"');
+  });
+
   test('with what is no HTTP', async () => {
     const port = await listening(createTcpServer((socket: Socket) => socket.end('hello\r\n\r\n')));
     const agent = httpAgent({

@@ -37,19 +37,15 @@ export async function ask(
   bound.attach(exchange);
   pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
   const head = await exchange.head;
-  try {
-    const coding = codingOf(head);
-    if (coding === undefined && redactor === undefined) return new PlainAnswer(head, exchange, { maxBytes, limits });
-    const bytes = inflated(exchange.body(), coding, { maxBytes, limits });
-    return {
-      status: head.status,
-      headers: shownHeaders(head, redactor),
-      body: redactor === undefined ? bytes : redactor.body(bytes),
-    };
-  } catch (error) {
-    exchange.fail(error);
-    throw error;
-  }
+  const coding = codingOf(head);
+  if (coding === undefined && redactor === undefined) return new PlainAnswer(head, exchange, { maxBytes, limits });
+  const bytes = inflated(exchange.body(), coding, { maxBytes, limits });
+  return {
+    status: head.status,
+    headers: shownHeaders(head, redactor),
+    body: redactor === undefined ? bytes : redactor.body(bytes),
+    end: () => exchange.leave(),
+  };
 }
 
 /** An answer that goes on as it came. */
@@ -72,6 +68,10 @@ class PlainAnswer implements InboundAnswer {
 
   get isOver(): boolean {
     return this.#exchange.isOver;
+  }
+
+  end(): void {
+    this.#exchange.leave();
   }
 
   whole(): Promise<Uint8Array> {

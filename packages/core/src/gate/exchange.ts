@@ -85,6 +85,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(asError(error));
   }
 
+  /** Nobody wants the rest of it. */
+  leave(): void {
+    this.fail(LEFT);
+  }
+
   /** The bytes of the body as they came. For one reader; one that leaves early ends the connection. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
@@ -103,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
         }
       }
     } finally {
-      this.fail(LEFT);
+      this.leave();
     }
   }
 

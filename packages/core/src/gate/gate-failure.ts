@@ -7,6 +7,12 @@ export function unreachable(reason: string | undefined): Failure {
   return failure('unreachable', { sent: false, reason }, `The host cannot be reached: ${reason}.`);
 }
 
+/** Nobody was asked where the host is, so that it is not to blame: `looked_up` tells it from a host that cannot be reached. */
+export function notLookedUp(): Failure {
+  const message = 'The host was not asked: too many names are being looked up at the moment.';
+  return failure('unreachable', { sent: false, looked_up: false }, message);
+}
+
 /** Something was sent, and what came back is no whole answer: whether it was acted upon is not known. */
 export function brokenAnswer(error: unknown): Failure {
   const reason = connectFault(error);

@@ -5,8 +5,9 @@ import type { StopSignal } from '../ending.ts';
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
  * and time are bounded, and credentials are put in at the last moment, for the hosts they are bound to.
  * What is refused or fails rejects with `Refused`, and a body that breaks off throws it: `forbidden` and `invalid_message`
- * were never sent, `unreachable` neither; whether `timeout` and `agent_failed` were, their `details.sent` says. An aborted
- * signal rejects with its own reason.
+ * were never sent, `unreachable` neither; whether `timeout` and `agent_failed` were, their `details.sent` says. A host that was not
+ * even looked up, because too many others were, is `unreachable` with `details.looked_up` false. An aborted signal rejects with
+ * its own reason.
  */
 export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
@@ -50,6 +51,8 @@ export interface InboundAnswer {
   readonly body: AsyncIterable<Uint8Array>;
   /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
   whole?(): Promise<Uint8Array>;
+  /** Ends it, and the connection with it, also while somebody waits for more of it. */
+  end?(): void;
   /** Whether all of it has come already, so that nobody has to read it for the connection's sake. */
   readonly isOver?: boolean;
 }

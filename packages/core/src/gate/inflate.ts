@@ -14,15 +14,20 @@ export interface Unpacking {
   readonly limits: Pick<GateLimits, 'unpacked_ratio' | 'unpacked_free_bytes'>;
 }
 
-/** The body without its content coding, never more than `maxBytes` of it. */
+/** The body without its content coding, never more than `maxBytes` of it. Throws when it is read and its coding is none we know. */
 export function inflated(body: Bytes, coding: string | undefined, unpacking: Unpacking): Bytes {
   const name = (coding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return bounded(body, unpacking.maxBytes);
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (decoder === undefined) {
-    throw new Refused(excessive(`it came in the coding ${show(name.slice(0, 40))}, of which we know none`));
-  }
+  if (decoder === undefined) return unreadable(body, name);
   return decoded(body, decoder(), unpacking);
+}
+
+/** Who wants no more than the head has it; and where nothing comes there is nothing to decode. */
+async function* unreadable(body: Bytes, coding: string): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const _ of body) {
+    throw new Refused(excessive(`it came in the coding ${show(coding.slice(0, 40))}, of which we know none`));
+  }
 }
 
 async function* bounded(body: Bytes, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {

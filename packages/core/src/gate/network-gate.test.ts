@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../test-support/ports.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
-import { CredentialUse } from './gate.ts';
+import { CredentialUse, type InboundAnswer } from './gate.ts';
 import type { GateOptions } from './network-gate.ts';
 import type { Secrets } from './secrets.ts';
+import { wholeBody } from './whole-body.ts';
 
 let bench: GateBench;
 beforeEach(() => {
@@ -401,6 +402,32 @@ describe('a hostile answer', () => {
     expect(failure).toMatchObject({ code: 'agent_failed', message: expect.stringContaining(why) });
   });
 
+  test('in a coding we do not know has a status all the same, and its bytes are not taken for its text', async () => {
+    const closed: string[] = [];
+    const port = await bench.serve((request, response) => {
+      request.socket.once('close', () => closed.push(request.url ?? ''));
+      response.writeHead(request.url === '/gone' ? 410 : 200, { 'content-encoding': 'zstd' }).write('(/');
+    });
+    const gate = bench.open();
+    const [gone, whole] = await Promise.all(
+      ['/gone', '/whole'].map((path) => gate.request(asking(`http://127.0.0.1:${port}${path}`))),
+    );
+    expect([gone?.status, whole?.status]).toEqual([410, 200]);
+    for (const failure of [failureFrom(Promise.resolve(gone)), failureFrom(wholeBody(whole as InboundAnswer))]) {
+      expect(await failure).toMatchObject({
+        code: 'agent_failed',
+        retryable: false,
+        message: expect.stringContaining('zstd'),
+      });
+    }
+    await expect.poll(() => closed.toSorted()).toEqual(['/gone', '/whole']);
+  });
+
+  test('of which nothing comes can be read whatever its coding', async () => {
+    const port = await bench.serve((_, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end());
+    expect(await textOf(await bench.open().request(asking(`http://127.0.0.1:${port}/`)))).toBe('');
+  });
+
   test('is read no faster than its reader asks', async () => {
     let written = 0;
     const port = await bench.serve((_, response) => {
@@ -430,3 +457,26 @@ test('a request whose caller has left ends with the reason the caller gave', asy
 function failing(code: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 }
+
+test('a host whose name never got its turn to be looked up is not to blame, and its caller is told so', async () => {
+  const hanging = new Set<string>();
+  const names = ['a.example', 'b.example', 'c.example'];
+  const gate = bench.gate({
+    allow: names.map((host) => ({ host, port: 443 })),
+    resolve: (name) => {
+      hanging.add(name);
+      return new Promise(() => {});
+    },
+  });
+  const asked = names.map((name) => failureFrom(gate.request(asking(`https://${name}/`, { timeoutMs: 50 }))));
+  expect(await Promise.all(asked)).toMatchObject([
+    { code: 'timeout', details: { sent: false } },
+    { code: 'timeout', details: { sent: false } },
+    { code: 'unreachable', retryable: true, details: { sent: false, looked_up: false } },
+  ]);
+  expect([...hanging]).toEqual(['a.example', 'b.example']);
+  // One that nobody wants any more ends with the reason of who does not want it.
+  const reason = new Error('not any more');
+  const unwanted = gate.request(asking('https://c.example/', { signal: AbortSignal.abort(reason) }));
+  await expect(unwanted).rejects.toBe(reason);
+});

@@ -8,21 +8,21 @@ import { failureOf, Refused } from '../refused.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
-import { boundedResolve } from './bounded-resolve.ts';
 import { connectFault } from './connect-fault.ts';
 import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
-import { unreachable } from './gate-failure.ts';
+import { notLookedUp, unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
 import { KnownUrls } from './known-urls.ts';
 import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
+import { Names } from './names.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
 import type { Redactor } from './redactor.ts';
-import { isPassingLookup, type Resolve, rememberingResolve, systemResolve } from './resolver.ts';
+import { isPassingLookup, type Lookup, type Resolve } from './resolver.ts';
 import type { ReleasedSecrets, Secrets } from './secrets.ts';
 
 export interface GateOptions {
@@ -34,7 +34,7 @@ export interface GateOptions {
   readonly ca?: readonly string[];
   /** Without it no credential can be used. */
   readonly secrets?: Secrets;
-  /** In place of the machine's own resolver. */
+  /** In place of the machine's own ways to look up a name. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<GateLimits>;
 }
@@ -46,7 +46,7 @@ export function openGate({
   allow = [],
   ca = [],
   secrets,
-  resolve = systemResolve,
+  resolve,
   limits: told = {},
 }: GateOptions): NetworkGate {
   const limits = { ...DEFAULT_GATE_LIMITS, ...told };
@@ -58,10 +58,7 @@ export function openGate({
     dialler,
     limits,
     urls: new KnownUrls(),
-    resolve: rememberingResolve(boundedResolve(resolve, { clock, withinMs: limits.connect_ms }), {
-      clock,
-      forMs: limits.resolved_ms,
-    }),
+    names: new Names({ clock, withinMs: limits.connect_ms, forMs: limits.resolved_ms, resolve }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
     allowed: { hosts: allowedHosts(allow) },
   };
@@ -99,7 +96,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const bound = new Deadline({ clock: this.#parts.clock, milliseconds: timeoutMs, signal });
     try {
       const { address } = destination;
-      const addresses = address === undefined ? await bound.wait(this.#addressesOf(destination, caller)) : [address];
+      const addresses =
+        address === undefined ? await this.#addressesOf(destination, { caller, bound, signal }) : [address];
       const released = uses.length === 0 ? undefined : await bound.wait(this.#secrets().release(uses, use));
       return await this.#ask(request, destination, { addresses, released, bound });
     } catch (error) {
@@ -113,9 +111,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
   async check(url: string): Promise<Failure | undefined> {
     try {
       const destination = this.#judge(url, WEB, undefined);
-      const { host, address } = destination;
-      if (address !== undefined) return undefined;
-      const answers = await this.#parts.resolve(host).catch((error: unknown) => {
+      if (destination.address !== undefined) return undefined;
+      const answers = await this.#lookUp(destination).answers.catch((error: unknown) => {
         if (isPassingLookup(error)) return undefined;
         throw this.#unreachable(destination, undefined, connectFault(error));
       });
@@ -131,7 +128,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
   /** A connection for another protocol than HTTP requests, such as WebSocket; for `wss` with TLS in place. */
   async dial({ url, caller, signal }: { url: string; caller: string; signal?: AbortSignal }): Promise<Socket> {
     const destination = this.#judge(url, SOCKETS, caller);
-    const addresses = await this.#addressesOf(destination, caller);
+    const addresses = await this.#addressesOf(destination, { caller });
     for (const [index, address] of addresses.entries()) {
       const tls = destination.isSecure ? { host: destination.host } : undefined;
       const dialled = this.#parts.dialler.dial({ address, port: destination.port, tls });
@@ -177,12 +174,23 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Refused(failure('invalid_message', {}, `The URL must be one of ${[...schemes].join(', ')}.`));
   }
 
+  /** The system looks up what the operator chose, as it does for every other program of theirs. */
+  #lookUp({ host, isAllowed }: Destination): Lookup {
+    return this.#parts.names.lookUp(host, { isChosen: isAllowed });
+  }
+
   /** Addresses that may be connected to. */
-  async #addressesOf(destination: Destination, caller: string | undefined): Promise<readonly string[]> {
-    const { host, address } = destination;
-    if (address !== undefined) return [address];
-    const answers = await this.#parts.resolve(host).catch((error: unknown) => {
-      throw this.#unreachable(destination, caller, connectFault(error));
+  async #addressesOf(
+    destination: Destination,
+    { caller, bound, signal }: { caller: string; bound?: Deadline; signal?: StopSignal | undefined },
+  ): Promise<readonly string[]> {
+    if (destination.address !== undefined) return [destination.address];
+    const lookup = this.#lookUp(destination);
+    const answers = await (bound?.wait(lookup.answers) ?? lookup.answers).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error;
+      // Whatever ended the wait for its turn, the host has no part in it.
+      if (!lookup.hasBegun) throw this.#notLookedUp(destination, caller);
+      throw failureOf(error) === undefined ? this.#unreachable(destination, caller, connectFault(error)) : error;
     });
     this.#judgeAnswers(answers, destination, caller);
     return answers;
@@ -240,6 +248,13 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return new Refused(unreachable(destination.isAllowed ? reason : undefined));
   }
 
+  /** It says nothing of the host, so there is nothing to hide. */
+  #notLookedUp(destination: Destination, caller: string | undefined): Refused {
+    const host = nameOfHostPort(destination);
+    this.#parts.log.write('warn', { caller, host }, 'a name was not looked up: too many others are being looked up');
+    return new Refused(notLookedUp());
+  }
+
   async #dawdle(signal: StopSignal | undefined): Promise<void> {
     await this.#parts.clock.wait(Math.random() * MOST_DAWDLE_MS, signal && abortSignalOf(signal));
   }
@@ -262,7 +277,7 @@ interface Parts {
   readonly log: LimitedLog;
   readonly secrets: Secrets | undefined;
   readonly dialler: Dialler;
-  readonly resolve: Resolve;
+  readonly names: Names;
   readonly pools: Pools;
   readonly limits: GateLimits;
   readonly urls: KnownUrls;

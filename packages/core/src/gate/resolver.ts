@@ -1,9 +1,15 @@
 import { lookup } from 'node:dns/promises';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports.ts';
 
 /** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** A name that is being looked up. */
+export interface Lookup {
+  readonly answers: Promise<readonly string[]>;
+  /** Whether anybody was asked. As long as nobody was, that there is no answer says nothing of the name. */
+  readonly hasBegun: boolean;
+}
 
 /** As this machine resolves names, its hosts file included. */
 export const systemResolve: Resolve = async (name) => {
@@ -16,21 +22,22 @@ export function isPassingLookup(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code !== 'ENOTFOUND';
 }
 
-/**
- * Remembers answers for a moment, so that a burst of requests asks once. What is remembered is judged each time it is used,
- * and connections are made to it and to nothing else.
- */
-export function rememberingResolve(resolve: Resolve, { clock, forMs }: { clock: Clock; forMs: number }): Resolve {
-  const known = new LRUCache<string, { readonly answers: Promise<readonly string[]>; readonly until: number }>({
-    max: 1000,
+/** The answers, unless time is over first. */
+export function inTime(
+  answers: ReturnType<Resolve>,
+  { name, clock, withinMs }: { name: string; clock: Clock; withinMs: number },
+): ReturnType<Resolve> {
+  return new Promise((found, fail) => {
+    const cancel = clock.after(withinMs, () => fail(new NoAnswerYet(name)));
+    answers.then(found, fail).finally(cancel);
   });
-  return (name) => {
-    const earlier = known.get(name);
-    if (earlier !== undefined && clock.elapsed() < earlier.until) return earlier.answers;
-    const answers = resolve(name);
-    known.set(name, { answers, until: clock.elapsed() + forMs });
-    // A name that cannot be resolved now may be in the next moment.
-    answers.catch(() => known.delete(name));
-    return answers;
-  };
+}
+
+/** In the word of the system for a lookup that may come to something later. */
+export class NoAnswerYet extends Error {
+  readonly code = 'EAI_AGAIN';
+
+  constructor(name: string) {
+    super(`the lookup of ${name} takes too long`);
+  }
 }

@@ -6,13 +6,15 @@ import { failureOf } from '../refused.ts';
 import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
 import type { Prepared } from './prepared.ts';
 
-/** What came of one try. `answered`: whether there was any answer. */
+/** What came of one try. `answered`: whether there was any answer; `undefined` when nobody was asked. */
 export type Verdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
   /** Its time was over before anything was sent: that is no try, and tells nothing of the host. */
-  | { readonly outcome: 'expired'; readonly answered: true; readonly failure: DeliveryFailure }
+  | { readonly outcome: 'expired'; readonly answered: undefined; readonly failure: DeliveryFailure }
+  /** Its name waited to be looked up, and was not: that is no try either. */
+  | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
   | {
       readonly outcome: 'failed';
       readonly answered: boolean;
@@ -38,7 +40,7 @@ export async function attempt(
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
-  if (left <= 0) return { outcome: 'expired', answered: true, failure: { at: now, reason: EXPIRED } };
+  if (left <= 0) return { outcome: 'expired', answered: undefined, failure: { at: now, reason: EXPIRED } };
   try {
     const answer = await gate.request({
       caller: due.owner,
@@ -61,10 +63,12 @@ export async function attempt(
     if (signal.aborted) throw error;
     const known = failureOf(error);
     const reason = known?.message ?? (error instanceof Error ? error.message : String(error));
+    const failure = { at: clock.now().getTime(), reason };
+    if (known?.details['looked_up'] === false) return { outcome: 'postponed', answered: undefined, failure };
     return {
       outcome: 'failed',
       answered: false,
-      failure: { at: clock.now().getTime(), reason },
+      failure,
       // What the gate forbids it forbids for good; a host that cannot be reached may come back.
       retry: known === undefined || known.retryable,
     };
@@ -85,10 +89,14 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
 }
 
 /** The answer's status is all we want. A short body is read, to keep the connection; a long or slow one ends it. */
-async function letGo({ body }: InboundAnswer, clock: Clock): Promise<void> {
-  const iterator = body[Symbol.asyncIterator]();
+async function letGo(answer: InboundAnswer, clock: Clock): Promise<void> {
+  const iterator = answer.body[Symbol.asyncIterator]();
   await new Promise<void>((done) => {
-    const cancel = clock.after(PATIENCE_MS, done);
+    const cancel = clock.after(PATIENCE_MS, () => {
+      // Its reader cannot: it would have to wait for the next piece first.
+      answer.end?.();
+      done();
+    });
     drain(iterator)
       .catch(() => {})
       .finally(() => {

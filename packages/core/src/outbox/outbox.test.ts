@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
+import { GateBench } from '../gate/gate.contract.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Refused } from '../refused.ts';
@@ -52,8 +53,8 @@ afterEach(async () => {
 function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
   const log = new SilentLog();
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
-  // Always the longest pause, so that a test knows it.
-  const ids = Object.assign(new TestIds(), { hex: () => 'f'.repeat(32) });
+  // Always the shortest pause, so that a test knows it.
+  const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
   return new Outbox({
     store: store.outbox,
     gate: through,
@@ -100,7 +101,7 @@ async function pass(milliseconds: number): Promise<void> {
 const stateOf = async (id = 'cb-1') => (await store.outbox.find(id))?.state;
 
 describe('a callback that fails', () => {
-  test('is tried after 1, 4 and 16 seconds at most, and not once more', async () => {
+  test('is tried after 1, 4 and 16 seconds, and not once more', async () => {
     answers = [500];
     await add();
     const counts = [sent.length];
@@ -210,6 +211,31 @@ describe('a receiver that is gone', () => {
     expect([await stateOf('paused'), await stateOf('refused'), sent.length]).toEqual(['delivered', 'dead', 3]);
   });
 
+  test('can be enabled again by a callback that has expired, which is not sent', async () => {
+    answers = [410];
+    await add({ expiresAt: clock.now().getTime() + 60_000 });
+    await pass(60_000);
+    expect(await outbox.retry('cb-1')).toMatchObject({ row: { state: 'dead' }, isEnabled: true });
+    await quiet();
+    expect([sent.length, await store.outbox.isDisabled('ann', 'https://one.example/in')]).toEqual([1, false]);
+    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'expired' } });
+  });
+
+  test.each([
+    [7, 30],
+    [90, 90],
+  ])('where callbacks are kept %i days may be asked again after %i', async (keepDays, goneDays) => {
+    answers = [410];
+    outbox = opened({ keepMs: keepDays * ONE_DAY });
+    await add();
+    await outbox.start();
+    const isDisabled = () => store.outbox.isDisabled('ann', 'https://one.example/in');
+    await pass(goneDays * ONE_DAY - 1);
+    expect(await isDisabled()).toBe(true);
+    await pass(ONE_DAY);
+    expect(await isDisabled()).toBe(false);
+  });
+
   test('is not tried twice over with what was under way when it said so', async () => {
     const waiting: ((status: number) => void)[] = [];
     const through: Gate = {
@@ -221,11 +247,17 @@ describe('a receiver that is gone', () => {
       },
     };
     outbox = opened({}, through);
-    for (const id of ['under-way', 'refused']) {
+    const send = async (id: string) => {
       const row = delivery({ id });
       await store.outbox.add(row);
       outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
-    }
+    };
+    // One that has answered is sent several at a time.
+    await send('first');
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting.pop()?.(200);
+    await quiet();
+    for (const id of ['under-way', 'refused']) await send(id);
     await expect.poll(() => waiting.length).toBe(2);
     waiting[1]?.(410);
     await expect.poll(() => stateOf('under-way')).toBe('dead');
@@ -245,6 +277,33 @@ describe('a receiver that is gone', () => {
   });
 });
 
+test('a host has four tries at a time over all its ports together', async () => {
+  const waiting: (() => void)[] = [];
+  const through: Gate = {
+    ...gate,
+    request: async (request) => {
+      // The first is answered at once: a host that has not answered yet has one.
+      if (sent.length > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+      return gate.request(request);
+    },
+  };
+  outbox = opened({}, through);
+  await add({ id: 'first' });
+  for (let port = 8000; port < 8010; port += 1) {
+    const row = delivery({ id: `at-${port}`, url: `https://one.example:${port}/in` });
+    await store.outbox.add(row);
+    outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  }
+  // Nothing here takes longer than a turn or two.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(waiting).toHaveLength(4);
+  while (outbox.trying > 0) {
+    waiting.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(sent).toHaveLength(11);
+});
+
 test('an answer that does not end keeps its place at the receiver for a moment only', async () => {
   let isLetGo = false;
   said = () => ({
@@ -262,6 +321,46 @@ test('an answer that does not end keeps its place at the receiver for a moment o
   await expect.poll(() => clock.waiting).toBe(1);
   await pass(250);
   expect([await stateOf(), isLetGo]).toEqual(['delivered', true]);
+});
+
+test.each([
+  [200, 'delivered', false],
+  [410, 'dead', true],
+])(
+  'what a receiver says by %i counts, whatever the coding of what it says beside it',
+  async (status, state, isGone) => {
+    await using bench = new GateBench();
+    const port = await bench.serve((_, response) =>
+      response.writeHead(status, { 'content-encoding': 'zstd' }).end('(/'),
+    );
+    outbox = opened({}, bench.open());
+    const url = `http://127.0.0.1:${port}/`;
+    await add({ url });
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state, attempts: 1 });
+    expect(await store.outbox.isDisabled('ann', url)).toBe(isGone);
+  },
+);
+
+test.each(['identity', 'gzip'])('an answer that does not end is hung up on then, also one in %s', async (coding) => {
+  let [isAsked, isClosed] = [false, false];
+  await using bench = new GateBench();
+  const port = await bench.serve((request, response) => {
+    isAsked = true;
+    request.socket.once('close', () => {
+      isClosed = true;
+    });
+    response.writeHead(200, { 'content-encoding': coding }).flushHeaders();
+  });
+  // By our clock: nothing else ends it.
+  outbox = opened({}, bench.open({ clock }));
+  const row = delivery({ url: `http://127.0.0.1:${port}/` });
+  await store.outbox.add(row);
+  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  // The time for the try, and the patience with what comes after the head of its answer.
+  await expect.poll(() => isAsked && clock.waiting === 2).toBe(true);
+  await pass(250);
+  expect(await stateOf()).toBe('delivered');
+  await expect.poll(() => isClosed, { timeout: 5000 }).toBe(true);
 });
 
 describe('while the disk is slow', () => {
@@ -369,5 +468,7 @@ test('a name that stands for a private address by the time of a try is not follo
   await real[Symbol.asyncDispose]();
   canary.close();
 });
+
+const ONE_DAY = 24 * 3600 * 1000;
 
 async function* nothing(): InboundAnswer['body'] & AsyncGenerator<Uint8Array> {}

@@ -71,7 +71,13 @@ export class Outbox {
   async start(): Promise<void> {
     const { store, clock, log } = this.#options;
     for (const due of await store.due()) this.admit(due);
-    void everyHour(() => store.purge(clock.now().getTime() - this.#settings.keepMs), {
+    const { keepMs } = this.#settings;
+    const purge = () => {
+      const ended = clock.now().getTime() - keepMs;
+      // Not before what says so: whoever looks at it can still have it tried again.
+      return store.purge({ ended, gone: Math.min(ended, clock.now().getTime() - GONE_MS) });
+    };
+    void everyHour(purge, {
       clock,
       log,
       signal: this.#stopped.signal,
@@ -83,12 +89,13 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
-    // It is a URL: the gate judged it before it came here.
-    const host = this.#urls.read(url)?.host ?? '';
+    // It is a URL: the gate judged it before it came here. Whatever the port: a host has tens of thousands.
+    const host = this.#urls.read(url)?.hostname ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
     const entry: Entry = {
       ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
       host,
+      postponedAt: undefined,
       cancel: undefined,
       ahead: undefined,
     };
@@ -111,17 +118,23 @@ export class Outbox {
     return this.#options.store.list(page);
   }
 
-  /** Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that. */
-  async retry(id: string): Promise<DeliveryRow> {
+  /**
+   * Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that: then its
+   * URL is enabled, also where the callback itself has expired and is never sent.
+   */
+  async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const { store, clock } = this.#options;
     const row = (await store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
     const now = clock.now().getTime();
     if (row.state !== 'dead')
       refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
-    if (row.expiresAt !== null && row.expiresAt <= now)
-      refuse('expired', {}, 'It has expired and is never sent again.');
+    const isEnabled = await store.enable(row.owner, row.url);
+    if (row.expiresAt !== null && row.expiresAt <= now) {
+      if (!isEnabled) refuse('expired', {}, 'It has expired and is never sent again.');
+      return { row, isEnabled };
+    }
     if (await store.revive(id, now)) this.admit({ ...row, attempts: 0, nextAt: now });
-    return (await store.find(id)) ?? row;
+    return { row: (await store.find(id)) ?? row, isEnabled };
   }
 
   /** Begins no more tries, and lets those that run end for this long. What was not over is tried again at the next start. */
@@ -200,7 +213,7 @@ export class Outbox {
 
   async #try(entry: Entry): Promise<void> {
     const { log } = this.#options;
-    let answered = true;
+    let answered: boolean | undefined;
     let hasLeft = false;
     const leave = () => {
       if (!hasLeft) this.#schedule.leave(entry.host, { answered });
@@ -239,7 +252,7 @@ export class Outbox {
 
   async #record(entry: Entry, verdict: Verdict): Promise<void> {
     const { store, clock, log } = this.#options;
-    const told = { delivery: entry.id, host: entry.host, request_id: entry.requestId };
+    const told = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
       await this.#insist(() => store.delivered(entry.id, clock.now().getTime()));
       this.#forget(entry);
@@ -253,6 +266,10 @@ export class Outbox {
       log.info({ ...told, reason: failure.reason }, 'a callback was not sent');
       return;
     }
+    if (verdict.outcome === 'postponed' && this.#postpone(entry)) {
+      log.debug({ ...told, reason: failure.reason }, 'a callback waits for its next turn');
+      return;
+    }
     log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
     if (verdict.outcome === 'gone') {
       const ids = await this.#insist(() => store.gone(entry.id, failure));
@@ -261,6 +278,7 @@ export class Outbox {
       return;
     }
     entry.attempts += 1;
+    entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
     await this.#insist(() => store.failed(entry.id, failure, nextAt));
     // Another try to the same URL may have heard in the meantime that it is gone.
@@ -271,10 +289,25 @@ export class Outbox {
     }
   }
 
-  #nextTry({ attempts, expiresAt }: Entry, verdict: Extract<Verdict, { outcome: 'failed' }>): number | null {
+  /** Puts it in line again, as if it had not been its turn; not for ever, so that nothing waits without end. */
+  #postpone(entry: Entry): boolean {
+    const { clock } = this.#options;
+    const { backoffMs, longestMs } = this.#settings;
+    entry.postponedAt ??= clock.elapsed();
+    if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
+    entry.nextAt = clock.now().getTime() + backoffMs;
+    // Another try to the same URL may have heard in the meantime that it is gone.
+    if (this.#entries.get(entry.id) === entry) this.#wake(entry);
+    return true;
+  }
+
+  #nextTry(
+    { attempts, expiresAt }: Entry,
+    verdict: Extract<Verdict, { outcome: 'failed' | 'postponed' }>,
+  ): number | null {
     const { clock, ids } = this.#options;
     const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
-    const { retry, retryAfterMs } = verdict;
+    const { retry, retryAfterMs } = verdict.outcome === 'failed' ? verdict : { retry: true, retryAfterMs: undefined };
     const pause = pauseBefore(this.#settings, {
       failed: attempts,
       random,
@@ -308,6 +341,8 @@ interface Entry extends DueDelivery {
   readonly host: string;
   attempts: number;
   nextAt: number;
+  /** By elapsed time: since when its tries come to nothing that the host has a part in. */
+  postponedAt: number | undefined;
   /** Ends the pause it is in. */
   cancel: (() => void) | undefined;
   /** What will be sent of it, made before its turn. */
@@ -324,6 +359,8 @@ const DEFAULT_OUTBOX: OutboxSettings = {
   keepMs: 7 * 24 * ONE_HOUR,
 };
 
+/** How long a receiver's 410 holds, at least. */
+const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;

@@ -2,15 +2,15 @@
 export interface RetryPolicy {
   /** Tries after the first. */
   readonly retries: number;
-  /** The longest first pause; each next one may be four times as long. */
+  /** The shortest first pause; each next one is four times as long. */
   readonly backoffMs: number;
   /** No receiver may ask for more patience than this. */
   readonly longestMs: number;
 }
 
 /**
- * The pause before the next try; `undefined` when there is none. Anything up to the longest pause (full jitter), so that
- * ten thousand callbacks that failed together do not come back together; but not before the receiver asked for it.
+ * The pause before the next try; `undefined` when there is none. Up to as much again comes on top at random, so that ten
+ * thousand callbacks that failed together do not come back together; and never before the receiver asked for it.
  */
 export function pauseBefore(
   policy: RetryPolicy,
@@ -21,6 +21,6 @@ export function pauseBefore(
   }: { readonly failed: number; readonly retryAfterMs?: number; readonly random: number },
 ): number | undefined {
   if (failed > policy.retries) return undefined;
-  const longest = policy.backoffMs * 4 ** (failed - 1);
-  return Math.round(Math.min(policy.longestMs, Math.max(longest * random, retryAfterMs)));
+  const shortest = policy.backoffMs * 4 ** (failed - 1);
+  return Math.round(Math.min(policy.longestMs, Math.max(shortest * (1 + random), retryAfterMs)));
 }

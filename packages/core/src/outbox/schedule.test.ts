@@ -7,6 +7,20 @@ function filled(items: readonly [id: string, host: string, priority?: number][],
   return schedule;
 }
 
+/** The same, with hosts that have answered before. */
+function known(items: readonly [id: string, host: string, priority?: number][], bounds = {}) {
+  const schedule = filled(
+    [...new Set(items.map(([, host]) => host))].map((host) => [`first-${host}`, host]),
+    bounds,
+  );
+  for (let item = schedule.next(); item !== undefined; item = schedule.next()) {
+    schedule.leave(item.host, { answered: true });
+    schedule.release();
+  }
+  for (const [id, host, priority = 1] of items) schedule.add({ id, host, priority });
+  return schedule;
+}
+
 function taken(schedule: Schedule<Scheduled>, most = 100): string[] {
   const ids: string[] = [];
   for (let item = schedule.next(); item !== undefined && ids.length < most; item = schedule.next()) ids.push(item.id);
@@ -15,7 +29,7 @@ function taken(schedule: Schedule<Scheduled>, most = 100): string[] {
 
 describe('the schedule', () => {
   test('gives hosts their turns, whoever came first', () => {
-    const schedule = filled([
+    const schedule = known([
       ['a1', 'a'],
       ['a2', 'a'],
       ['a3', 'a'],
@@ -27,7 +41,7 @@ describe('the schedule', () => {
   });
 
   test('sends the urgent first, of one host and of all', () => {
-    const schedule = filled([
+    const schedule = known([
       ['a-low', 'a', 2],
       ['a-normal', 'a', 1],
       ['b-normal', 'b', 1],
@@ -39,7 +53,7 @@ describe('the schedule', () => {
 
   test('gives a host no more places than it has, and the next one when one is free', () => {
     const items = Array.from({ length: 6 }, (_, index): [string, string] => [`a${index}`, 'a']);
-    const schedule = filled(items);
+    const schedule = known(items);
     expect(taken(schedule)).toEqual(['a0', 'a1', 'a2', 'a3']);
     expect(schedule.size).toBe(2);
     schedule.leave('a', { answered: true });
@@ -47,7 +61,7 @@ describe('the schedule', () => {
   });
 
   test('gives a host that does not answer a single place until it does', () => {
-    const schedule = filled(Array.from({ length: 9 }, (_, index): [string, string] => [`a${index}`, 'a']));
+    const schedule = known(Array.from({ length: 9 }, (_, index): [string, string] => [`a${index}`, 'a']));
     expect(taken(schedule).length).toBe(4);
     for (let number = 0; number < 3; number += 1) schedule.leave('a', { answered: false });
     expect(taken(schedule)).toEqual([]);
@@ -55,6 +69,15 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['a4']);
     schedule.leave('a', { answered: true });
     expect(taken(schedule)).toEqual(['a5', 'a6', 'a7', 'a8']);
+  });
+
+  test('gives a host that was never heard of a single place until it answers', () => {
+    const schedule = filled(Array.from({ length: 6 }, (_, index): [string, string] => [`a${index}`, 'a']));
+    expect(taken(schedule)).toEqual(['a0']);
+    schedule.leave('a', { answered: undefined });
+    expect(taken(schedule)).toEqual(['a1']);
+    schedule.leave('a', { answered: true });
+    expect(taken(schedule)).toEqual(['a2', 'a3', 'a4', 'a5']);
   });
 
   test('has a bound over all hosts', () => {
@@ -79,3 +102,81 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['a2']);
   });
 });
+
+describe('among hosts that do not answer', () => {
+  const named = (word: string, count: number) => Array.from({ length: count }, (_, index) => `${word}-${index}`);
+  const longestWait = (hosts: readonly string[], { starts }: Simulated) =>
+    Math.max(...hosts.flatMap((host) => starts.get(host) ?? [Number.POSITIVE_INFINITY]));
+
+  test.each([100, 300, 1000])('%i of them keep none waiting that has answered before', (count) => {
+    const [dead, healthy] = [named('dead', count), named('healthy', 20)];
+    const schedule = known(healthy.map((host) => [`again-${host}`, host]));
+    expect(longestWait(healthy, simulated(schedule, { dead, healthy, each: 4 }))).toBeLessThanOrEqual(20);
+  });
+
+  test('those that are known to be so keep none waiting that is new', () => {
+    const [dead, healthy] = [named('dead', 1000), named('healthy', 20)];
+    const schedule = filled([]);
+    const before = simulated(schedule, { dead, healthy: [], each: 2 });
+    const { starts, most } = simulated(schedule, { dead, healthy, each: 4 });
+    expect(longestWait(healthy, { starts, most })).toBeLessThanOrEqual(40);
+    // Half of all places, and a quarter more for those that were not heard of; those that answer have three more of theirs.
+    expect([before.most, most]).toEqual([192, 128 + 20 * 3]);
+  });
+
+  test.each([
+    [100, 40],
+    [300, 10_040],
+  ])('%i that were never heard of keep others like them waiting for one try at most', (count, milliseconds) => {
+    const [dead, healthy] = [named('dead', count), named('healthy', 20)];
+    const done = simulated(filled([]), { dead, healthy, each: 4 });
+    expect(longestWait(healthy, done)).toBeLessThanOrEqual(milliseconds);
+  });
+
+  test('they have their turns too, and all the places that are left to them', () => {
+    const dead = named('dead', 1000);
+    const schedule = filled([]);
+    simulated(schedule, { dead, healthy: [], each: 1 });
+    const { starts, most } = simulated(schedule, { dead, healthy: [], each: 1 });
+    expect(most).toBe(128);
+    expect([...starts.values()].filter((times) => times.length === 1)).toHaveLength(1000);
+    expect(longestWait(dead, { starts, most })).toBe(70_000);
+  });
+});
+
+interface Simulated {
+  /** When each host was tried. */
+  readonly starts: ReadonlyMap<string, readonly number[]>;
+  /** How many were tried at a time. */
+  readonly most: number;
+}
+
+/** Sends so many to each host, those that are dead first in line: these take ten seconds for a try, others ten milliseconds. */
+function simulated(
+  schedule: Schedule<Scheduled>,
+  { dead, healthy, each }: { dead: readonly string[]; healthy: readonly string[]; each: number },
+): Simulated {
+  const isDead = new Set(dead);
+  for (const host of [...dead, ...healthy]) {
+    for (let number = 0; number < each; number += 1) schedule.add({ id: `${host}-${number}`, host, priority: 1 });
+  }
+  const starts = new Map<string, number[]>();
+  const running: { readonly host: string; readonly until: number }[] = [];
+  let [now, most] = [0, 0];
+  for (;;) {
+    for (let item = schedule.next(); item !== undefined; item = schedule.next()) {
+      starts.set(item.host, [...(starts.get(item.host) ?? []), now]);
+      running.push({ host: item.host, until: now + (isDead.has(item.host) ? 10_000 : 10) });
+    }
+    most = Math.max(most, running.length);
+    running.sort((a, b) => a.until - b.until);
+    const [first] = running;
+    if (first === undefined) return { starts, most };
+    now = first.until;
+    while (running[0]?.until === now) {
+      const { host = '' } = running.shift() ?? {};
+      schedule.leave(host, { answered: !isDead.has(host) });
+      schedule.release();
+    }
+  }
+}

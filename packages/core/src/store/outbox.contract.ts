@@ -142,6 +142,36 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       expect(await store.outbox.revive('never-was', 3000)).toBe(false);
     });
 
+    test('a URL is enabled again by itself, and only once', async () => {
+      const row = delivery();
+      await store.outbox.add(row);
+      expect(await store.outbox.enable(owner, row.url)).toBe(false);
+      await store.outbox.gone(row.id, { at: 2000, reason: 'HTTP 410', status: 410 });
+      expect(await store.outbox.enable(`not-${owner}`, row.url)).toBe(false);
+      expect(await store.outbox.enable(owner, row.url)).toBe(true);
+      expect(await store.outbox.enable(owner, row.url)).toBe(false);
+      expect(await store.outbox.isDisabled(owner, row.url)).toBe(false);
+      expect((await store.outbox.find(row.id))?.state).toBe('dead');
+    });
+
+    test('that a receiver is gone is forgotten when it was said long ago, however old its callback', async () => {
+      await using(await open(), async (one) => {
+        for (const [id, at] of [
+          ['old', 2000],
+          ['new', 3000],
+        ] as const) {
+          await one.outbox.add(delivery({ id, url: `https://${id}.example/` }));
+          await one.outbox.gone(id, { at, reason: 'HTTP 410', status: 410 });
+        }
+        // It was said for the first time then, whoever says it again.
+        await one.outbox.add(delivery({ id: 'again', url: 'https://old.example/' }));
+        await one.outbox.gone('again', { at: 5000, reason: 'HTTP 410', status: 410 });
+        expect(await one.outbox.purge({ ended: 0, gone: 3000 })).toBe(1);
+        const isDisabled = (name: string) => one.outbox.isDisabled(owner, `https://${name}.example/`);
+        expect([await isDisabled('old'), await isDisabled('new')]).toEqual([false, true]);
+      });
+    });
+
     test('lists newest first, by state, a page at a time, and forgets what ended long ago', async () => {
       await using(await open(), async (one) => {
         for (const id of ['a', 'b', 'c', 'd']) await one.outbox.add(delivery({ id }));
@@ -152,9 +182,11 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
           return [rows.map(({ id }) => id), total];
         };
         expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
+        const { body, ...told } = fresh(delivery({ id: 'd' }));
+        expect((await one.outbox.list({ offset: 0, limit: 1 })).rows).toEqual([told]);
         expect(await ids({ offset: 1, limit: 2 })).toEqual([['c', 'b'], 4]);
         expect(await ids({ state: 'dead', offset: 0, limit: 10 })).toEqual([['b'], 1]);
-        expect(await one.outbox.purge(3000)).toBe(1);
+        expect(await one.outbox.purge({ ended: 3000, gone: 0 })).toBe(1);
         expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b'], 3]);
       });
     });

@@ -37,6 +37,9 @@ export interface DeliveryRow extends NewDelivery {
   readonly endedAt: number | null;
 }
 
+/** A delivery as far as it is told of: bodies can be long, and only who sends one wants it. */
+export type ToldDelivery = Omit<DeliveryRow, 'body'>;
+
 /** All of a delivery that is known while it waits; the body is read when it is sent. */
 export type DueDelivery = Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'>;
 
@@ -48,7 +51,7 @@ export interface DeliveryFailure {
 }
 
 export interface OutboxPage {
-  readonly rows: readonly DeliveryRow[];
+  readonly rows: readonly ToldDelivery[];
   readonly total: number;
 }
 
@@ -73,12 +76,14 @@ export interface OutboxStore {
    */
   gone(id: string, failure: DeliveryFailure): Promise<string[]>;
   isDisabled(owner: string, url: string): Promise<boolean>;
+  /** Takes back that the URL is gone. False when nobody had said so. */
+  enable(owner: string, url: string): Promise<boolean>;
   /** Dead → due, with all tries before it; its URL is enabled again. False when it is not dead. */
   revive(id: string, at: number): Promise<boolean>;
   /** Newest first. */
   list(page: { readonly state?: DeliveryState; readonly offset: number; readonly limit: number }): Promise<OutboxPage>;
-  /** Forgets what ended before then. Returns how many. */
-  purge(before: number): Promise<number>;
+  /** Forgets what ended, and which receivers said that they are gone, before then. Returns how many. */
+  purge(before: { readonly ended: number; readonly gone: number }): Promise<number>;
   /** The salt of an agent's signing secret; the one given is kept when there is none. */
   salt(agentId: string, fresh: string): Promise<string>;
   /** Forgets it: whoever has this id next gets another secret. */

@@ -153,9 +153,12 @@ export class SqliteStore implements Store {
     givenUp: (id, failure) => this.#ask('deliveryGivenUp', id, failure),
     gone: (id, failure) => this.#ask('receiverGone', id, failure),
     isDisabled: (owner, url) => this.#ask('isDisabled', owner, url),
+    enable: (owner, url) => this.#ask('enableUrl', owner, url),
     revive: (id, at) => this.#ask('reviveDelivery', id, at),
     list: (page) => this.#ask('listDeliveries', page),
-    purge: (before) => untilNone(() => this.#ask('purgeDeliveries', before)),
+    purge: async ({ ended, gone }) =>
+      (await untilNone(() => this.#ask('purgeDeliveries', ended))) +
+      (await untilNone(() => this.#ask('purgeDisabledUrls', gone))),
     salt: (agentId, fresh) => this.#ask('saltOf', agentId, fresh),
     forgetSalt: (agentId) => this.#ask('forgetSalt', agentId),
   };

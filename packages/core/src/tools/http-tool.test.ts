@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { GateBench } from '../gate/gate.contract.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
@@ -62,4 +63,13 @@ test.each([
     data,
   });
   expect(await answered(502, 'application/json', Buffer.from(body))).toMatchObject({ errorCode: 'HTTP_502', data });
+});
+
+test('an answer in a coding we do not know is an error, and not its bytes', async () => {
+  await using bench = new GateBench();
+  const port = await bench.serve((_, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('raw'));
+  const backends = { gate: bench.open() } as unknown as ToolBackends;
+  const tool = configuredTool({ name: 'get', http: { url: `http://127.0.0.1:${port}/` } }, backends);
+  const running = tool.run({}, new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }));
+  await expect(running).rejects.toMatchObject({ failure: { code: 'agent_failed', details: { sent: true } } });
 });

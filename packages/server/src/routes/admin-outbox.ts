@@ -1,4 +1,4 @@
-import type { DeliveryRow, DeliveryState, Outbox } from '@dragoman/core';
+import type { DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
@@ -26,8 +26,9 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox/:id/retry',
       access: 'admin',
       counts: false,
-      summary: 'Try a dead callback again, now, with the same id and body.',
-      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.retry(params['id'] ?? '')) }),
+      summary:
+        'Try a dead callback again, now, with the same id and body. url_enabled: its URL had answered 410, and may be called again.',
+      handle: ({ params }) => retry(params['id'] ?? '', outbox),
     },
   ];
 }
@@ -48,7 +49,13 @@ async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer |
   return { status: 200, json: { deliveries: rows.map(deliveryJson), total } };
 }
 
-function deliveryJson(row: DeliveryRow): JsonObject {
+/** One that has expired is not sent, but its URL can be enabled. */
+async function retry(id: string, outbox: Outbox): Promise<Answer> {
+  const { row, isEnabled } = await outbox.retry(id);
+  return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
+}
+
+function deliveryJson(row: ToldDelivery): JsonObject {
   return {
     id: row.id,
     agent_id: row.owner,

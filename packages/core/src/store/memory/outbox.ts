@@ -12,7 +12,8 @@ export function memoryOutbox(
   Forgets<'callbacks' | 'underWay'> &
   ForgetsRequest & { readonly put: (delivery: NewDelivery) => void } {
   const rows = new Map<string, DeliveryRow>();
-  const disabled = new Set<string>();
+  /** When each was told. */
+  const disabled = new Map<string, number>();
   const salts = new Map<string, string>();
 
   const put = (delivery: NewDelivery): void => {
@@ -59,7 +60,7 @@ export function memoryOutbox(
       const own = [...rows.values()].filter((row) => row.owner === owner);
       const ended = own.filter(({ endedAt }) => endedAt !== null);
       for (const { id } of ended) rows.delete(id);
-      for (const name of [...disabled]) if (JSON.parse(name)[0] === owner) disabled.delete(name);
+      for (const name of [...disabled.keys()]) if (JSON.parse(name)[0] === owner) disabled.delete(name);
       return { callbacks: ended.length, underWay: own.length - ended.length };
     },
     owes: (key) => answering(key).some(({ state }) => state === 'due'),
@@ -93,7 +94,8 @@ export function memoryOutbox(
       perform(() => {
         fail(id, failure, null);
         const { owner, url } = rows.get(id) as DeliveryRow;
-        disabled.add(nameOf(owner, url));
+        const name = nameOf(owner, url);
+        disabled.set(name, disabled.get(name) ?? failure.at);
         const others = [...rows.values()].filter(
           (row) => row.state === 'due' && row.owner === owner && row.url === url && row.id !== id,
         );
@@ -101,6 +103,7 @@ export function memoryOutbox(
         return [id, ...others.map((row) => row.id)];
       }),
     isDisabled: (owner, url) => perform(() => disabled.has(nameOf(owner, url))),
+    enable: (owner, url) => perform(() => disabled.delete(nameOf(owner, url))),
     revive: (id, at) =>
       perform(() => {
         const row = rows.get(id);
@@ -112,13 +115,16 @@ export function memoryOutbox(
     list: ({ state, offset, limit }) =>
       perform(() => {
         const all = [...rows.values()].filter((row) => state === undefined || row.state === state).reverse();
-        return { rows: all.slice(offset, offset + limit), total: all.length };
+        const shown = all.slice(offset, offset + limit).map(({ body, ...row }) => row);
+        return { rows: shown, total: all.length };
       }),
-    purge: (before) =>
+    purge: ({ ended, gone }) =>
       perform(() => {
-        const old = [...rows.values()].filter(({ endedAt }) => endedAt !== null && endedAt < before);
+        const old = [...rows.values()].filter(({ endedAt }) => endedAt !== null && endedAt < ended);
         for (const { id } of old) rows.delete(id);
-        return old.length;
+        const enabled = [...disabled].filter(([, at]) => at < gone);
+        for (const [name] of enabled) disabled.delete(name);
+        return old.length + enabled.length;
       }),
     salt: (agentId, fresh) =>
       perform(() => {

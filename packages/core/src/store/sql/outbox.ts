@@ -10,6 +10,7 @@ import type {
   NewDelivery,
   OutboxPage,
   RequestKey,
+  ToldDelivery,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
@@ -22,9 +23,9 @@ export function outboxReads(database: Database) {
     FROM deliveries WHERE state = 'due' ORDER BY number`);
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
-  const page = database.prepare(`${SELECT_DELIVERY} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const page = database.prepare(`${SELECT_TOLD} ORDER BY number DESC LIMIT ? OFFSET ?`);
   const count = database.prepare('SELECT count(*) AS total FROM deliveries');
-  const pageIn = database.prepare(`${SELECT_DELIVERY} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const pageIn = database.prepare(`${SELECT_TOLD} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
   const countIn = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = ?');
 
   return {
@@ -49,7 +50,7 @@ export function outboxReads(database: Database) {
       const { state, offset, limit } = range;
       const rows = state === undefined ? page.all(limit, offset) : pageIn.all(state, limit, offset);
       const { total } = (state === undefined ? count.get() : countIn.get(state)) as { total: number };
-      return { rows: (rows as StoredDelivery[]).map(checked), total };
+      return { rows: (rows as StoredTold[]).map(told), total };
     },
   };
 }
@@ -62,7 +63,7 @@ export function outboxWrites(database: Database) {
        ended_at, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING`);
-  const byId = database.prepare(`${SELECT_DELIVERY} WHERE id = ?`);
+  const byId = database.prepare(`${SELECT_TOLD} WHERE id = ?`);
   const deliver = database.prepare(
     "UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, ended_at = ? WHERE id = ? AND state = 'due'",
   );
@@ -73,7 +74,7 @@ export function outboxWrites(database: Database) {
     'INSERT INTO disabled_urls (owner, url, at) VALUES (?, ?, ?) ON CONFLICT (owner, url) DO NOTHING',
   );
   const enable = database.prepare('DELETE FROM disabled_urls WHERE owner = ? AND url = ?');
-  const others = database.prepare(`${SELECT_DELIVERY} WHERE state = 'due' AND owner = ? AND url = ? AND id <> ?`);
+  const others = database.prepare(`${SELECT_TOLD} WHERE state = 'due' AND owner = ? AND url = ? AND id <> ?`);
   const giveUp = database.prepare(
     "UPDATE deliveries SET state = 'dead', failures = ?, ended_at = ? WHERE id = ? AND state = 'due'",
   );
@@ -85,18 +86,18 @@ export function outboxWrites(database: Database) {
   );
   const salt = database.prepare('SELECT salt FROM signing_salts WHERE agent_id = ?');
 
-  const found = (id: string): DeliveryRow => {
-    const row = byId.get(id) as StoredDelivery | undefined;
+  const found = (id: string): ToldDelivery => {
+    const row = byId.get(id) as StoredTold | undefined;
     if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
-    return checked(row);
+    return told(row);
   };
-  const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): DeliveryRow => {
+  const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): ToldDelivery => {
     const row = found(id);
     const [state, endedAt] = nextAt === null ? ['dead', failure.at] : ['due', null];
     fail.run(state, nextAt ?? row.nextAt, failuresWith(row, failure), endedAt, id);
     return row;
   };
-  const bury = (row: DeliveryRow, failure: DeliveryFailure): void => {
+  const bury = (row: ToldDelivery, failure: DeliveryFailure): void => {
     giveUp.run(failuresWith(row, failure), failure.at, row.id);
   };
 
@@ -128,13 +129,15 @@ export function outboxWrites(database: Database) {
     receiverGone(id: string, failure: DeliveryFailure): string[] {
       const { owner, url } = failing(id, failure, null);
       disable.run(owner, url, failure.at);
-      const rows = (others.all(owner, url, id) as StoredDelivery[]).map(checked);
+      const rows = (others.all(owner, url, id) as StoredTold[]).map(told);
       for (const row of rows) bury(row, { at: failure.at, reason: DISABLED });
       return [id, ...rows.map((row) => row.id)];
     },
 
+    enableUrl: (owner: string, url: string): boolean => enable.run(owner, url).changes > 0,
+
     reviveDelivery(id: string, at: number): boolean {
-      const row = byId.get(id) as StoredDelivery | undefined;
+      const row = byId.get(id) as StoredTold | undefined;
       if (row === undefined || revive.run(at, id).changes === 0) return false;
       enable.run(row.owner, row.url);
       return true;
@@ -151,11 +154,17 @@ export function outboxWrites(database: Database) {
 export function outboxRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < ? LIMIT ?)`);
+  // The oldest were put in first, and there is no index by age.
+  const purgeDisabled = database.prepare(`
+    DELETE FROM disabled_urls WHERE rowid IN (SELECT rowid FROM disabled_urls ORDER BY rowid LIMIT ?) AND at < ?`);
   const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
 
   return {
     /** Some at a time; 0 when none is left. */
     purgeDeliveries: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
+
+    /** The same. */
+    purgeDisabledUrls: (before: number): number => Number(purgeDisabled.run(PURGE_WINDOW, before).changes),
 
     forgetSalt(agentId: string): void {
       forget.run(agentId);
@@ -163,18 +172,26 @@ export function outboxRemovals(database: Database) {
   };
 }
 
-function failuresWith({ failures }: DeliveryRow, failure: DeliveryFailure): string {
+function failuresWith({ failures }: ToldDelivery, failure: DeliveryFailure): string {
   return JSON.stringify([...failures, failure].slice(-MAX_FAILURES));
 }
 
-interface StoredDelivery extends Omit<DeliveryRow, 'failures'> {
+interface StoredTold extends Omit<ToldDelivery, 'failures'> {
   readonly failures: string;
+}
+
+interface StoredDelivery extends StoredTold {
+  readonly body: string;
   readonly checksum: number;
 }
 
-function checked({ checksum, failures, ...row }: StoredDelivery): DeliveryRow {
-  checkedBody(row.id, { body: row.body, checksum });
+function told<Row extends StoredTold>({ failures, ...row }: Row) {
   return { ...row, failures: JSON.parse(failures) as DeliveryFailure[] };
+}
+
+function checked({ checksum, ...row }: StoredDelivery): DeliveryRow {
+  checkedBody(row.id, { body: row.body, checksum });
+  return told(row);
 }
 
 /** What is sent must be what was written: its signature would make a flipped bit look genuine. */
@@ -185,9 +202,10 @@ function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body'
   return body;
 }
 
-const SELECT_DELIVERY = `
-  SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, body, priority, expires_at AS "expiresAt",
-    created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt", checksum
-  FROM deliveries`;
+const TOLD = `
+  id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt",
+  created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
+const SELECT_TOLD = `SELECT ${TOLD} FROM deliveries`;
+const SELECT_DELIVERY = `SELECT ${TOLD}, body, checksum FROM deliveries`;
 
 const PURGE_WINDOW = 200;

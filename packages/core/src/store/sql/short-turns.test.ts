@@ -63,6 +63,11 @@ describe('removes some at a time, and none when none is left', () => {
       FROM numbers`);
     expect(parts(() => removals.purgeDeliveries(500))).toEqual([200, 200, 99, 0]);
   });
+
+  test('receivers that were gone long ago', () => {
+    fill("INSERT INTO disabled_urls SELECT 'ann', 'https://x.example/' || n, n FROM numbers");
+    expect(parts(() => removals.purgeDisabledUrls(500))).toEqual([200, 200, 99, 0]);
+  });
 });
 
 test('a page of executions is found in the index, without looking at each that the caller ever ran', () => {

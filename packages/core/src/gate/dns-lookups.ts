@@ -1,0 +1,46 @@
+import { Resolver } from 'node:dns/promises';
+import type { Clock } from '../ports.ts';
+import { NoAnswerYet } from './resolver.ts';
+
+export interface DnsOptions {
+  readonly clock: Clock;
+  readonly withinMs: number;
+  /** In place of those that the machine is set up with. */
+  readonly servers?: readonly string[];
+}
+
+/**
+ * Asks the name servers of this machine for every address of a name, without the system: no thread is kept while nobody
+ * answers, so that dead names keep nobody waiting. Rejects with `NoNameServer` when there is nobody to ask.
+ */
+export async function dnsResolve(name: string, { clock, withinMs, servers }: DnsOptions): Promise<readonly string[]> {
+  // One for each name: it can be ended by itself, and knows the name servers that the machine has by now.
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  const cancel = clock.after(withinMs, () => resolver.cancel());
+  const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  cancel();
+  const answers = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  if (answers.length > 0) return answers;
+  const codes = results.map((result) => (result.status === 'rejected' ? String(result.reason.code) : 'ENODATA'));
+  if (codes.every((code) => code === 'ECONNREFUSED')) throw new NoNameServer();
+  if (codes.every((code) => NO_SUCH_NAME.has(code))) throw new NoSuchName(name);
+  throw new NoAnswerYet(name);
+}
+
+/** This machine has no name server, or none that runs: it may know names in another way. */
+export class NoNameServer extends Error {}
+
+/** In the word of the system for a name that nobody has. */
+class NoSuchName extends Error {
+  readonly code = 'ENOTFOUND';
+
+  constructor(name: string) {
+    super(`there is no ${name}`);
+  }
+}
+
+/** A name that exists without an address is no better than none. What cannot be asked for is no name. */
+const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+const TRY_MS = 2000;
+const TRIES = 2;

@@ -1,0 +1,192 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { Names } from './names.ts';
+import { isPassingLookup } from './resolver.ts';
+
+let clock: TestClock;
+let folder: string;
+let hostsFile: string;
+let server: NameServer;
+/** What the system was asked for. */
+let systemAsked: string[];
+
+beforeEach(async () => {
+  clock = new TestClock();
+  folder = await mkdtemp(join(tmpdir(), 'names-'));
+  hostsFile = join(folder, 'hosts');
+  server = await NameServer.open();
+  systemAsked = [];
+});
+afterEach(async () => {
+  // Whatever is still asked for is given up.
+  clock.pass(60_000);
+  server.close();
+  await rm(folder, { recursive: true });
+});
+
+function names(): Names {
+  return new Names({
+    ...{ clock, withinMs: 10_000, forMs: 2000, hostsFile },
+    servers: [server.address],
+    system: async (name) => {
+      systemAsked.push(name);
+      return ['198.51.100.1'];
+    },
+  });
+}
+
+const found = (looking: Names, name: string, isChosen = false) => looking.lookUp(name, { isChosen }).answers;
+const faultOf = (looking: Names, name: string) => found(looking, name).catch((error: unknown) => error);
+
+describe('a name that anybody could give', () => {
+  test('has all its addresses from the name server, the old ones first, and is not asked of the system', async () => {
+    server.records = { 'a.example': { A: ['192.0.2.1', '192.0.2.2'], AAAA: ['2001:db8::1'] } };
+    const [lookups, answers] = [names(), ['192.0.2.1', '192.0.2.2', '2001:db8::1']];
+    expect(await found(lookups, 'a.example')).toEqual(answers);
+    expect(await found(lookups, 'a.example')).toEqual(answers);
+    expect([server.asked.length, systemAsked]).toEqual([2, []]);
+    clock.pass(2000);
+    await found(lookups, 'a.example');
+    expect(server.asked).toHaveLength(4);
+  });
+
+  test('waits for none that nobody answers for', async () => {
+    server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
+    const lookups = names();
+    const dead = Array.from({ length: 100 }, (_, index) =>
+      lookups.lookUp(`${index}.dead.example`, { isChosen: false }),
+    );
+    const faults = Promise.all(dead.map(({ answers }) => answers.catch((error: unknown) => error)));
+    expect(await found(lookups, 'a.example')).toEqual(['192.0.2.1']);
+    await expect.poll(() => new Set(server.asked).size).toBe(101);
+    // They are given up in their time, not when the last name server has been tried in vain.
+    clock.pass(10_000);
+    for (const fault of await faults) expect(isPassingLookup(fault)).toBe(true);
+    expect(dead.every(({ hasBegun }) => hasBegun)).toBe(true);
+  });
+
+  test('is asked for once while nobody has answered', async () => {
+    const lookups = names();
+    const first = lookups.lookUp('dead.example', { isChosen: false });
+    clock.pass(5000);
+    expect(lookups.lookUp('dead.example', { isChosen: false })).toBe(first);
+    const fault = first.answers.catch((error: unknown) => error);
+    await expect.poll(() => server.asked.length).toBeGreaterThan(0);
+    clock.pass(10_000);
+    expect(isPassingLookup(await fault)).toBe(true);
+    expect(lookups.lookUp('dead.example', { isChosen: false })).not.toBe(first);
+  });
+
+  test('that nobody has, or that has no address, is told from one whose name server fails', async () => {
+    server.records = { 'none.example': 'NXDOMAIN', 'empty.example': { A: [], AAAA: [] }, 'broken.example': 'SERVFAIL' };
+    const told: [string, boolean][] = [];
+    for (const name of ['none.example', 'empty.example', 'broken.example']) {
+      told.push([name, isPassingLookup(await faultOf(names(), name))]);
+    }
+    expect(told).toEqual([
+      ['none.example', false],
+      ['empty.example', false],
+      ['broken.example', true],
+    ]);
+    expect(systemAsked).toEqual([]);
+  });
+
+  test('is asked of the system where the hosts file knows it, from the moment it does', async () => {
+    server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
+    await writeFile(hostsFile, '# 10.0.0.1 a.example\n127.0.0.1\tlocalhost b.example # me\n');
+    const lookups = names();
+    expect(await found(lookups, 'a.example')).toEqual(['192.0.2.1']);
+    expect(await found(lookups, 'b.example')).toEqual(['198.51.100.1']);
+    await writeFile(hostsFile, '198.51.100.1 other.example A.example\n');
+    await utimes(hostsFile, 1, 1);
+    clock.pass(2000);
+    expect(await found(lookups, 'a.example')).toEqual(['198.51.100.1']);
+    expect(systemAsked).toEqual(['b.example', 'a.example']);
+  });
+
+  test('is asked of the system where there is no name server to ask', async () => {
+    const lookups = names();
+    server.close();
+    expect(await found(lookups, 'a.example')).toEqual(['198.51.100.1']);
+  });
+
+  test('is not begun when very many are under way', async () => {
+    const lookups = names();
+    const many = Array.from({ length: 501 }, (_, index) =>
+      lookups.lookUp(`${index}.dead.example`, { isChosen: false }),
+    );
+    const faults = Promise.all(many.map(({ answers }) => answers.catch((error: unknown) => error)));
+    expect(many.map(({ hasBegun }) => hasBegun).indexOf(false)).toBe(500);
+    // Each has its own time, from when the hosts file has been read.
+    await expect.poll(() => clock.waiting).toBe(500);
+    clock.pass(10_000);
+    expect((await faults).every(isPassingLookup)).toBe(true);
+  });
+});
+
+test('a name that the operator chose is asked of the system alone', async () => {
+  server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
+  expect(await found(names(), 'a.example', true)).toEqual(['198.51.100.1']);
+  expect([systemAsked, server.asked]).toEqual([['a.example'], []]);
+});
+
+/** A name server on loopback, which says nothing of names it was told nothing of. */
+class NameServer {
+  records: Record<string, { readonly A: string[]; readonly AAAA: string[] } | 'NXDOMAIN' | 'SERVFAIL'> = {};
+  readonly asked: string[] = [];
+  readonly #socket: Socket;
+  #isOpen = true;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('message', (query, { port, address }) => {
+      const answer = this.#answer(query);
+      if (answer !== undefined) socket.send(answer, port, address);
+    });
+  }
+
+  static async open(): Promise<NameServer> {
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    return new NameServer(socket);
+  }
+
+  get address(): string {
+    return `127.0.0.1:${(this.#socket.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#socket.close();
+    this.#isOpen = false;
+  }
+
+  /** RFC 1035: a head of twelve bytes, then the question: labels, type and class. */
+  #answer(query: Buffer): Buffer | undefined {
+    const labels: string[] = [];
+    let at = 12;
+    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+      labels.push(query.toString('latin1', at + 1, at + 1 + length));
+      at += 1 + length;
+    }
+    const name = labels.join('.').toLowerCase();
+    this.asked.push(name);
+    const record = this.records[name];
+    if (record === undefined) return undefined;
+    const isSix = query.readUInt16BE(at + 1) === 28;
+    const addresses = typeof record === 'string' ? [] : record[isSix ? 'AAAA' : 'A'];
+    const code = record === 'NXDOMAIN' ? 3 : record === 'SERVFAIL' ? 2 : 0;
+    const head = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
+    const parts = addresses.map((address) => {
+      const data = isSix
+        ? Buffer.from('20010db8000000000000000000000001', 'hex')
+        : Buffer.from(address.split('.').map(Number));
+      return Buffer.from([0xc0, 12, 0, isSix ? 28 : 1, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]);
+    });
+    return Buffer.concat([head, query.subarray(12, at + 5), ...parts]);
+  }
+}
