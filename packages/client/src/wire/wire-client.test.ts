@@ -166,6 +166,33 @@ test('what was under way when the connection broke is not told as if it had neve
   await lost;
 });
 
+test.each([404, 410])(
+  'over http a session that is gone, %i, breaks what was under way, and the next call opens another',
+  async (status) => {
+    let isGone = false;
+    let opened = 0;
+    const http: typeof fetch = async (input, init) => {
+      if (String(input).endsWith('/a2e/session')) opened += 1;
+      if (!isGone || !String(input).endsWith('/a2e/send')) return fetch(input, init);
+      isGone = false;
+      return new Response('{"code":"not_found"}', { status, headers: { 'content-type': 'application/problem+json' } });
+    };
+    await using wire = await connectWire({ transport: httpWire({ url: server.url, key: KEY, fetch: http }), key: KEY });
+    const stuck = wire.call('stuck');
+    await wire.ping();
+    isGone = true;
+    const lost = { code: 'unreachable', retryable: true, details: { outcome: 'unknown' } };
+    await Promise.all([
+      expect(stuck).rejects.toMatchObject(lost),
+      expect(wire.call('sum', { of: [1] })).rejects.toMatchObject(lost),
+    ]);
+    expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
+    expect(opened).toBe(2);
+    // The first one was only said to be gone.
+    server.wire.host.disconnect(() => true);
+  },
+);
+
 test('over http a client that is done leaves no session behind', async () => {
   for (let count = 0; count < 105; count++) {
     const wire = await connectWire({ transport: httpWire({ url: server.url, key: KEY }), key: KEY });

@@ -1,5 +1,5 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Failure, failure, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
@@ -115,12 +115,26 @@ export function wireRoutes(context: WireContext): Route[] {
       handle: (request) => {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
-        const last = request.headers['last-event-id'];
-        const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : undefined;
-        return sseAnswer(session.queue.read(after), { clock });
+        const after = resumeAfter(request, session.queue);
+        return typeof after === 'object' ? after : sseAnswer(session.queue.read(after), { clock });
       },
     },
   ];
+}
+
+/** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
+function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number | undefined | Failure {
+  const last = headers['last-event-id'];
+  if (last === undefined) return undefined;
+  const after = typeof last === 'string' && /^(?:-1|\d{1,15})$/.test(last) ? Number(last) : Number.POSITIVE_INFINITY;
+  if (queue.canResume(after)) return after;
+  if (after > queue.sentUpTo) {
+    const message = `Last-Event-ID must be the id of an event that was sent here, ${queue.sentUpTo} at most; got ${show(String(last))}`;
+    return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
+  }
+  const suggestions = ['leave Last-Event-ID out to go on with what was not sent yet', 'or open another session'];
+  const message = `Of what came after ${after} some was sent long ago and is not kept any more; the oldest to resume after is ${queue.resumesAfter}.`;
+  return failure('expired', { suggestions }, message);
 }
 
 class HttpSession {
