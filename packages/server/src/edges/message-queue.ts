@@ -15,6 +15,7 @@ export class MessageQueue {
   #readUpTo = -1;
   #readCharacters = 0;
   #wake = () => {};
+  #onRead = () => {};
   #hasEnded = false;
 
   /** Characters that no stream has taken yet. */
@@ -46,6 +47,11 @@ export class MessageQueue {
     this.#kept.push({ id: this.#next++, data });
     this.#unsent += data.length;
     this.#wake();
+  }
+
+  /** Calls back once, when a stream takes the next that none has taken. */
+  whenRead(callback: () => void): void {
+    this.#onRead = callback;
   }
 
   /** No more will come; what is there can still be read. */
@@ -93,6 +99,9 @@ export class MessageQueue {
     if (id > this.#sentUpTo) {
       this.#sentUpTo = id;
       this.#unsent -= data.length;
+      const onRead = this.#onRead;
+      this.#onRead = () => {};
+      onRead();
     }
     // The last one stays however long it is: it is the first to be missed when the stream breaks.
     while (this.#first < id && (id - this.#first >= KEPT || this.#readCharacters > KEPT_CHARACTERS)) {

@@ -78,6 +78,8 @@ export function serveLines(
     let isDue = false;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
+    /** Waits until the peer has read. */
+    let onRead: (() => void) | undefined;
     let isOver = false;
     let isTaking = false;
     /** What came and waits for its turn; so does the end, which may have come behind it. */
@@ -104,11 +106,19 @@ export function serveLines(
     };
     // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
     const written = (error?: Error | null) => {
-      if (error || cancelStall === undefined || output.writableLength > limits.maxUnsentBytes) return;
-      cancelStall();
-      cancelStall = undefined;
-      goOn();
+      if (error || output.writableLength > limits.maxUnsentBytes) return;
+      if (cancelStall !== undefined) {
+        cancelStall();
+        cancelStall = undefined;
+        goOn();
+      }
+      if (onRead === undefined || isFull()) return;
+      const callback = onRead;
+      onRead = undefined;
+      callback();
     };
+    /** Half of what makes us stop listening: a peer must be heard while it is told much. */
+    const isFull = () => 2 * (output.writableLength + pending.length) > limits.maxUnsentBytes;
     const give = () => {
       connection?.lost();
       output.destroy();
@@ -186,6 +196,10 @@ export function serveLines(
         close: () => {
           flush();
           output.end(over);
+        },
+        isFull,
+        whenRead: (callback) => {
+          onRead = callback;
         },
       },
       entrance,

@@ -40,6 +40,8 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
           socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
+        isFull: () => 2 * socket.bufferedBytes > MAX_UNSENT,
+        whenRead: (callback: () => void) => void sent.then(callback),
       };
       const connection: WireConnection | undefined = host.connect(
         sink,
@@ -175,6 +177,8 @@ class HttpSessions {
         // Its last words can be read for a while.
         this.#clock.after(AFTERLIFE_MS, () => this.#sessions.delete(id));
       },
+      isFull: () => 2 * session.queue.unsent > MAX_UNSENT,
+      whenRead: (callback: () => void) => session.queue.whenRead(callback),
     };
     session.connection = this.#host.connect(sink, { principal }, address);
     if (session.connection === undefined) return undefined;
