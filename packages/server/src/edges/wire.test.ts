@@ -230,6 +230,19 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(done).toEqual(waiting.map(({ id }) => id));
   });
 
+  // The first of these tests is the first to use the tools, and has used only the second one before.
+  test('requests start in order of arrival, also the first time a tool is used', async () => {
+    await using peer = await ready();
+    await ask(peer, callOf('starts-second', { round: 0 }));
+    const round = number;
+    const last = callOf('starts-third', { round });
+    for (const request of [callOf('starts-first', { round }), callOf('starts-second', { round }), last])
+      peer.send(request);
+    const done = (await upTo(peer, last.id)).at(-1)?.['data'];
+    const started = (done as { data: string[] }).data.filter((line) => line.endsWith(` ${round}`));
+    expect(started).toEqual([`starts-first ${round}`, `starts-second ${round}`, `starts-third ${round}`]);
+  });
+
   test('a result that is too long is cut and marked', async () => {
     await using peer = await ready();
     const answer = await ask(peer, callOf('long', { size: 1_100_000 }));
