@@ -24,8 +24,12 @@ export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
 
-/** One peer of a host: the lines it sends, the end of what it says, and its loss. */
-export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'>;
+/**
+ * One peer of a host: the lines it sends, the end of what it says, and its loss; and whether it has yet to say who it is, where
+ * nothing else is listened to before.
+ */
+export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'> &
+  Partial<Pick<WireConnection, 'isStranger'>>;
 
 export interface LineOptions {
   readonly host: LineHost;
@@ -41,6 +45,8 @@ export interface LineOptions {
 /** What one peer may take. Milliseconds and bytes. */
 export interface LineLimits {
   readonly maxLineBytes: number;
+  /** The same as long as nobody knows who it is; a longer one is its end. */
+  readonly maxStrangerLineBytes: number;
   /** Without a line break in them; what sends more is past helping. */
   readonly maxBytesWithoutNewline: number;
   /** Lines that are looked at before others have their turn; 0 for all there are. */
@@ -56,6 +62,7 @@ export interface LineLimits {
 
 export const DEFAULT_LINE_LIMITS: LineLimits = {
   maxLineBytes: 8 * 1024 * 1024,
+  maxStrangerLineBytes: 64 * 1024,
   maxBytesWithoutNewline: 64 * 1024 * 1024,
   linesATurn: 256,
   lineMs: 10_000,
@@ -70,7 +77,8 @@ export function serveLines(
   { host, clock, entrance, address, limits, vigil }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
+    let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
+    let isStranger = false;
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
@@ -80,6 +88,8 @@ export function serveLines(
     let cancelLine: Cancel | undefined;
     /** Waits until the peer has read. */
     let onRead: (() => void) | undefined;
+    /** Nothing more is taken, though the last words may still be on their way. */
+    let isClosed = false;
     let isOver = false;
     let isTaking = false;
     /** What came and waits for its turn; so does the end, which may have come behind it. */
@@ -133,13 +143,19 @@ export function serveLines(
     };
     const take = (chunk: Uint8Array) => {
       vigil?.end();
-      const turn = endOfTurn(chunk, limits.linesATurn);
+      if (isClosed) return;
+      // A stranger's lines one by one: behind the one that says who it is, others may be longer.
+      const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);
       isTaking = true;
       try {
-        for (const line of splitter.push(chunk.subarray(0, turn))) connection?.receiveLine(line);
+        for (const line of splitter.push(chunk.subarray(0, turn))) {
+          connection?.receiveLine(line);
+          if (!line.ok && isStranger) connection?.end();
+        }
       } finally {
         isTaking = false;
       }
+      if (isStranger) meet();
       // What could be answered at once has been.
       flush();
       watchLine();
@@ -150,6 +166,16 @@ export function serveLines(
         return;
       }
       if (hasEnded) finish();
+    };
+    /** Strangers cost nothing: they have room for who they are. Called between two lines. */
+    const meet = () => {
+      const wasStranger = isStranger;
+      isStranger = connection?.isStranger === true;
+      if (isStranger === wasStranger) return;
+      const maxLineBytes = isStranger
+        ? Math.min(limits.maxStrangerLineBytes, limits.maxLineBytes)
+        : limits.maxLineBytes;
+      splitter = new LineSplitter({ maxLineBytes });
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
@@ -194,6 +220,7 @@ export function serveLines(
           }
         },
         close: () => {
+          isClosed = true;
           flush();
           output.end(over);
         },
@@ -219,6 +246,7 @@ export function serveLines(
       output.end(over);
       return;
     }
+    meet();
     input.on('data', take).on('end', end);
   });
 }

@@ -151,6 +151,7 @@ export class SocketEdge {
       headers: request.headers,
       address,
       principal,
+      maxStrangerBytes: match.entry.route.maxStrangerBytes,
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();

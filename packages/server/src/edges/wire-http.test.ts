@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonObject, SseParser } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { startServer } from '../server.ts';
 import { systemClock, systemIds } from '../system-ports.ts';
@@ -89,5 +91,47 @@ describe('a stream that is resumed', () => {
     const refused = await stream(id);
     expect(refused.status).toBe(400);
     expect(await refused.json()).toMatchObject({ detail: expect.stringContaining(`0 at most; got "${id}"`) });
+  });
+});
+
+describe('before the handshake a WebSocket message of more than 64 KiB', () => {
+  const message = (type: string, fields: JsonObject) =>
+    JSON.stringify({ a2e: '1.0', type, id: type, ts: 1, ...fields });
+  const long = 'x'.repeat(300_000);
+
+  /** What comes first of what was said, or the code it was closed with. */
+  async function firstHeard(texts: string[], headers: Record<string, string> = {}) {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`, { headers });
+    const heard: JsonObject[] = [];
+    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+    for (const text of texts) socket.send(text);
+    const code = await Promise.race([
+      closed.then(([number]) => number as number),
+      expect.poll(() => heard.length).toBe(texts.length),
+    ]);
+    socket.terminate();
+    return { heard, code };
+  }
+
+  test('is the end of a stranger', async () => {
+    const { heard, code } = await firstHeard([message('handshake/req', { auth_token: secret, agent_id: long })]);
+    expect(code).toBe(1009);
+    expect(heard).toEqual([]);
+  });
+
+  test('is taken of whoever came with its key', async () => {
+    const said = [message('handshake/req', { agent_id: long })];
+    const { heard } = await firstHeard(said, { authorization: `Bearer ${secret}` });
+    expect(heard).toMatchObject([{ type: 'handshake/resp', ok: true }]);
+  });
+
+  test('is taken right behind one that is short enough', async () => {
+    const { heard } = await firstHeard([
+      message('handshake/req', { auth_token: secret }),
+      message('tool/call/req', { tool_name: 'echo', arguments: { long } }),
+    ]);
+    expect(heard).toMatchObject([{ ok: true }, { data: { data: { long } } }]);
   });
 });

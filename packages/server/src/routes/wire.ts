@@ -1,6 +1,7 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
 import { type Failure, failure, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
+import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
 import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
@@ -22,6 +23,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
+    maxStrangerBytes: DEFAULT_LINE_LIMITS.maxStrangerLineBytes,
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
@@ -53,6 +55,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
       const reading = (async () => {
         for await (const text of socket.messages) {
           connection.receiveText(text);
+          if (!connection.isStranger) socket.welcome();
           // The peer does not read: nothing more is taken from it until it does.
           if (socket.bufferedBytes > MAX_UNSENT) await sent;
         }

@@ -97,6 +97,11 @@ export class WireConnection {
     return this.#session.principal;
   }
 
+  /** Whether it has not shaken hands yet. */
+  get isStranger(): boolean {
+    return this.#session.state === 'handshake';
+  }
+
   get isClosed(): boolean {
     return this.#closed.signal.aborted;
   }
@@ -120,8 +125,7 @@ export class WireConnection {
 
   /** Nothing new starts; what runs and waits may finish in this time. */
   drain(milliseconds: number): void {
-    const isStranger = this.#session.state === 'handshake';
-    this.#react(this.#session.drain(isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
+    this.#react(this.#session.drain(this.isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
   }
 
   /** The transport is gone. */
