@@ -94,6 +94,18 @@ describe('a stream that is resumed', () => {
   });
 });
 
+describe('what is sent to a session that is closed', () => {
+  test('is refused, and not said to be taken, also while its last words are unread', async () => {
+    const { send, stream, read } = await session();
+    expect((await send('shutdown')).status).toBe(200);
+    const refused = await send('tool/call/req', { tool_name: 'echo', arguments: {} });
+    expect(refused.status).toBe(404);
+    expect(await refused.json()).toMatchObject({ code: 'not_found' });
+    expect(await read(0)).toEqual([0]);
+    expect((await stream()).status).toBe(404);
+  });
+});
+
 describe('before the handshake a WebSocket message of more than 64 KiB', () => {
   const message = (type: string, fields: JsonObject) =>
     JSON.stringify({ a2e: '1.0', type, id: type, ts: 1, ...fields });

@@ -101,10 +101,13 @@ export function wireRoutes(context: WireContext): Route[] {
       handle: (request) => {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
-        if (session.queue.unsent > MAX_UNSENT) {
+        const { connection, queue } = session;
+        // Its last words can still be read, but nobody hears another of ours.
+        if (connection === undefined || connection.isClosed) return NO_SESSION;
+        if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
         }
-        session.connection?.receiveLine({ ok: true, value: request.body, warnings: [] });
+        connection.receiveLine({ ok: true, value: request.body, warnings: [] });
         return { status: 200, json: { ok: true } };
       },
     },
