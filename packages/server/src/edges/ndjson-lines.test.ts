@@ -112,6 +112,27 @@ test('a line without an end is one fault, and the end of the connection when it 
   expect(host.heard).toEqual(['a fault', 'still there', 'a fault']);
 });
 
+test('a line may be as long as it is allowed to be, also where that is more than otherwise ends a connection', async () => {
+  const host = new Listener();
+  const { input, output } = serve(host, {
+    ...DEFAULT_LINE_LIMITS,
+    maxLineBytes: 20_000,
+    maxBytesWithoutNewline: 10_000,
+  });
+  const line = 'x'.repeat(20_000);
+  for (const part of [line.slice(0, 15_000), line.slice(15_000), '\n']) {
+    input.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => host.heard).toEqual([line]);
+  // Past that it is a fault first, and the end when it goes on.
+  input.write('x'.repeat(20_001));
+  await expect.poll(() => host.heard).toEqual([line, 'a fault']);
+  expect(output.destroyed).toBe(false);
+  input.write('x'.repeat(20_000));
+  await expect.poll(() => output.destroyed).toBe(true);
+});
+
 test('a line that is begun has so long to end, however it comes', async () => {
   const clock = new TestClock();
   const host = new Listener();

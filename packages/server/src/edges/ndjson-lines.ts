@@ -47,7 +47,7 @@ export interface LineLimits {
   readonly maxLineBytes: number;
   /** The same as long as nobody knows who it is; a longer one is its end. */
   readonly maxStrangerLineBytes: number;
-  /** Without a line break in them; what sends more is past helping. */
+  /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
   readonly maxBytesWithoutNewline: number;
   /** Lines that are looked at before others have their turn; 0 for all there are. */
   readonly linesATurn: number;
@@ -190,7 +190,7 @@ export function serveLines(
     /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
-      if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
+      if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
       if (bytesSinceNewline === 0 || cancelStall !== undefined) {
         cancelLine?.();
         cancelLine = undefined;
