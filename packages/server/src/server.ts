@@ -192,7 +192,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => finding.knowledge[Symbol.asyncDispose]());
     const workflows = openWorkflowService({ ...service, vault, apis: finding.apis, operations });
     endings.add((drainMs) => workflows.stop(drainMs));
-    const wire = await openWire({ ...service, agents, workflows: workflows.workflows, keyCheck });
+    const registry = () => messages.registry;
+    const wire = await openWire({ ...service, agents, workflows: workflows.workflows, keyCheck, registry });
     endings.add((drainMs) => wire.stop({ drainMs }));
     const messages = await openMessages({ ...service, agents, signatures, strangers });
     endings.add((drainMs) => messages.stop({ drainMs }));
