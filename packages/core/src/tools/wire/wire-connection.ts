@@ -74,8 +74,9 @@ export class WireConnection {
         handshakeSeconds: limits.handshakeMs / 1000,
         maxDrainSeconds: limits.maxDrainMs / 1000,
         startedAt,
-        // An unknown type reaches a plugin that names it, and nobody else.
-        catchAll: plugins.ownTypes.size > 0,
+        // An unknown type reaches a plugin that names it, or one that takes what is left.
+        catchAll: plugins.ownTypes.size > 0 || plugins.restCapability !== undefined,
+        catchAllCapability: plugins.restCapability,
         ownTypes: plugins.ownTypes,
       },
       newId: () => ids.hex(),

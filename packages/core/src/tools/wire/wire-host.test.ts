@@ -519,6 +519,88 @@ test('the line of a request says in bytes how long its answer was, and how a cha
   ]);
 });
 
+describe('a plugin that takes what nobody else takes', () => {
+  const weather: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    handle: () => ({ sky: 'blue' }),
+  };
+  const rest = (name: string, more: Partial<WirePlugin> = {}): WirePlugin => ({
+    name,
+    capability: name,
+    messages: ['*'],
+    handle: ({ type }) => ({ by: name, asked: type }),
+    ...more,
+  });
+  const heardOf = (plugins: WirePlugin[], type: string, caps: string[] = [], fields: JsonObject = {}) => {
+    const { say, heard } = connected({ plugins });
+    say('handshake/req', { auth_token: 'ada', agent_caps: caps });
+    say(type, fields);
+    return heard.at(-1);
+  };
+
+  test('is asked for types that neither the protocol has nor a plugin names', () => {
+    const plugins = [echo, weather, rest('rest', { priority: 9 })];
+    expect(heardOf(plugins, 'sea/tide/req')).toMatchObject({
+      type: 'sea/tide/resp',
+      by: 'rest',
+      asked: 'sea/tide/req',
+    });
+    expect(heardOf(plugins, 'weather/get/req')).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+    expect(heardOf(plugins, 'tool/list/req')).toMatchObject({ type: 'tool/list/resp' });
+    expect(heardOf(plugins, 'env/reset/req', [], { env_name: 'x' })).toMatchObject({ code: 'capability_missing' });
+  });
+
+  test('is asked where those that name the type leave it, and not where the last of them is exclusive', () => {
+    const shrug = (more: Partial<WirePlugin> = {}): WirePlugin => ({ ...weather, handle: () => undefined, ...more });
+    const asked = (plugin: WirePlugin) => connectedAnswer([plugin, rest('rest')], 'weather/get/req');
+    return Promise.all([
+      expect(asked(shrug())).resolves.toMatchObject({ type: 'weather/get/resp', by: 'rest' }),
+      expect(asked(shrug({ exclusive: true }))).resolves.toMatchObject({ type: 'error', code: 'unknown_type' }),
+    ]);
+  });
+
+  test('is one of several by priority, and the last where it is exclusive', async () => {
+    const shrug = (name: string, more: Partial<WirePlugin> = {}) => rest(name, { handle: () => undefined, ...more });
+    const low = rest('low');
+    expect(await connectedAnswer([low, rest('high', { priority: 1 })], 'sea/tide/req')).toMatchObject({ by: 'high' });
+    expect(await connectedAnswer([low, shrug('high', { priority: 1 })], 'sea/tide/req')).toMatchObject({ by: 'low' });
+    const alone = shrug('high', { priority: 1, exclusive: true });
+    expect(await connectedAnswer([low, alone], 'sea/tide/req')).toMatchObject({ code: 'unknown_type' });
+  });
+
+  test('is asked by those alone whom the handshake granted its capability', () => {
+    const plugins = [echo, rest('rest')];
+    const granted = { code: 'capability_missing', detail: { granted: ['tools'] } };
+    expect(heardOf(plugins, 'sea/tide/req', ['tools'])).toMatchObject(granted);
+    expect(heardOf(plugins, 'sea/tide/req', ['tools', 'rest'])).toMatchObject({ by: 'rest' });
+  });
+
+  test('leaves a line in the audit, also where it is refused', () => {
+    const { say, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
+    say('handshake/req', { auth_token: 'ada' });
+    say('sea/tide/req');
+    say('tool/call/req', { tool_name: 'x', arguments: {} });
+    say('sea/wave/req');
+    say('n'.repeat(9_000));
+    expect(audited).toMatchObject([
+      { type: 'sea/tide/req', success: true },
+      { type: 'sea/wave/req', success: false, error_code: 'busy' },
+      { type: 'n'.repeat(256), success: false, error_code: 'invalid_message' },
+    ]);
+  });
+
+  /** The answer to a message, also of plugins that are asked one after the other. */
+  async function connectedAnswer(plugins: WirePlugin[], type: string): Promise<JsonObject | undefined> {
+    const { say, heard } = connected({ plugins });
+    say('handshake/req', { auth_token: 'ada' });
+    say(type);
+    await expect.poll(() => heard.length).toBe(2);
+    return heard.at(-1);
+  }
+});
+
 describe('events that a peer does not read', () => {
   const MEBIBYTE = 1024 * 1024;
   /** A connection whose peer reads when it is told to, with calls that tell what they are told to. */
