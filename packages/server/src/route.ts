@@ -98,6 +98,8 @@ export interface SocketRoute {
   readonly carriesAnswers?: boolean;
   /** The largest message it takes, where that is not the limit of all. */
   readonly maxMessageBytes?: number;
+  /** The same for a peer that came without a key, until it is welcome; a longer one is its end. */
+  readonly maxStrangerBytes?: number;
   /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }
@@ -121,6 +123,8 @@ export interface Connection {
   readonly bufferedBytes: number;
   /** Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order. */
   send(text: string): Promise<void>;
+  /** It is known who this is: it may send as much as anybody. */
+  welcome(): void;
   /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */
   close(code: number, reason?: string): void;
 }

@@ -199,6 +199,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       agents,
       workflows: workflows.workflows,
       keyCheck,
+      registry: () => messages.registry,
       howToAccept: options.howToAccept,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));

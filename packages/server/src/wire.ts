@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import {
+  type AgentRegistry,
   type AuditEntry,
   chainsPlugin,
   childrenFolder,
@@ -13,6 +14,7 @@ import {
   openTools,
   type Principal,
   SessionToolkits,
+  type SkilledAgent,
   Skills,
   skillsPlugin,
   ToolRegistry,
@@ -39,6 +41,8 @@ export interface WireOptions extends ServiceOptions {
   readonly agents: AnsweringAgents;
   readonly workflows: Workflows;
   readonly keyCheck: KeyCheck;
+  /** The agents that registered, which there are when the first one connects. */
+  readonly registry: () => Pick<AgentRegistry, 'discover'>;
   readonly howToAccept: ((tool: string) => string) | undefined;
 }
 
@@ -119,7 +123,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     howToAccept: options.howToAccept,
   });
   tools.add(servers);
-  const skills = new Skills({ engine, ids, agents: () => agents.list() });
+  const skills = new Skills({ engine, ids, agents: (skill) => skilledAgents(agents, options.registry(), skill) });
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {
@@ -161,6 +165,24 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   const edge = new NdjsonSocketEdge({ host, clock, limits });
   const reloadables = [reloadableTools(fixed, config.tools, options), reloadableServers(servers)];
   return new Wire({ tools, servers, host, edge, audit, reloadables });
+}
+
+/** Those with a driver first, then those that registered and are healthy. */
+function skilledAgents(
+  agents: AnsweringAgents,
+  registry: Pick<AgentRegistry, 'discover'>,
+  skill?: string,
+): SkilledAgent[] {
+  const own: readonly SkilledAgent[] = agents.list();
+  const ids = new Set(own.map(({ id }) => id));
+  const capabilities = skill === undefined ? [] : [skill];
+  const { agents: found } = registry.discover({ capabilities, status: 'healthy', limit: Number.POSITIVE_INFINITY });
+  // An agent with a driver is asked by that, whatever registered under its name.
+  const others = found.filter(({ agentId, owner }) => owner !== undefined && !ids.has(agentId));
+  const skilled = others.map(({ agentId: id, name, card: { description }, capabilities: skills }) => {
+    return { id, name, description, skills, hasMethods: true };
+  });
+  return [...own, ...skilled];
 }
 
 function limitsOf({ wire = {}, limits = {} }: Config) {

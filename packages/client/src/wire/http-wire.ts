@@ -73,8 +73,12 @@ async function readStream(
   }
 }
 
+/** What ends a session that was there: that it is gone says nothing of what was asked in it. */
 function errorOf(url: string, error: unknown): DragomanError {
-  return error instanceof DragomanError ? error : unreachable(url, error);
+  if (!(error instanceof DragomanError)) return unreachable(url, error);
+  return error.status !== undefined && GONE.has(error.status) ? unreachable(url, error) : error;
 }
 
+/** There is no such session any more, or not all that it said. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
 const GOODBYE_MS = 2_000;

@@ -16,6 +16,8 @@ export interface Waiting {
   readonly link: WireLink;
   readonly type: WireType;
   readonly timeoutMs: number;
+  /** Milliseconds since 1970. */
+  readonly dueAt: number;
   answer(message: WireMessage): void;
   reject(error: unknown): void;
   readonly onEvent: ((event: WireMessage) => void) | undefined;

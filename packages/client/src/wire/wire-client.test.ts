@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { type Server, startServer, systemClock, systemIds } from '../../../server/src/index.ts';
+import { unreachable } from '../attempt.ts';
 import type { WebSocketLike } from '../web-socket.ts';
 import { httpWire } from './http-wire.ts';
 import { streamWire } from './stream-wire.ts';
 import { webSocketWire } from './web-socket-wire.ts';
 import { connectWire, WireClient, type WireClientOptions } from './wire-client.ts';
-import type { WireTransport } from './wire-transport.ts';
+import type { LinkHandlers, WireTransport } from './wire-transport.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
 const tools = fileURLToPath(new URL('../../../server/src/edges/fixtures/tools.mjs', import.meta.url));
@@ -165,6 +166,33 @@ test('what was under way when the connection broke is not told as if it had neve
   for (const socket of sockets) socket.destroy();
   await lost;
 });
+
+test.each([404, 410])(
+  'over http a session that is gone, %i, breaks what was under way, and the next call opens another',
+  async (status) => {
+    let isGone = false;
+    let opened = 0;
+    const http: typeof fetch = async (input, init) => {
+      if (String(input).endsWith('/a2e/session')) opened += 1;
+      if (!isGone || !String(input).endsWith('/a2e/send')) return fetch(input, init);
+      isGone = false;
+      return new Response('{"code":"not_found"}', { status, headers: { 'content-type': 'application/problem+json' } });
+    };
+    await using wire = await connectWire({ transport: httpWire({ url: server.url, key: KEY, fetch: http }), key: KEY });
+    const stuck = wire.call('stuck');
+    await wire.ping();
+    isGone = true;
+    const lost = { code: 'unreachable', retryable: true, details: { outcome: 'unknown' } };
+    await Promise.all([
+      expect(stuck).rejects.toMatchObject(lost),
+      expect(wire.call('sum', { of: [1] })).rejects.toMatchObject(lost),
+    ]);
+    expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
+    expect(opened).toBe(2);
+    // The first one was only said to be gone.
+    server.wire.host.disconnect(() => true);
+  },
+);
 
 test('over http a client that is done leaves no session behind', async () => {
   for (let count = 0; count < 105; count++) {
@@ -337,4 +365,83 @@ test.each(['chain/req', 'skill/call/req'] as const)('a %s that is given up is ca
   enough.abort(new Error('enough'));
   await expect(asked).rejects.toThrow('enough');
   expect(sent.slice(1)).toMatchObject([{ type }, { type: 'tool/cancel/req', target_id: sent[1]?.id }]);
+});
+
+/** A host in the same process: it shakes hands, and what becomes of the rest is up to the test. */
+function hostOf(
+  heard: (type: string, handlers: LinkHandlers, answer: (type: string, fields?: object) => void) => void,
+) {
+  let opened = 0;
+  const transport: WireTransport = {
+    open: async (handlers) => {
+      opened += 1;
+      return {
+        send: (text) => {
+          const { id, type } = JSON.parse(text) as WireMessage;
+          const answer = (answerType: string, fields: object = {}) =>
+            handlers.onMessage(
+              JSON.stringify({ a2e: '1.0', type: answerType, id: `of ${id}`, ts: 1, req_id: id, ...fields }),
+            );
+          queueMicrotask(() => {
+            if (type === 'handshake/req') answer('handshake/resp', { ok: true });
+            heard(type, handlers, answer);
+          });
+        },
+        close: () => {},
+      };
+    },
+  };
+  return { transport, opened: () => opened };
+}
+
+test('a connection that ends with the answer to the handshake is not taken for one', async () => {
+  let ends = 1;
+  const { transport, opened } = hostOf((type, { onClosed }, answer) => {
+    if (type === 'handshake/req' && ends-- > 0) onClosed(unreachable('the host', 'gone'));
+    if (type === 'ping') answer('pong', { uptime_seconds: 7 });
+  });
+  const wire = await connectWire({ transport, retry: { firstMs: 1 } });
+  expect(opened()).toBe(2);
+  expect(await wire.ping()).toBe(7);
+});
+
+describe('by the clock', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('a short wait ends in time, however many others begin meanwhile', async () => {
+    vi.useFakeTimers();
+    const { transport } = hostOf(() => {});
+    const wire = await connectWire({ transport });
+    const over: number[] = [];
+    const start = Date.now();
+    const wait = (timeoutMs: number) =>
+      wire.request('ping', {}, { timeoutMs }).catch(() => void over.push(Date.now() - start));
+    void wait(300);
+    for (let count = 0; count < 10; count++) {
+      await vi.advanceTimersByTimeAsync(200);
+      void wait(900);
+    }
+    expect(over[0]).toBe(300);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(over.slice(1)).toEqual(Array.from({ length: 10 }, (_, count) => (count + 1) * 200 + 900));
+  });
+
+  test('who closes while it waits to try again waits no longer, and tries no more', async () => {
+    vi.useFakeTimers();
+    let tries = 0;
+    const transport: WireTransport = {
+      open: () => {
+        tries += 1;
+        return Promise.reject(unreachable('the host', 'not there'));
+      },
+    };
+    const wire = new WireClient({ transport, retry: { firstMs: 10_000, mostMs: 10_000 } });
+    const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(tries).toBe(1);
+    await wire.close();
+    await asked;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tries).toBe(1);
+  });
 });

@@ -61,7 +61,9 @@ export class WireClient implements AsyncDisposable {
   /** The link that requests go over now. */
   #link: WireLink | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAt = 0;
   #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: WireClientOptions) {
     this.#options = options;
@@ -111,6 +113,7 @@ export class WireClient implements AsyncDisposable {
   /** Says goodbye and lets go of the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closing.abort(lostError());
     const connected = await this.#connection?.catch(() => undefined);
     if (connected === undefined) return;
     connected.link.send(messageText({ type: 'shutdown', fields: { timeout: 0 } }, stamp()));
@@ -176,7 +179,7 @@ export class WireClient implements AsyncDisposable {
           return await this.#shakeHands();
         } catch (error) {
           if (!(error instanceof DragomanError) || this.#isClosed) throw error;
-          await backoff.wait(backoff.next(error));
+          await backoff.wait(backoff.next(error), this.#closing.signal);
         }
       }
     } catch (error) {
@@ -193,6 +196,12 @@ export class WireClient implements AsyncDisposable {
       refusal ??= error;
       if (link !== undefined) this.#lost(link, refusal);
     };
+    /** Asked again after each wait: the end may come with what was waited for. */
+    const check = (opened: WireLink) => {
+      if (refusal === undefined) return;
+      void opened.close();
+      throw refusal;
+    };
     // Something may come before the link is known.
     const opened = await transport.open({
       onMessage: (text) => {
@@ -203,10 +212,7 @@ export class WireClient implements AsyncDisposable {
       onClosed: refuse,
     });
     link = opened;
-    if (refusal !== undefined) {
-      void link.close();
-      throw refusal;
-    }
+    check(link);
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
     const options = { timeoutMs: HANDSHAKE_MS };
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
@@ -215,6 +221,7 @@ export class WireClient implements AsyncDisposable {
       void opened.close();
       throw error;
     });
+    check(link);
     if (granted['ok'] === true) {
       this.#link = link;
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
@@ -232,8 +239,9 @@ export class WireClient implements AsyncDisposable {
       const onAbort = signal && (() => this.#giveUp(id, signal.reason));
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
       const answer = (message: WireMessage) => resolve(read(message));
-      const waiting = { link, type, timeoutMs, answer, reject, onEvent, signal, onAbort };
-      this.#pending.expect(id, new Date(stamped.now.getTime() + timeoutMs), waiting);
+      const dueAt = stamped.now.getTime() + timeoutMs;
+      const waiting = { link, type, timeoutMs, dueAt, answer, reject, onEvent, signal, onAbort };
+      this.#pending.expect(id, new Date(dueAt), waiting);
       this.#watch(timeoutMs);
       try {
         link.send(messageText({ type, fields }, stamped));
@@ -257,20 +265,30 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** One timer for all that wait: each of its own would cost as much as the rest of a call. */
-  #watch(timeoutMs: number): void {
-    if (this.#timer !== undefined && timeoutMs >= TICK_MS) return;
+  #watch(leftMs: number): void {
+    if (this.#timer !== undefined && leftMs >= TICK_MS) return;
+    const wait = Math.min(leftMs, TICK_MS);
+    const at = Date.now() + wait;
+    // Put off by each short wait that begins, it would never come.
+    if (this.#timer !== undefined && this.#timerAt <= at) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        for (const id of this.#pending.due(new Date())) {
-          const waiting = this.#pending.waiter(id);
-          if (waiting !== undefined) this.#giveUp(id, timeoutError(waiting.type, waiting.timeoutMs));
-        }
-        if (this.#pending.size > 0) this.#watch(TICK_MS);
-      },
-      Math.min(timeoutMs, TICK_MS),
-    );
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      for (const id of this.#pending.due(new Date())) {
+        const waiting = this.#pending.waiter(id);
+        if (waiting !== undefined) this.#giveUp(id, timeoutError(waiting.type, waiting.timeoutMs));
+      }
+      if (this.#pending.size > 0) this.#watch(this.#shortestLeft());
+    }, wait);
+  }
+
+  /** Of the waits that are kept to the moment. */
+  #shortestLeft(): number {
+    const now = Date.now();
+    const shorter = (least: number, [, waiting]: [string, Waiting | undefined]) =>
+      waiting === undefined || waiting.timeoutMs >= TICK_MS ? least : Math.min(least, waiting.dueAt - now);
+    return Math.max(0, this.#pending.entries().reduce(shorter, TICK_MS));
   }
 
   #receive(text: string, link: WireLink): void {

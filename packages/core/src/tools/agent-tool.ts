@@ -25,10 +25,10 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
 }
 
 /** What an agent is asked on behalf of whoever called a tool or a skill. */
-export function question({ agent, params, principal, ids }: Question): E2AEnvelope {
+export function question({ agent, method = 'chat.send', params, principal, ids }: Question): E2AEnvelope {
   return newEnvelope({
     request_id: `req_${ids.hex()}`,
-    method: 'chat.send',
+    method,
     params,
     agent_ref: { id: agent },
     source_agent_id: principal.role === 'agent' ? principal.id : null,
@@ -40,6 +40,7 @@ export function question({ agent, params, principal, ids }: Question): E2AEnvelo
 
 interface Question {
   readonly agent: string;
+  readonly method?: string;
   readonly params: JsonObject;
   readonly principal: Principal;
   readonly ids: Ids;

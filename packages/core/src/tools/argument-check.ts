@@ -1,10 +1,10 @@
 import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
-import type { CompiledSchema } from './compile-schema.ts';
+import { type CompiledSchema, compileSchema } from './compile-schema.ts';
 
 /**
  * Arguments against the schema of their tool. Schemas come with the tools, so they are compiled here, when a tool is first
- * called; the compiler is loaded then too.
+ * called. It waits for nothing: calls start in the order in which they come (A2E wire, Message Ordering).
  */
 export class ArgumentCheck {
   readonly #schema: JsonSchema;
@@ -15,15 +15,9 @@ export class ArgumentCheck {
   }
 
   /** Every problem, with its pointer below `/arguments`. Throws when the schema itself is none. */
-  issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]> {
-    if (this.#compiled !== undefined) return this.#check(this.#compiled, args);
-    return import('./compile-schema.ts').then(({ compileSchema }) => {
-      this.#compiled ??= compiled(() => compileSchema(this.#schema));
-      return this.#check(this.#compiled, args);
-    });
-  }
-
-  #check({ first, all }: CompiledSchema, args: JsonObject): readonly Issue[] {
+  issuesOf(args: JsonObject): readonly Issue[] {
+    this.#compiled ??= compiled(this.#schema);
+    const { first, all } = this.#compiled;
     if (first(args)) return NONE;
     // Collecting every problem of a large message could take more memory than the message did.
     const issues = issuesOf(isSmall(args) ? all() : first, this.#schema, args);
@@ -32,9 +26,9 @@ export class ArgumentCheck {
 }
 
 /** Whose tool it is has to mend it, and whoever calls it can say what. */
-function compiled(compile: () => CompiledSchema): CompiledSchema {
+function compiled(schema: JsonSchema): CompiledSchema {
   try {
-    return compile();
+    return compileSchema(schema);
   } catch (error) {
     throw new Refused(failure('tool_failed', {}, `The input of the tool: ${(error as Error).message}`));
   }

@@ -1,7 +1,8 @@
+import { createRequire } from 'node:module';
 import type { JsonSchema, Validator } from '@dragoman/protocols';
-import { Ajv, type AnySchema } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Ajv, AnySchema } from 'ajv';
+import type { Ajv2019 } from 'ajv/dist/2019.js';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { RegExpLike } from 'ajv/dist/types/index.js';
 import { linearPattern } from '../linear-pattern.ts';
 
@@ -53,11 +54,14 @@ function compiled(schema: JsonSchema, allErrors: boolean): Validator {
 function dialectOf(schema: JsonSchema): { Compiler: typeof Ajv | typeof Ajv2019 | typeof Ajv2020; ours: JsonSchema } {
   const { $schema, ...rest } = schema;
   const named = typeof $schema === 'string' ? $schema : '';
-  if (named.includes('2020-12')) return { Compiler: Ajv2020, ours: schema };
-  if (named.includes('2019-09')) return { Compiler: Ajv2019, ours: schema };
-  if ($schema === undefined) return { Compiler: NEWER.test(JSON.stringify(schema)) ? Ajv2020 : Ajv, ours: schema };
+  if (named.includes('2020-12')) return { Compiler: compilers.draft2020(), ours: schema };
+  if (named.includes('2019-09')) return { Compiler: compilers.draft2019(), ours: schema };
+  if ($schema === undefined) {
+    const isNewer = NEWER.test(JSON.stringify(schema));
+    return { Compiler: isNewer ? compilers.draft2020() : compilers.draft7(), ours: schema };
+  }
   // What the older drafts have in common is draft 7, under whichever of their addresses.
-  return { Compiler: Ajv, ours: OLDER.test(named) ? rest : schema };
+  return { Compiler: compilers.draft7(), ours: OLDER.test(named) ? rest : schema };
 }
 
 /** An agent writes the text, and perhaps a foreign server the pattern. */
@@ -66,6 +70,16 @@ function tested(pattern: string): RegExpLike {
   return { test: (text: string) => expression.matcher(text).find() };
 }
 
+const load = createRequire(import.meta.url);
+/**
+ * Each loaded with the first schema of its draft, because it takes a tenth of a second and ten megabytes. And at once: whoever
+ * waited for it would be overtaken by those who need not.
+ */
+const compilers = {
+  draft7: (): typeof Ajv => load('ajv').Ajv,
+  draft2019: (): typeof Ajv2019 => load('ajv/dist/2019.js').Ajv2019,
+  draft2020: (): typeof Ajv2020 => load('ajv/dist/2020.js').Ajv2020,
+};
 const OLDER = /^https?:\/\/json-schema\.org\/draft-0[467]\/schema#?$/;
 /** Keywords that draft 7 does not have. */
 const NEWER =

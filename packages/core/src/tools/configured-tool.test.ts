@@ -51,7 +51,7 @@ const backends: ToolBackends = {
   gate: directGate(sent),
 };
 
-function call(
+async function call(
   entry: ConfiguredTool,
   args: JsonObject,
   more: { onEvent?: (event: object) => void; principal?: Principal } = {},

@@ -52,8 +52,14 @@ export class RunningTool implements ToolCall {
 
   artifact({ name, mime = 'application/octet-stream', chunk, final = false }: ArtifactPiece): void {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
-    const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    this.#tell({ kind: 'artifact', data: { name, mime, chunk: base64, final } });
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let start = 0;
+    do {
+      const end = start + PIECE_BYTES;
+      const base64 = all.toString('base64', start, Math.min(end, all.length));
+      this.#tell({ kind: 'artifact', data: { name, mime, chunk: base64, final: final && end >= all.length } });
+      start = end;
+    } while (start < all.length);
   }
 
   failed(message: string, more: { readonly code?: string; readonly data?: Json } = {}): FailedOutcome {
@@ -93,6 +99,8 @@ function eventLog(tell: (data: JsonObject) => void): Log {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
 
+/** Of an artifact in one event: the most below 256 KiB that base64 needs no padding for, so that pieces can be put together either way. */
+const PIECE_BYTES = 262_143;
 const MOST_KEPT = 100;
 /** As much as a result: both are in one line. */
 const MOST_KEPT_BYTES = 1_048_576;

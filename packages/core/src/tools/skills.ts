@@ -16,13 +16,15 @@ export interface SkilledAgent {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly skills?: readonly string[] | undefined;
+  /** It is asked for a skill by a method of that name, as agents that speak A2A messages are; else it is told which in the params. */
+  readonly hasMethods?: boolean;
 }
 
 export interface SkillsOptions {
   readonly engine: Engine;
   readonly ids: Ids;
-  /** The agents there are now. */
-  readonly agents: () => readonly SkilledAgent[];
+  /** The agents there are now and can be asked; those that have a skill, where one is named. */
+  readonly agents: (skill?: string) => readonly SkilledAgent[];
 }
 
 /** The skills of agents, called by name. One that several agents have is the first one's; `agent__skill` names another's. */
@@ -56,7 +58,10 @@ export class Skills {
   }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<SkillOutcome> {
     const skill = this.#find(name, principal);
     const { ids } = this.#options;
-    const envelope = question({ agent: skill.agent.id, params: { ...args, skill: skill.name }, principal, ids });
+    const asked = skill.agent.hasMethods
+      ? { method: skill.name, params: args }
+      : { params: { ...args, skill: skill.name } };
+    const envelope = question({ agent: skill.agent.id, ...asked, principal, ids });
     const running = new RunningTool(principal, onEvent);
     const forget = ending.onEnd(() => running.end(ending.reason));
     try {
@@ -74,9 +79,10 @@ export class Skills {
   }
 
   #find(wanted: string, principal: Principal): Skill {
+    const named = this.#reachable(principal, wanted).find(({ name }) => name === wanted);
+    if (named !== undefined) return named;
     const skills = this.#reachable(principal);
-    const found =
-      skills.find(({ name }) => name === wanted) ?? skills.find(({ agent, name }) => `${agent.id}__${name}` === wanted);
+    const found = skills.find(({ agent, name }) => `${agent.id}__${name}` === wanted);
     if (found !== undefined) return found;
     const close = nearest(
       wanted,
@@ -86,9 +92,9 @@ export class Skills {
     throw new WireRefused('unknown_skill', `There is no skill ${JSON.stringify(wanted.slice(0, 128))}.`, detail);
   }
 
-  #reachable({ permissions }: Principal): Skill[] {
+  #reachable({ permissions }: Principal, skill?: string): Skill[] {
     return this.#options
-      .agents()
+      .agents(skill)
       .filter(({ id }) => allows(permissions.agents, id))
       .flatMap((agent) => (agent.skills ?? []).map((name) => ({ name, agent })));
   }

@@ -14,6 +14,8 @@ export interface HostPolicy<Principal> {
   readonly startedAt: Date;
   /** Whether messages of unknown types are delivered too, instead of refused. */
   readonly catchAll?: boolean;
+  /** What a handshake grants that by; everybody has it unless told. */
+  readonly catchAllCapability?: string | undefined;
   /** Types that only this host has, and the capability each belongs to. */
   readonly ownTypes?: ReadonlyMap<string, string>;
   /** How long a connection may stay without a handshake; 10 unless told. */

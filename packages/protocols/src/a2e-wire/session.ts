@@ -238,7 +238,8 @@ export class HostSession<Principal> {
   /** A2E wire, Extensibility: an unknown type goes to a catch-all handler, where there is one. */
   #unknown(message: WireMessage, now: Date): Reaction {
     const { id } = message;
-    const capability = this.#policy.ownTypes?.get(message.type);
+    const { ownTypes, catchAllCapability } = this.#policy;
+    const capability = ownTypes?.get(message.type) ?? catchAllCapability;
     if (capability !== undefined && !this.#granted.has(capability)) return this.#notGranted(message, capability, now);
     if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
     const text = `nothing here handles ${message.type}`;

@@ -22,6 +22,8 @@ export class SocketConnection implements Connection {
   readonly #limits: SocketLimits;
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
+  /** Of a message, as long as nobody knows who sends it. */
+  #maxStrangerBytes: number | undefined;
 
   readonly #unread: string[] = [];
   #taken = 0;
@@ -52,12 +54,14 @@ export class SocketConnection implements Connection {
     this.#socket = socket;
     this.#clock = clock;
     this.#limits = limits;
+    if (parts.principal === undefined) this.#maxStrangerBytes = parts.maxStrangerBytes;
     this.#pingedAt = clock.elapsed();
     this.#pingWindowAt = clock.elapsed();
     this.messages = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
 
     const follow = (chunk: Buffer) => {
       this.#isAlive = true;
+      if (this.#isTooLong()) this.#refuseTooLong();
       this.#tracker.feed(chunk, clock.elapsed());
     };
     // Before the library's own listener, which unmasks the bytes in place.
@@ -98,6 +102,10 @@ export class SocketConnection implements Connection {
       this.#waiting.push({ text, bytes, resolve, reject });
       this.#flush();
     });
+  }
+
+  welcome(): void {
+    this.#maxStrangerBytes = undefined;
   }
 
   close(code: number, reason = ''): void {
@@ -151,6 +159,19 @@ export class SocketConnection implements Connection {
       this.#pingedAt = now;
       this.#webSocket.ping();
     }
+  }
+
+  /** Asked before the next bytes are looked at, and when all messages before this one were: one of them may say who it is. */
+  #isTooLong(): boolean {
+    const most = this.#maxStrangerBytes;
+    return most !== undefined && this.#tracker.messageBytes > most && this.#reader !== undefined;
+  }
+
+  #refuseTooLong(): void {
+    this.close(1009, `more than ${this.#maxStrangerBytes} bytes before it is known whose they are`);
+    this.abort();
+    // The rest of the message is never read.
+    this.#webSocket.pause();
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -249,6 +270,7 @@ export interface SocketParts {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly principal: Principal | undefined;
+  readonly maxStrangerBytes: number | undefined;
 }
 
 interface Sending {

@@ -25,9 +25,8 @@ describe('a page of an origin that may call', () => {
     expect(fieldOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
     expect(fieldOf(heard, 'Access-Control-Allow-Methods')).toBe('GET, HEAD, POST');
     const taken = fieldOf(heard, 'Access-Control-Allow-Headers')?.toLowerCase() ?? '';
-    for (const name of ['authorization', 'x-api-key', 'content-type', 'idempotency-key', 'last-event-id']) {
-      expect(taken.split(', ')).toContain(name);
-    }
+    const needed = ['authorization', 'x-api-key', 'content-type', 'idempotency-key', 'last-event-id', 'x-session-id'];
+    for (const name of needed) expect(taken.split(', ')).toContain(name);
     expect(fieldOf(heard, 'Vary')).toBe('Origin');
     expect(heard).not.toMatch(/Allow-Credentials|Private-Network/);
   });

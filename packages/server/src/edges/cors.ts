@@ -48,7 +48,7 @@ function allowing(origin: string): string[] {
 
 const VARY = ['Vary', 'Origin'];
 /** Beside those every page may send. */
-const TAKEN = 'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-API-Key';
+const TAKEN = 'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-API-Key, X-Session-Id';
 /** Beside those every page may read. */
 const EXPOSED = [
   'Location',

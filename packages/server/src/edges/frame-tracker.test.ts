@@ -46,3 +46,13 @@ test('every cut of every frame leaves something unfinished', () => {
     }
   }
 });
+
+test('it tells how long the message is that has begun, in all its frames and before their bytes are there', () => {
+  const tracker = new FrameTracker();
+  tracker.feed(frame({ payload: 'whole' }), 1);
+  expect(tracker.messageBytes).toBe(0);
+  tracker.feed(frame({ payload: 'a'.repeat(300), fin: false }), 2);
+  tracker.feed(frame({ opcode: 9, payload: 'ping' }), 3);
+  tracker.feed(frame({ opcode: 0, payload: 'b'.repeat(70_000) }).subarray(0, 14), 4);
+  expect(tracker.messageBytes).toBe(70_300);
+});

@@ -5,6 +5,8 @@
 export class FrameTracker {
   /** When the message or control frame that is not complete began; `undefined` between messages. */
   since: number | undefined;
+  /** What it announces so far: its frames, also where their bytes are still to come. 0 between messages. */
+  messageBytes = 0;
   readonly #header = new Uint8Array(14);
   #have = 0;
   #need = 2;
@@ -27,6 +29,7 @@ export class FrameTracker {
       if (this.#have === 2) this.#need = headerLength(this.#header);
       if (this.#have < this.#need) continue;
       this.#payloadLeft = payloadLength(this.#header);
+      if (!this.#isControl) this.messageBytes += this.#payloadLeft;
       if (this.#payloadLeft === 0) this.#endFrame();
     }
   }
@@ -36,11 +39,18 @@ export class FrameTracker {
     if (this.since !== undefined) this.since = now;
   }
 
+  get #isControl(): boolean {
+    const [first = 0] = this.#header;
+    return (first & 0x08) !== 0;
+  }
+
   #endFrame(): void {
     const [first = 0] = this.#header;
-    const isControl = (first & 0x08) !== 0;
-    if (!isControl) this.#inMessage = (first & 0x80) === 0;
-    if (!this.#inMessage) this.since = undefined;
+    if (!this.#isControl) this.#inMessage = (first & 0x80) === 0;
+    if (!this.#inMessage) {
+      this.since = undefined;
+      this.messageBytes = 0;
+    }
     this.#have = 0;
     this.#need = 2;
   }

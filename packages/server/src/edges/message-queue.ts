@@ -5,12 +5,17 @@ import type { StreamRecord } from './sse.ts';
  * for when the stream breaks before they arrive.
  */
 export class MessageQueue {
+  /** Without a gap: those of the reader's past that are still to be had, then those it has not read. */
   readonly #kept: StreamRecord[] = [];
   #next = 0;
   #sentUpTo = -1;
   #unsent = 0;
   #reader = 0;
+  /** What the reader there is was given last, and the characters that are kept up to there. */
+  #readUpTo = -1;
+  #readCharacters = 0;
   #wake = () => {};
+  #onRead = () => {};
   #hasEnded = false;
 
   /** Characters that no stream has taken yet. */
@@ -23,10 +28,30 @@ export class MessageQueue {
     return this.#hasEnded && this.#sentUpTo === this.#next - 1;
   }
 
+  /** The number of the last that a stream has taken; -1 before the first. */
+  get sentUpTo(): number {
+    return this.#sentUpTo;
+  }
+
+  /** The lowest number after which everything can still be had; -1 from the beginning. */
+  get resumesAfter(): number {
+    return this.#first - 1;
+  }
+
+  /** Whether whoever was sent this number last can have everything that came after it. */
+  canResume(after: number): boolean {
+    return after >= this.resumesAfter && after <= this.#sentUpTo;
+  }
+
   push(data: string): void {
     this.#kept.push({ id: this.#next++, data });
     this.#unsent += data.length;
     this.#wake();
+  }
+
+  /** Calls back once, when a stream takes the next that none has taken. */
+  whenRead(callback: () => void): void {
+    this.#onRead = callback;
   }
 
   /** No more will come; what is there can still be read. */
@@ -37,14 +62,15 @@ export class MessageQueue {
 
   /** Those after this number, or those nobody has read. A new reader takes the place of the one before it. */
   async *read(after: number | undefined): AsyncGenerator<StreamRecord> {
+    // It may have been kept when it was asked for, and not any more.
+    if (after !== undefined && !this.canResume(after)) return;
     this.#reader += 1;
     const reader = this.#reader;
     this.#wake();
-    let last = after ?? this.#sentUpTo;
+    this.#readFrom(after ?? this.#sentUpTo);
     while (reader === this.#reader) {
-      const record = this.#kept.find(({ id }) => id > last);
+      const record = this.#kept[this.#readUpTo + 1 - this.#first];
       if (record !== undefined) {
-        last = record.id;
         this.#sent(record);
         yield record;
       } else if (this.#hasEnded) return;
@@ -56,14 +82,34 @@ export class MessageQueue {
     }
   }
 
+  /** The number of the oldest that can still be had. */
+  get #first(): number {
+    return this.#next - this.#kept.length;
+  }
+
+  #readFrom(after: number): void {
+    this.#readUpTo = after;
+    const past = this.#kept.slice(0, after + 1 - this.#first);
+    this.#readCharacters = past.reduce((sum, { data }) => sum + data.length, 0);
+  }
+
   #sent({ id, data }: StreamRecord): void {
+    this.#readUpTo = id;
+    this.#readCharacters += data.length;
     if (id > this.#sentUpTo) {
       this.#sentUpTo = id;
       this.#unsent -= data.length;
+      const onRead = this.#onRead;
+      this.#onRead = () => {};
+      onRead();
     }
-    while (this.#kept.length > KEPT && (this.#kept[0]?.id ?? id) < this.#sentUpTo) this.#kept.shift();
+    // The last one stays however long it is: it is the first to be missed when the stream breaks.
+    while (this.#first < id && (id - this.#first >= KEPT || this.#readCharacters > KEPT_CHARACTERS)) {
+      this.#readCharacters -= this.#kept.shift()?.data.length ?? 0;
+    }
   }
 }
 
-/** Sent messages that a broken stream may ask for again. */
+/** Sent messages that a broken stream may ask for again: so many, and so long together. */
 const KEPT = 256;
+const KEPT_CHARACTERS = 1024 * 1024;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { WireSink } from '@dragoman/core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { lineLimits } from '../door-limits.ts';
 import { systemClock } from '../system-ports.ts';
@@ -38,6 +38,24 @@ function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS) {
   const clock = new TestClock();
   void serveLines({ input, output }, { host, clock, limits });
   return { input, output, clock };
+}
+
+/** The same, but it wants to hear who its peer is before anything else. */
+class Doorkeeper extends Listener {
+  override connect(sink: WireSink): LineConnection {
+    let isStranger = true;
+    const connection = super.connect(sink);
+    return {
+      ...connection,
+      receiveLine: (line) => {
+        connection.receiveLine(line);
+        if (line.ok && Buffer.from(line.value).toString() === 'it is me') isStranger = false;
+      },
+      get isStranger() {
+        return isStranger;
+      },
+    };
+  }
 }
 
 const MANY = 5_000;
@@ -92,6 +110,27 @@ test('a line without an end is one fault, and the end of the connection when it 
   socket.write('x'.repeat(11_000));
   await closed;
   expect(host.heard).toEqual(['a fault', 'still there', 'a fault']);
+});
+
+test('a line may be as long as it is allowed to be, also where that is more than otherwise ends a connection', async () => {
+  const host = new Listener();
+  const { input, output } = serve(host, {
+    ...DEFAULT_LINE_LIMITS,
+    maxLineBytes: 20_000,
+    maxBytesWithoutNewline: 10_000,
+  });
+  const line = 'x'.repeat(20_000);
+  for (const part of [line.slice(0, 15_000), line.slice(15_000), '\n']) {
+    input.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => host.heard).toEqual([line]);
+  // Past that it is a fault first, and the end when it goes on.
+  input.write('x'.repeat(20_001));
+  await expect.poll(() => host.heard).toEqual([line, 'a fault']);
+  expect(output.destroyed).toBe(false);
+  input.write('x'.repeat(20_000));
+  await expect.poll(() => output.destroyed).toBe(true);
 });
 
 test('a line that is begun has so long to end, however it comes', async () => {
@@ -170,4 +209,39 @@ test('a peer that may leave less unread than its stream holds is listened to aga
   expect(host.heard).toHaveLength(before);
   output.resume();
   await expect.poll(() => host.heard.at(-1)).toBe('still there');
+});
+
+describe('who has not said who it is', () => {
+  test.each([
+    ['without an end', 'x'.repeat(65_537)],
+    ['with one', `${'x'.repeat(65_537)}\n`],
+  ])('is told that a line is too long, and hung up on: one of more than 64 KiB %s', async (_, text) => {
+    const host = new Doorkeeper('what is wrong with it');
+    await using edge = new NdjsonSocketEdge({ host, clock: systemClock });
+    const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    let told = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      told += chunk;
+    });
+    socket.write(text);
+    await once(socket, 'end');
+    socket.destroy();
+    expect(told).toBe('what is wrong with it\n');
+    expect(host.heard).toEqual(['a fault', 'the end']);
+  });
+
+  test('is heard out up to that, and from then on as everybody, wherever the stream is cut', async () => {
+    const first = 'x'.repeat(65_536);
+    const long = 'y'.repeat(1_000_000);
+    const bytes = Buffer.from(`${first}\nit is me\n${long}\n`);
+    for (const cut of [1, 65_536, 65_537, 65_540, 65_546, 65_547, 500_000]) {
+      const host = new Doorkeeper();
+      const { input } = serve(host);
+      input.write(bytes.subarray(0, cut));
+      input.write(bytes.subarray(cut));
+      await expect.poll(() => host.heard.length).toBe(3);
+      expect(host.heard).toEqual([first, 'it is me', long]);
+    }
+  });
 });

@@ -24,8 +24,12 @@ export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
 
-/** One peer of a host: the lines it sends, the end of what it says, and its loss. */
-export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'>;
+/**
+ * One peer of a host: the lines it sends, the end of what it says, and its loss; and whether it has yet to say who it is, where
+ * nothing else is listened to before.
+ */
+export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'> &
+  Partial<Pick<WireConnection, 'isStranger'>>;
 
 export interface LineOptions {
   readonly host: LineHost;
@@ -41,7 +45,9 @@ export interface LineOptions {
 /** What one peer may take. Milliseconds and bytes. */
 export interface LineLimits {
   readonly maxLineBytes: number;
-  /** Without a line break in them; what sends more is past helping. */
+  /** The same as long as nobody knows who it is; a longer one is its end. */
+  readonly maxStrangerLineBytes: number;
+  /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
   readonly maxBytesWithoutNewline: number;
   /** Lines that are looked at before others have their turn; 0 for all there are. */
   readonly linesATurn: number;
@@ -56,6 +62,7 @@ export interface LineLimits {
 
 export const DEFAULT_LINE_LIMITS: LineLimits = {
   maxLineBytes: 8 * 1024 * 1024,
+  maxStrangerLineBytes: 64 * 1024,
   maxBytesWithoutNewline: 64 * 1024 * 1024,
   linesATurn: 256,
   lineMs: 10_000,
@@ -70,7 +77,8 @@ export function serveLines(
   { host, clock, entrance, address, limits, vigil }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
+    let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
+    let isStranger = false;
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
@@ -78,6 +86,10 @@ export function serveLines(
     let isDue = false;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
+    /** Waits until the peer has read. */
+    let onRead: (() => void) | undefined;
+    /** Nothing more is taken, though the last words may still be on their way. */
+    let isClosed = false;
     let isOver = false;
     let isTaking = false;
     /** What came and waits for its turn; so does the end, which may have come behind it. */
@@ -104,11 +116,19 @@ export function serveLines(
     };
     // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
     const written = (error?: Error | null) => {
-      if (error || cancelStall === undefined || output.writableLength > limits.maxUnsentBytes) return;
-      cancelStall();
-      cancelStall = undefined;
-      goOn();
+      if (error || output.writableLength > limits.maxUnsentBytes) return;
+      if (cancelStall !== undefined) {
+        cancelStall();
+        cancelStall = undefined;
+        goOn();
+      }
+      if (onRead === undefined || isFull()) return;
+      const callback = onRead;
+      onRead = undefined;
+      callback();
     };
+    /** Half of what makes us stop listening: a peer must be heard while it is told much. */
+    const isFull = () => 2 * (output.writableLength + pending.length) > limits.maxUnsentBytes;
     const give = () => {
       connection?.lost();
       output.destroy();
@@ -123,13 +143,19 @@ export function serveLines(
     };
     const take = (chunk: Uint8Array) => {
       vigil?.end();
-      const turn = endOfTurn(chunk, limits.linesATurn);
+      if (isClosed) return;
+      // A stranger's lines one by one: behind the one that says who it is, others may be longer.
+      const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);
       isTaking = true;
       try {
-        for (const line of splitter.push(chunk.subarray(0, turn))) connection?.receiveLine(line);
+        for (const line of splitter.push(chunk.subarray(0, turn))) {
+          connection?.receiveLine(line);
+          if (!line.ok && isStranger) connection?.end();
+        }
       } finally {
         isTaking = false;
       }
+      if (isStranger) meet();
       // What could be answered at once has been.
       flush();
       watchLine();
@@ -140,6 +166,16 @@ export function serveLines(
         return;
       }
       if (hasEnded) finish();
+    };
+    /** Strangers cost nothing: they have room for who they are. Called between two lines. */
+    const meet = () => {
+      const wasStranger = isStranger;
+      isStranger = connection?.isStranger === true;
+      if (isStranger === wasStranger) return;
+      const maxLineBytes = isStranger
+        ? Math.min(limits.maxStrangerLineBytes, limits.maxLineBytes)
+        : limits.maxLineBytes;
+      splitter = new LineSplitter({ maxLineBytes });
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
@@ -154,7 +190,7 @@ export function serveLines(
     /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
-      if (bytesSinceNewline > limits.maxBytesWithoutNewline) give();
+      if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
       if (bytesSinceNewline === 0 || cancelStall !== undefined) {
         cancelLine?.();
         cancelLine = undefined;
@@ -184,8 +220,13 @@ export function serveLines(
           }
         },
         close: () => {
+          isClosed = true;
           flush();
           output.end(over);
+        },
+        isFull,
+        whenRead: (callback) => {
+          onRead = callback;
         },
       },
       entrance,
@@ -205,6 +246,7 @@ export function serveLines(
       output.end(over);
       return;
     }
+    meet();
     input.on('data', take).on('end', end);
   });
 }

@@ -113,7 +113,7 @@ export class SocketEdge {
       perMessageDeflate: false,
       maxPayload,
       maxFragments: this.#limits.maxFragments,
-      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
+      maxBufferedChunks: Math.max(MAX_BUFFERED_CHUNKS, maxPayload / LEAST_CHUNK),
       closeTimeout: this.#limits.closeMs,
       handleProtocols: (_offered: Set<string>, request: IncomingMessage) => this.#subprotocols.get(request) ?? false,
     } as ConstructorParameters<typeof WebSocketServer>[0]);
@@ -151,6 +151,7 @@ export class SocketEdge {
       headers: request.headers,
       address,
       principal,
+      maxStrangerBytes: match.entry.route.maxStrangerBytes,
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();
@@ -225,3 +226,5 @@ const load = createRequire(import.meta.url);
 const GOING_AWAY = 'the server is stopping';
 /** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
 const MAX_BUFFERED_CHUNKS = 65_536;
+/** Where a message may be so large that these are too few: half a segment each. */
+const LEAST_CHUNK = 700;

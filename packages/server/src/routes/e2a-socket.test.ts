@@ -45,6 +45,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       if (isReading) take();
       return sent;
     },
+    welcome: () => {},
     close: () => {},
   };
   const take = () => {

@@ -1,6 +1,7 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Failure, failure, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
+import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
 import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
@@ -22,6 +23,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
+    maxStrangerBytes: DEFAULT_LINE_LIMITS.maxStrangerLineBytes,
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
@@ -40,6 +42,8 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
           socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
+        isFull: () => 2 * socket.bufferedBytes > MAX_UNSENT,
+        whenRead: (callback: () => void) => void sent.then(callback),
       };
       const connection: WireConnection | undefined = host.connect(
         sink,
@@ -51,6 +55,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
       const reading = (async () => {
         for await (const text of socket.messages) {
           connection.receiveText(text);
+          if (!connection.isStranger) socket.welcome();
           // The peer does not read: nothing more is taken from it until it does.
           if (socket.bufferedBytes > MAX_UNSENT) await sent;
         }
@@ -96,10 +101,13 @@ export function wireRoutes(context: WireContext): Route[] {
       handle: (request) => {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
-        if (session.queue.unsent > MAX_UNSENT) {
+        const { connection, queue } = session;
+        // Its last words can still be read, but nobody hears another of ours.
+        if (connection === undefined || connection.isClosed) return NO_SESSION;
+        if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
         }
-        session.connection?.receiveLine({ ok: true, value: request.body, warnings: [] });
+        connection.receiveLine({ ok: true, value: request.body, warnings: [] });
         return { status: 200, json: { ok: true } };
       },
     },
@@ -115,12 +123,26 @@ export function wireRoutes(context: WireContext): Route[] {
       handle: (request) => {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
-        const last = request.headers['last-event-id'];
-        const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : undefined;
-        return sseAnswer(session.queue.read(after), { clock });
+        const after = resumeAfter(request, session.queue);
+        return typeof after === 'object' ? after : sseAnswer(session.queue.read(after), { clock });
       },
     },
   ];
+}
+
+/** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
+function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number | undefined | Failure {
+  const last = headers['last-event-id'];
+  if (last === undefined) return undefined;
+  const after = typeof last === 'string' && /^(?:-1|\d{1,15})$/.test(last) ? Number(last) : Number.POSITIVE_INFINITY;
+  if (queue.canResume(after)) return after;
+  if (after > queue.sentUpTo) {
+    const message = `Last-Event-ID must be the id of an event that was sent here, ${queue.sentUpTo} at most; got ${show(String(last))}`;
+    return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
+  }
+  const suggestions = ['leave Last-Event-ID out to go on with what was not sent yet', 'or open another session'];
+  const message = `Of what came after ${after} some was sent long ago and is not kept any more; the oldest to resume after is ${queue.resumesAfter}.`;
+  return failure('expired', { suggestions }, message);
 }
 
 class HttpSession {
@@ -161,6 +183,8 @@ class HttpSessions {
         // Its last words can be read for a while.
         this.#clock.after(AFTERLIFE_MS, () => this.#sessions.delete(id));
       },
+      isFull: () => 2 * session.queue.unsent > MAX_UNSENT,
+      whenRead: (callback: () => void) => session.queue.whenRead(callback),
     };
     session.connection = this.#host.connect(sink, { principal }, address);
     if (session.connection === undefined) return undefined;

@@ -51,7 +51,7 @@ export function auditEntry(request: WireRequest, { type, fields, outputBytes, no
     correlation_id: textOf(message['correlation_id']),
     agent_id: session.principal.id,
     key_id: session.principal.keyId ?? '',
-    type: message.type,
+    type: textOf(message.type),
     name: nameIn(message),
     success: !isError && result['success'] !== false && success !== false && ok !== false,
     duration_ms: Math.round((endedAt - startedAt) * 1000) / 1000,

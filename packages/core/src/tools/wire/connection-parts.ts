@@ -2,6 +2,7 @@ import type { JsonLimits } from '@dragoman/protocols';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
+import type { BacklogRoom } from './backlog.ts';
 import type { PluginTable } from './plugin-table.ts';
 import type { WireConnection } from './wire-connection.ts';
 import type { WireLimits } from './wire-limits.ts';
@@ -11,6 +12,10 @@ export interface WireSink {
   send(text: string): void;
   /** After everything that was sent. */
   close(): void;
+  /** Whether the peer has much to read already; what may wait is then kept back. Absent where it never has. */
+  isFull?(): boolean;
+  /** Calls back once, when the peer has read some of it. */
+  whenRead?(callback: () => void): void;
 }
 
 /** What a connection needs of its host. */
@@ -32,6 +37,8 @@ export interface ConnectionParts {
   readonly count: (principal: Principal) => void;
   readonly audit: Audit | undefined;
   readonly sink: WireSink;
+  /** For what its peer does not read. */
+  readonly backlogRoom: BacklogRoom;
   /** Called once, when nothing more is taken or sent. */
   readonly onClosed: (connection: WireConnection) => void;
 }

@@ -4,9 +4,13 @@ import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 /** Which plugin takes which message. */
 export class PluginTable {
   readonly #byType = new Map<string, readonly WirePlugin[]>();
+  /** Those that take what is left, in the order in which they are asked. */
+  readonly #rest: readonly WirePlugin[];
   readonly capabilities: readonly AcceptedCapability[];
   /** The types that the protocol itself does not have, and the capability each belongs to. */
   readonly ownTypes: ReadonlyMap<string, string>;
+  /** What a handshake grants those by who take what is left; `undefined` when nobody does. */
+  readonly restCapability: string | undefined;
 
   constructor(plugins: readonly WirePlugin[]) {
     const ordered = plugins.toSorted((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
@@ -16,6 +20,12 @@ export class PluginTable {
         if (before.at(-1)?.exclusive !== true) this.#byType.set(type, [...before, plugin]);
       }
     }
+    this.#rest = this.#byType.get(WHAT_IS_LEFT) ?? [];
+    this.restCapability = this.#rest[0]?.capability;
+    this.#byType.delete(WHAT_IS_LEFT);
+    for (const [type, named] of this.#byType) {
+      if (named.at(-1)?.exclusive !== true) this.#byType.set(type, [...named, ...this.#rest]);
+    }
     this.capabilities = capabilitiesOf(ordered);
     const own = [...this.#byType].filter(([type]) => lookup(type) === undefined);
     this.ownTypes = new Map(own.map(([type, [first]]) => [type, first?.capability ?? '']));
@@ -23,17 +33,23 @@ export class PluginTable {
 
   /** The type that answers this one; `undefined` when nobody here takes it. */
   answerTo(type: string): string | undefined {
-    if (!this.#byType.has(type)) return undefined;
+    if (this.#takers(type).length === 0) return undefined;
     // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
     return lookup(type)?.answer ?? `${type.replace(/\/req$/, '')}/resp`;
   }
 
   /** Asks one after the other until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
-    const plugins = this.#byType.get(message.type);
-    const answered = plugins?.[0]?.handle(message, call);
-    if (plugins === undefined || plugins.length === 1) return answered;
+    const plugins = this.#takers(message.type);
+    const answered = plugins[0]?.handle(message, call);
+    // What is answered at once need not wait for those who would have been next.
+    const isAnswered = answered !== undefined && !(answered instanceof Promise);
+    if (isAnswered || plugins.length <= 1) return answered;
     return firstAnswer(answered, plugins.slice(1), message, call);
+  }
+
+  #takers(type: string): readonly WirePlugin[] {
+    return this.#byType.get(type) ?? this.#rest;
   }
 }
 
@@ -57,3 +73,6 @@ function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   }
   return [...rows.values()];
 }
+
+/** In the messages of a plugin: whatever nobody else takes. */
+const WHAT_IS_LEFT = '*';

@@ -12,7 +12,7 @@ export interface WirePlugin {
   readonly name: string;
   /** What a handshake grants it by. */
   readonly capability: string;
-  /** The types of message it takes. */
+  /** The types of message it takes; `*` for what nobody else takes, and what those leave who name it. */
   readonly messages: readonly string[];
   /** Of several that take a type, the one with the highest is asked first; 0 unless told. */
   readonly priority?: number;

@@ -20,18 +20,20 @@ import {
   type Reaction,
   type WireMessage,
 } from '@dragoman/protocols/a2e-wire';
+import { atMost } from '../../json-size.ts';
 import type { Cancel } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { unreadable } from '../../unreadable.ts';
 import { auditEntry } from './audit.ts';
+import { Backlog, MOST_WAITING } from './backlog.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
 import type { Answered, WireSession } from './plugin.ts';
 import { requestError } from './request-error.ts';
 import { EVERYBODY_READS } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
-import { WireRequest } from './wire-request.ts';
+import { WireRequest, type WrittenAnswer } from './wire-request.ts';
 
 /**
  * One agent's connection, whatever carries it. The rules are `HostSession`'s; this gives it the time, runs what it
@@ -43,6 +45,11 @@ export class WireConnection {
   readonly #running = new InFlight<WireRequest>();
   readonly #closed = new AbortController();
   readonly #idle: IdleWatch;
+  readonly #backlog: Backlog;
+  /** Requests whose answer waits behind what they told: nothing runs for them any more. */
+  #unread = 0;
+  /** The sink will say when it has room. */
+  #isWaiting = false;
   /** Delivered, to be started in this order. */
   readonly #next: WireMessage[] = [];
   #isStarting = false;
@@ -57,6 +64,7 @@ export class WireConnection {
   constructor(parts: ConnectionParts) {
     const { clock, ids, plugins, limits, startedAt } = parts;
     this.#parts = parts;
+    this.#backlog = new Backlog(parts.backlogRoom);
     this.#session = new HostSession({
       policy: {
         accept: (token) => this.#accept(token),
@@ -66,8 +74,9 @@ export class WireConnection {
         handshakeSeconds: limits.handshakeMs / 1000,
         maxDrainSeconds: limits.maxDrainMs / 1000,
         startedAt,
-        // An unknown type reaches a plugin that names it, and nobody else.
-        catchAll: plugins.ownTypes.size > 0,
+        // An unknown type reaches a plugin that names it, or one that takes what is left.
+        catchAll: plugins.ownTypes.size > 0 || plugins.restCapability !== undefined,
+        catchAllCapability: plugins.restCapability,
         ownTypes: plugins.ownTypes,
       },
       newId: () => ids.hex(),
@@ -77,7 +86,7 @@ export class WireConnection {
     this.#idle = new IdleWatch({
       clock,
       idleMs: limits.idleMs,
-      isBusy: () => this.#running.size > 0,
+      isBusy: () => this.#running.size > this.#unread,
       ask: () => {
         if (this.#session.state === 'ready') this.#say('ping', {});
       },
@@ -87,6 +96,11 @@ export class WireConnection {
 
   get principal(): Principal | undefined {
     return this.#session.principal;
+  }
+
+  /** Whether it has not shaken hands yet. */
+  get isStranger(): boolean {
+    return this.#session.state === 'handshake';
   }
 
   get isClosed(): boolean {
@@ -112,8 +126,7 @@ export class WireConnection {
 
   /** Nothing new starts; what runs and waits may finish in this time. */
   drain(milliseconds: number): void {
-    const isStranger = this.#session.state === 'handshake';
-    this.#react(this.#session.drain(isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
+    this.#react(this.#session.drain(this.isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
   }
 
   /** The transport is gone. */
@@ -195,9 +208,60 @@ export class WireConnection {
   }
 
   readonly #tell = (about: WireRequest, event: EventGiven): void => {
-    const message = this.#session.event(about.requestId, event, this.#parts.clock.now());
-    if (message !== undefined) this.#send(message);
+    const text = this.#eventText(about, event);
+    if (text === undefined) return;
+    const { sink } = this.#parts;
+    if (this.#backlog.isEmpty && sink.isFull?.() !== true) sink.send(text);
+    else if (!this.#backlog.add(about, text)) this.#overflow(about);
+    else this.#sendWaiting();
   };
+
+  /** Numbered. One that is longer than readers take is left out, which the agent is told in its place. */
+  #eventText(about: WireRequest, event: EventGiven): string | undefined {
+    const { clock } = this.#parts;
+    const message = this.#session.event(about.requestId, event, clock.now());
+    if (message === undefined) return undefined;
+    const text = oneLineJson(message as JsonObject);
+    const bytes = this.#bytesPast(text);
+    if (bytes === undefined) return text;
+    const words = `An event, ${event.kind}, is left out: it has ${bytes} bytes, and a message may have ${this.#mostBytes}.`;
+    const short = Object.fromEntries(Object.entries(event).filter(([, value]) => atMost(value, SHORT) < SHORT));
+    const told = { ...short, kind: 'log', data: { level: 'warn', message: words } } as const;
+    return oneLineJson(this.#session.event(about.requestId, told, clock.now()) as JsonObject);
+  }
+
+  /** As much of what waits as the peer has room for; the rest when it has read that. */
+  #sendWaiting(): void {
+    const { sink } = this.#parts;
+    while (!this.#backlog.isEmpty) {
+      if (sink.isFull?.() === true) {
+        if (!this.#isWaiting) sink.whenRead?.(this.#onRead);
+        this.#isWaiting = true;
+        return;
+      }
+      const next = this.#backlog.shift();
+      if (next === undefined) return;
+      sink.send(next.text);
+      const { answer } = next.request;
+      if (answer === undefined || this.#backlog.has(next.request)) continue;
+      this.#unread -= 1;
+      this.#answer(next.request, answer);
+    }
+  }
+
+  readonly #onRead = (): void => {
+    this.#isWaiting = false;
+    if (!this.isClosed) this.#sendWaiting();
+  };
+
+  /** Who is not read, or tells more than anybody could read, is ended; what else the connection has under way goes on. */
+  #overflow(request: WireRequest): void {
+    const words = `The caller has not read what was told: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, and four times that of all.`;
+    const reason = new Refused(failure('busy', {}, words));
+    this.#backlog.drop(request);
+    request.ending.end(reason);
+    this.#fail(request, reason);
+  }
 
   /** Of what waits, and of nothing else: most messages that start nothing are never heard of again. */
   #rememberBytes(id: string): void {
@@ -229,20 +293,44 @@ export class WireConnection {
       this.#fail(request, error);
       return;
     }
-    const most = Math.max(this.#parts.limits.maxMessageBytes, EVERYBODY_READS);
-    // A character has three bytes at most, and nearly every answer is short.
-    if (text.length * 3 > most && Buffer.byteLength(text) > most) {
-      const words = `The answer has ${Buffer.byteLength(text)} bytes, and a message may have ${most}; ask for less of it.`;
-      this.#fail(request, new Refused(failure('too_large', { limit: most }, words)));
+    const bytes = this.#bytesPast(text);
+    if (bytes !== undefined) {
+      const limit = this.#mostBytes;
+      const words = `The answer has ${bytes} bytes, and a message may have ${limit}; ask for less of it.`;
+      this.#fail(request, new Refused(failure('too_large', { limit }, words)));
       return;
     }
-    this.#answer(request, { type, fields, text });
+    this.#answerInTurn(request, { type, fields, text });
+  }
+
+  get #mostBytes(): number {
+    return Math.max(this.#parts.limits.maxMessageBytes, EVERYBODY_READS);
+  }
+
+  /** The bytes of a text that is longer than a message may be. */
+  #bytesPast(text: string): number | undefined {
+    const most = this.#mostBytes;
+    // A character has three bytes at most, and nearly every message is short.
+    if (text.length * 3 <= most) return undefined;
+    const bytes = Buffer.byteLength(text);
+    return bytes > most ? bytes : undefined;
   }
 
   #fail(request: WireRequest, error: unknown): void {
     if (request.isAnswered) return;
     const fields = requestError(request, error, { log: this.#parts.log, stamp: this.#stamp() });
-    this.#answer(request, { type: 'error', fields, text: oneLineJson(fields) });
+    this.#answerInTurn(request, { type: 'error', fields, text: oneLineJson(fields) });
+  }
+
+  /** What a request told comes before its answer, however long the peer takes to read it. */
+  #answerInTurn(request: WireRequest, answer: WrittenAnswer): void {
+    if (!this.#backlog.has(request)) {
+      this.#answer(request, answer);
+      return;
+    }
+    request.isAnswered = true;
+    request.answer = answer;
+    this.#unread += 1;
   }
 
   #answer(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
@@ -260,8 +348,13 @@ export class WireConnection {
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
     request.ending.end(reason);
-    if (told === undefined) this.#fail(request, reason);
-    else this.#answer(request, { type: 'error', fields: told, text: oneLineJson(told) });
+    // Who has enough need not read the rest first.
+    this.#backlog.drop(request);
+    const { answer } = request;
+    if (answer !== undefined) this.#unread -= 1;
+    if (told !== undefined) this.#answer(request, { type: 'error', fields: told, text: oneLineJson(told) });
+    else if (answer !== undefined) this.#answer(request, answer);
+    else this.#fail(request, reason);
   }
 
   #send(message: WireMessage): void {
@@ -270,6 +363,15 @@ export class WireConnection {
 
   #say(type: string, fields: JsonObject): void {
     this.#parts.sink.send(messageText({ type, fields }, this.#stamp()));
+  }
+
+  /** A line that nobody reads would be the end of the connection, or of nothing but itself. */
+  #push(type: string, fields: JsonObject): void {
+    const { sink, log } = this.#parts;
+    const text = messageText({ type, fields }, this.#stamp());
+    const bytes = this.#bytesPast(text);
+    if (bytes === undefined) sink.send(text);
+    else log.warn({ type, bytes, limit: this.#mostBytes }, 'a message of a plugin is too large and was not sent');
   }
 
   #record(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
@@ -315,7 +417,7 @@ export class WireConnection {
       },
       closed: this.#closed.signal,
       push: (type, fields) => {
-        if (!this.isClosed) this.#say(type, fields);
+        if (!this.isClosed) this.#push(type, fields);
       },
     };
     return this.#wireSession;
@@ -349,6 +451,7 @@ export class WireConnection {
     }
     this.#next.length = 0;
     this.#waitingBytes.clear();
+    this.#backlog.clear();
     this.#parts.sink.close();
     this.#parts.onClosed(this);
   }
@@ -367,10 +470,7 @@ function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
   return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
 }
 
-interface WrittenAnswer {
-  readonly type: string;
-  readonly fields: JsonObject;
-  readonly text: string;
-}
-
+const MEBIBYTE = 1024 * 1024;
+/** Of a field that is told also where its event is too long. */
+const SHORT = 1024;
 const GONE = failure('cancelled', {}, 'The connection closed.');

@@ -5,14 +5,21 @@ import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
 import { NO_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { AuditEntry } from './audit.ts';
-import type { WirePlugin } from './plugin.ts';
+import { Backlog, BacklogRoom } from './backlog.ts';
+import type { WireSink } from './connection-parts.ts';
+import type { WireCall, WirePlugin } from './plugin.ts';
 import { WireHost, type WireHostOptions } from './wire-host.ts';
+import type { WireRequest } from './wire-request.ts';
 
 const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
 const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: NO_PERMISSIONS };
 
 /** A host with one connection, and everything that was said on it. */
-function connected(options: Partial<WireHostOptions> = {}, entrance: Parameters<WireHost['connect']>[1] = {}) {
+function connected(
+  options: Partial<WireHostOptions> = {},
+  entrance: Parameters<WireHost['connect']>[1] = {},
+  reading: Partial<WireSink> = {},
+) {
   const clock = new TestClock();
   const audited: AuditEntry[] = [];
   const host = new WireHost({
@@ -32,6 +39,7 @@ function connected(options: Partial<WireHostOptions> = {}, entrance: Parameters<
     close: () => {
       state.isClosed = true;
     },
+    ...reading,
   };
   const connection = host.connect(sink, entrance);
   const say = (type: string, fields: JsonObject = {}) =>
@@ -509,4 +517,217 @@ test('the line of a request says in bytes how long its answer was, and how a cha
     { success: false, error_code: 'chain_cycle', output_bytes: Buffer.byteLength(JSON.stringify(heard[1])) },
     { success: false },
   ]);
+});
+
+describe('a plugin that takes what nobody else takes', () => {
+  const weather: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    handle: () => ({ sky: 'blue' }),
+  };
+  const rest = (name: string, more: Partial<WirePlugin> = {}): WirePlugin => ({
+    name,
+    capability: name,
+    messages: ['*'],
+    handle: ({ type }) => ({ by: name, asked: type }),
+    ...more,
+  });
+  const heardOf = (plugins: WirePlugin[], type: string, caps: string[] = [], fields: JsonObject = {}) => {
+    const { say, heard } = connected({ plugins });
+    say('handshake/req', { auth_token: 'ada', agent_caps: caps });
+    say(type, fields);
+    return heard.at(-1);
+  };
+
+  test('is asked for types that neither the protocol has nor a plugin names', () => {
+    const plugins = [echo, weather, rest('rest', { priority: 9 })];
+    expect(heardOf(plugins, 'sea/tide/req')).toMatchObject({
+      type: 'sea/tide/resp',
+      by: 'rest',
+      asked: 'sea/tide/req',
+    });
+    expect(heardOf(plugins, 'weather/get/req')).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+    expect(heardOf(plugins, 'tool/list/req')).toMatchObject({ type: 'tool/list/resp' });
+    expect(heardOf(plugins, 'env/reset/req', [], { env_name: 'x' })).toMatchObject({ code: 'capability_missing' });
+  });
+
+  test('is asked where those that name the type leave it, and not where the last of them is exclusive', () => {
+    const shrug = (more: Partial<WirePlugin> = {}): WirePlugin => ({ ...weather, handle: () => undefined, ...more });
+    const asked = (plugin: WirePlugin) => connectedAnswer([plugin, rest('rest')], 'weather/get/req');
+    return Promise.all([
+      expect(asked(shrug())).resolves.toMatchObject({ type: 'weather/get/resp', by: 'rest' }),
+      expect(asked(shrug({ exclusive: true }))).resolves.toMatchObject({ type: 'error', code: 'unknown_type' }),
+    ]);
+  });
+
+  test('is one of several by priority, and the last where it is exclusive', async () => {
+    const shrug = (name: string, more: Partial<WirePlugin> = {}) => rest(name, { handle: () => undefined, ...more });
+    const low = rest('low');
+    expect(await connectedAnswer([low, rest('high', { priority: 1 })], 'sea/tide/req')).toMatchObject({ by: 'high' });
+    expect(await connectedAnswer([low, shrug('high', { priority: 1 })], 'sea/tide/req')).toMatchObject({ by: 'low' });
+    const alone = shrug('high', { priority: 1, exclusive: true });
+    expect(await connectedAnswer([low, alone], 'sea/tide/req')).toMatchObject({ code: 'unknown_type' });
+  });
+
+  test('is asked by those alone whom the handshake granted its capability', () => {
+    const plugins = [echo, rest('rest')];
+    const granted = { code: 'capability_missing', detail: { granted: ['tools'] } };
+    expect(heardOf(plugins, 'sea/tide/req', ['tools'])).toMatchObject(granted);
+    expect(heardOf(plugins, 'sea/tide/req', ['tools', 'rest'])).toMatchObject({ by: 'rest' });
+  });
+
+  test('leaves a line in the audit, also where it is refused', () => {
+    const { say, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
+    say('handshake/req', { auth_token: 'ada' });
+    say('sea/tide/req');
+    say('tool/call/req', { tool_name: 'x', arguments: {} });
+    say('sea/wave/req');
+    say('n'.repeat(9_000));
+    expect(audited).toMatchObject([
+      { type: 'sea/tide/req', success: true },
+      { type: 'sea/wave/req', success: false, error_code: 'busy' },
+      { type: 'n'.repeat(256), success: false, error_code: 'invalid_message' },
+    ]);
+  });
+
+  /** The answer to a message, also of plugins that are asked one after the other. */
+  async function connectedAnswer(plugins: WirePlugin[], type: string): Promise<JsonObject | undefined> {
+    const { say, heard } = connected({ plugins });
+    say('handshake/req', { auth_token: 'ada' });
+    say(type);
+    await expect.poll(() => heard.length).toBe(2);
+    return heard.at(-1);
+  }
+});
+
+describe('events that a peer does not read', () => {
+  const MEBIBYTE = 1024 * 1024;
+  /** A connection whose peer reads when it is told to, with calls that tell what they are told to. */
+  function slow(limits: WireHostOptions['limits'] = {}) {
+    const calls = new Map<string, { call: WireCall; answer: (fields: JsonObject) => void }>();
+    const plugin: WirePlugin = {
+      ...echo,
+      handle: ({ id = '' }, call) => new Promise((answer) => calls.set(id, { call, answer })),
+    };
+    const reading = { isFull: false, onRead: () => {} };
+    const sink = {
+      isFull: () => reading.isFull,
+      whenRead: (callback: () => void) => {
+        reading.onRead = callback;
+      },
+    };
+    const peer = connected({ plugins: [plugin], limits }, {}, sink);
+    peer.say('handshake/req', { auth_token: 'ada' });
+    peer.heard.length = 0;
+    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const tell = (id: string, message: string) => calls.get(id)?.call.event({ kind: 'status', data: { message } });
+    const answer = async (id: string) => {
+      calls.get(id)?.answer({ data: { success: true, tool_name: 'x', data: 1 } });
+      await Promise.resolve();
+    };
+    const read = () => {
+      reading.isFull = false;
+      reading.onRead();
+    };
+    const heardOf = (id: string) =>
+      peer.heard.filter(({ req_id }) => req_id === id).map(({ type, seq = '', code = '' }) => `${type}${seq}${code}`);
+    return { ...peer, calls, reading, call, tell, answer, read, heardOf };
+  }
+
+  test('wait until it has read, in order and before the answer, and hold up no other call', async () => {
+    const { call, tell, answer, reading, read, heardOf } = slow();
+    call('a');
+    call('b');
+    tell('a', 'first');
+    reading.isFull = true;
+    tell('a', 'second');
+    tell('a', 'third');
+    await answer('a');
+    await answer('b');
+    expect(heardOf('a')).toEqual(['tool/event0']);
+    expect(heardOf('b')).toEqual(['tool/call/resp']);
+    read();
+    expect(heardOf('a')).toEqual(['tool/event0', 'tool/event1', 'tool/event2', 'tool/call/resp']);
+  });
+
+  test('end their call when there are too many, and no other', async () => {
+    const { call, tell, answer, calls, reading, read, heardOf, heard } = slow();
+    call('a');
+    call('b');
+    reading.isFull = true;
+    tell('b', 'mine');
+    for (let count = 0; count < 65; count++) tell('a', 'x'.repeat(MEBIBYTE));
+    expect(heard).toMatchObject([{ type: 'error', req_id: 'a', code: 'busy', retryable: true }]);
+    expect(calls.get('a')?.call.signal.aborted).toBe(true);
+    await answer('b');
+    read();
+    expect(heardOf('b')).toEqual(['tool/event0', 'tool/call/resp']);
+  });
+
+  test('are not waited for by who cancels the call', async () => {
+    const { call, tell, answer, say, reading, read, heardOf } = slow();
+    for (const id of ['a', 'b']) call(id);
+    reading.isFull = true;
+    for (const id of ['a', 'b']) tell(id, 'never heard');
+    await answer('b');
+    for (const id of ['a', 'b']) say('tool/cancel/req', { id: `cancel ${id}`, target_id: id });
+    expect(heardOf('a')).toEqual(['errorruntime_error']);
+    expect(heardOf('b')).toEqual(['tool/call/resp']);
+    read();
+    expect(heardOf('a')).toHaveLength(1);
+  });
+
+  test('and an answer behind them keep nobody from being let go who is not there any more', async () => {
+    const { call, tell, answer, reading, clock, state } = slow();
+    call('a');
+    reading.isFull = true;
+    tell('a', 'never heard');
+    await answer('a');
+    for (let count = 0; count < 2; count++) clock.pass(150_000);
+    expect(state.isClosed).toBe(true);
+  });
+
+  test('of all connections together have room for four times as much as those of one', () => {
+    const host = new BacklogRoom(4 * MEBIBYTE);
+    const [one, two] = [new Backlog(host), new Backlog(host)];
+    const { calls, call } = slow();
+    call('a');
+    const request = calls.get('a')?.call as WireRequest;
+    for (let count = 0; count < 4; count++) expect(one.add(request, 'x'.repeat(MEBIBYTE))).toBe(true);
+    expect(two.add(request, 'x')).toBe(false);
+    one.clear();
+    expect(two.add(request, 'x')).toBe(true);
+  });
+
+  test('are left out, and told to be, when they are longer than a message may be; the call goes on', async () => {
+    const { call, tell, answer, heard } = slow();
+    call('a');
+    tell('a', 'x'.repeat(9 * MEBIBYTE));
+    await answer('a');
+    expect(heard).toMatchObject([
+      {
+        type: 'tool/event',
+        kind: 'log',
+        data: { level: 'warn', message: expect.stringMatching(/status, is left out/) },
+      },
+      { type: 'tool/call/resp' },
+    ]);
+  });
+});
+
+test('what a plugin pushes is not sent when it is longer than a message may be, and the log says so', () => {
+  const log = new SilentLog();
+  const plugin: WirePlugin = {
+    ...echo,
+    handle: (_, { session }) => {
+      for (const size of [9_000_000, 9]) session.push('mcp/server/push', { params: { text: 'x'.repeat(size) } });
+      return { tools: [] };
+    },
+  };
+  const { say, heard } = connected({ plugins: [plugin], log });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/list/req');
+  expect(heard.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
+  expect(JSON.stringify(log.lines)).toContain('too large');
 });

@@ -4,6 +4,7 @@ import { type ConnectionPlace, ConnectionPlaces, OWN_PLACE } from '../../limits/
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
 import type { Audit } from './audit.ts';
+import { BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WirePlugin } from './plugin.ts';
 import { PluginTable } from './plugin-table.ts';
@@ -51,6 +52,7 @@ export class WireHost implements AsyncDisposable {
   readonly #limits: WireLimits;
   readonly #places: ConnectionPlaces;
   readonly #startedAt: Date;
+  readonly #backlogRoom = new BacklogRoom();
   readonly #connections = new Set<WireConnection>();
   #isStopping = false;
   #onEmpty = () => {};
@@ -107,6 +109,7 @@ export class WireHost implements AsyncDisposable {
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
       audit,
       sink,
+      backlogRoom: this.#backlogRoom,
       onClosed: (closed) => {
         this.#connections.delete(closed);
         place.giveBack();

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dragoman/protocols';
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
 import { Ending } from '../../ending.ts';
 import type { Log } from '../../ports.ts';
@@ -14,6 +15,8 @@ export class WireRequest implements WireCall {
   readonly bytes: number;
   readonly #tell: (request: WireRequest, event: EventGiven) => void;
   isAnswered = false;
+  /** Its answer, while what it told before waits to be read. */
+  answer: WrittenAnswer | undefined;
 
   constructor({ session, message, log, startedAt, bytes, tell }: WireRequestParts) {
     this.session = session;
@@ -32,6 +35,13 @@ export class WireRequest implements WireCall {
   event(event: EventGiven): void {
     if (!this.isAnswered) this.#tell(this, event);
   }
+}
+
+/** What a request is answered with, and as what it is sent. */
+export interface WrittenAnswer {
+  readonly type: string;
+  readonly fields: JsonObject;
+  readonly text: string;
 }
 
 export interface WireRequestParts {

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { MessageQueue } from './message-queue.ts';
+
+/** The numbers of what a reader is given next, so many of them. */
+async function take(reader: AsyncGenerator<{ readonly id: number }>, count: number): Promise<number[]> {
+  const ids: number[] = [];
+  while (ids.length < count) {
+    const { done, value } = await reader.next();
+    if (done === true) break;
+    ids.push(value.id);
+  }
+  return ids;
+}
+
+function queueOf(count: number, data = 'x'): MessageQueue {
+  const queue = new MessageQueue();
+  for (let each = 0; each < count; each++) queue.push(data);
+  return queue;
+}
+
+test('a reader goes on with what nobody has read, and one that names a number with what comes after it', async () => {
+  const queue = queueOf(5);
+  expect(await take(queue.read(undefined), 3)).toEqual([0, 1, 2]);
+  expect(queue.unsent).toBe(2);
+  expect(await take(queue.read(0), 2)).toEqual([1, 2]);
+  expect(await take(queue.read(undefined), 2)).toEqual([3, 4]);
+  expect(queue.unsent).toBe(0);
+});
+
+test('of what was read the last 256 are kept, and nobody can resume before them', async () => {
+  const queue = queueOf(401);
+  await take(queue.read(undefined), 401);
+  expect(queue.resumesAfter).toBe(400 - 256);
+  expect(await take(queue.read(10), 1)).toEqual([]);
+  expect(await take(queue.read(144), 1)).toEqual([145]);
+});
+
+test('of what was read 1 MiB is kept, and the last one however long it is', async () => {
+  const queue = queueOf(8, 'x'.repeat(300_000));
+  await take(queue.read(undefined), 8);
+  expect(queue.resumesAfter).toBe(4);
+  queue.push('x'.repeat(8_000_000));
+  expect(await take(queue.read(undefined), 1)).toEqual([8]);
+  expect(queue.resumesAfter).toBe(7);
+});
+
+test('what nobody has read is kept, however many they are and however long', async () => {
+  const queue = queueOf(2_000, 'x'.repeat(1_000));
+  expect(await take(queue.read(undefined), 2_000)).toHaveLength(2_000);
+});
+
+test('what comes while a reader catches up takes nothing away before it', async () => {
+  const queue = queueOf(256);
+  await take(queue.read(undefined), 256);
+  const reader = queue.read(-1);
+  for (let each = 0; each < 300; each++) queue.push('x');
+  expect(await take(reader, 556)).toEqual(Array.from({ length: 556 }, (_, id) => id));
+});
+
+test('a number that was never sent cannot be resumed after', () => {
+  const queue = queueOf(3);
+  expect(queue.canResume(-1)).toBe(true);
+  expect(queue.canResume(0)).toBe(false);
+  expect(queue.canResume(99)).toBe(false);
+});
+
+test('it is over when it has ended and everything was read', async () => {
+  const queue = queueOf(1);
+  queue.end();
+  expect(queue.isOver).toBe(false);
+  expect(await take(queue.read(undefined), 9)).toEqual([0]);
+  expect(queue.isOver).toBe(true);
+});

@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type JsonObject, SseParser } from '@dragoman/protocols';
+import { afterAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { startServer } from '../server.ts';
+import { systemClock, systemIds } from '../system-ports.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'wire-http-test-'));
+const server = await startServer({
+  config: {
+    port: 0,
+    store: 'memory',
+    tools: [fileURLToPath(new URL('./fixtures/tools.mjs', import.meta.url))],
+    limits: { requests_per_minute: 1_000_000, requests_per_hour: 1_000_000, requests_per_day: 1_000_000 },
+  },
+  folder,
+  clock: systemClock,
+  ids: systemIds,
+  log: new SilentLog(),
+});
+afterAll(async () => {
+  await server.stop({ drainMs: 100 });
+  rmSync(folder, { recursive: true, force: true });
+});
+await server.engine.callers.put({ agent_id: 'ada-agent', permissions: { tools: ['*'] } });
+const { secret } = await server.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
+
+/** A session after its handshake, as a page or a script would use it. */
+async function session() {
+  const key = { authorization: `Bearer ${secret}` };
+  const opened = await fetch(`${server.url}/a2e/session`, { method: 'POST', headers: key });
+  const { session_id } = (await opened.json()) as { session_id: string };
+  const headers = { ...key, 'x-session-id': session_id };
+  const send = (type: string, fields: JsonObject = {}) =>
+    fetch(`${server.url}/a2e/send`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ a2e: '1.0', type, id: `id of ${type}`, ts: 1, ...fields }),
+    });
+  const stream = (last?: number | string) =>
+    fetch(`${server.url}/a2e/stream`, {
+      headers: { ...headers, ...(last !== undefined && { 'last-event-id': String(last) }) },
+    });
+  /** The numbers of what comes, up to this one. */
+  const read = async (upTo: number, last?: number) => {
+    const parser = new SseParser();
+    const ids: number[] = [];
+    for await (const chunk of (await stream(last)).body ?? []) {
+      for (const event of parser.push(chunk)) if (event.ok) ids.push(Number(event.value.lastEventId));
+      if (ids.at(-1) === upTo) break;
+    }
+    return ids;
+  };
+  expect((await send('handshake/req')).status).toBe(200);
+  return { send, stream, read };
+}
+
+const upTo = (last: number, first = 0) => Array.from({ length: last + 1 - first }, (_, index) => first + index);
+
+describe('a stream that is resumed', () => {
+  test('goes on after the event it names', async () => {
+    const { send, read } = await session();
+    for (let each = 1; each <= 4; each++) await send('ping');
+    expect(await read(4)).toEqual(upTo(4));
+    await send('ping');
+    expect(await read(5, 1)).toEqual(upTo(5, 2));
+    expect(await read(5, -1)).toEqual(upTo(5));
+  });
+
+  test('is refused where something after that event is gone, and never goes on behind a gap', async () => {
+    const { send, stream, read } = await session();
+    for (let each = 1; each <= 400; each++) await send('ping');
+    expect(await read(400)).toHaveLength(401);
+    const refused = await stream(10);
+    expect(refused.status).toBe(410);
+    expect(await refused.json()).toMatchObject({
+      code: 'expired',
+      detail: expect.stringContaining('the oldest to resume after is 144'),
+    });
+    expect(await read(400, 144)).toEqual(upTo(400, 145));
+  });
+
+  test.each([['7'], ['99999999'], ['half']])('after an event that was never sent, %s, is refused', async (id) => {
+    const { stream, read } = await session();
+    expect(await read(0)).toEqual([0]);
+    const refused = await stream(id);
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ detail: expect.stringContaining(`0 at most; got "${id}"`) });
+  });
+});
+
+describe('what is sent to a session that is closed', () => {
+  test('is refused, and not said to be taken, also while its last words are unread', async () => {
+    const { send, stream, read } = await session();
+    expect((await send('shutdown')).status).toBe(200);
+    const refused = await send('tool/call/req', { tool_name: 'echo', arguments: {} });
+    expect(refused.status).toBe(404);
+    expect(await refused.json()).toMatchObject({ code: 'not_found' });
+    expect(await read(0)).toEqual([0]);
+    expect((await stream()).status).toBe(404);
+  });
+});
+
+describe('before the handshake a WebSocket message of more than 64 KiB', () => {
+  const message = (type: string, fields: JsonObject) =>
+    JSON.stringify({ a2e: '1.0', type, id: type, ts: 1, ...fields });
+  const long = 'x'.repeat(300_000);
+
+  /** What comes first of what was said, or the code it was closed with. */
+  async function firstHeard(texts: string[], headers: Record<string, string> = {}) {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`, { headers });
+    const heard: JsonObject[] = [];
+    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+    for (const text of texts) socket.send(text);
+    const code = await Promise.race([
+      closed.then(([number]) => number as number),
+      expect.poll(() => heard.length).toBe(texts.length),
+    ]);
+    socket.terminate();
+    return { heard, code };
+  }
+
+  test('is the end of a stranger', async () => {
+    const { heard, code } = await firstHeard([message('handshake/req', { auth_token: secret, agent_id: long })]);
+    expect(code).toBe(1009);
+    expect(heard).toEqual([]);
+  });
+
+  test('is taken of whoever came with its key', async () => {
+    const said = [message('handshake/req', { agent_id: long })];
+    const { heard } = await firstHeard(said, { authorization: `Bearer ${secret}` });
+    expect(heard).toMatchObject([{ type: 'handshake/resp', ok: true }]);
+  });
+
+  test('is taken right behind one that is short enough', async () => {
+    const { heard } = await firstHeard([
+      message('handshake/req', { auth_token: secret }),
+      message('tool/call/req', { tool_name: 'echo', arguments: { long } }),
+    ]);
+    expect(heard).toMatchObject([{ ok: true }, { data: { data: { long } } }]);
+  });
+});
