@@ -327,6 +327,23 @@ describe('a repeat', () => {
     expect((await post({ ...message('by another name'), from: 'You' }))[0]).toBe(200);
   });
 
+  test('gets the first answer whatever its expiresAt, also when that has passed', async () => {
+    const until = (expiresAt: string, text = 'in time') =>
+      post({ from: 'Me', message: text, metadata: { messageId: 'msg_until', expiresAt } }, mine.api_key);
+    const past = new Date(Date.now() - 1000).toISOString();
+    const expired = [400, { error: 'Invalid message format', errors: ['Message already expired'] }];
+    expect(await until(past)).toMatchObject(expired);
+    const first = await until(new Date(Date.now() + 60_000).toISOString());
+    expect(first).toMatchObject([200, { metadata: { status: 'success' } }]);
+    expect(await until(new Date(Date.now() + 120_000).toISOString())).toEqual(first);
+    expect(await until(past)).toEqual(first);
+    expect((await until(past, 'another'))[0]).toBe(409);
+    const nameless = { from: 'Me', message: 'in time', metadata: { expiresAt: past } };
+    expect(await post(nameless, mine.api_key)).toMatchObject(expired);
+    const wrong = { ...nameless, metadata: { messageId: 'msg_until', expiresAt: past, priority: 'high' } };
+    expect((await post(wrong, mine.api_key))[1]['errors']).toHaveLength(2);
+  });
+
   test('by its Idempotency-Key gets the first answer too', async () => {
     const json = { from: 'Me', message: 'pay' };
     const send = () => call(system.url, { ...POST, json, key: mine.api_key, headers: { 'idempotency-key': 'k1' } });

@@ -105,6 +105,14 @@ export class Mailbox {
     return this.#letters.receive(message, { ...admitted, hasThread });
   }
 
+  /** Whether a message was taken before: then it has its answer, however late it comes again. */
+  async isRepeat(given: MailboxMessage, { principal, idempotencyKey }: Sender): Promise<boolean> {
+    const { messageId } = namedBy(idempotencyKey, given);
+    if (messageId === null) return false;
+    const name = { owner: principal.id, requestId: messageId, idempotencyKey: idempotencyKey ?? null };
+    return (await this.#options.store.requests.earlier(name)) !== undefined;
+  }
+
   /** One that owes its answer to nobody but who waits for it, or asks for it later. */
   #receivePlain(message: MailboxMessage, { key, envelope, call }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;

@@ -110,8 +110,9 @@ async function receive(
   context: MailboxContext,
   dialect: Dialect<MailboxWire>,
 ): Promise<Answer | Failure> {
-  const message = messageIn(request, dialect, context.clock.now());
-  if (isFailure(message)) return message;
+  const read = messageIn(request, dialect, context.clock.now());
+  if (isFailure(read)) return read;
+  const { message, late } = read;
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const principal =
@@ -123,19 +124,27 @@ async function receive(
     text: request.body,
     agentId: context.engine.callers.find(principal.id)?.agentId,
   };
+  if (late !== undefined && !(await context.mailbox.isRepeat(message, sender))) return late;
   return { status: 200, headers: PRIVATE, json: await context.mailbox.receive(message, sender) };
 }
 
-function messageIn(
-  { body, jsonLimits }: InboundRequest,
-  dialect: Dialect<MailboxWire>,
-  now: Date,
-): MailboxMessage | Failure {
+interface Read {
+  readonly message: MailboxMessage;
+  /** Why it is refused unless it was taken before: it is good but for the time. */
+  readonly late?: Failure;
+}
+
+function messageIn({ body, jsonLimits }: InboundRequest, dialect: Dialect<MailboxWire>, now: Date): Read | Failure {
   const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const outcome = dialect.decode(json.value, now);
-  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
-  if (isMailboxMessage(outcome.value)) return outcome.value;
+  if (!outcome.ok) {
+    const refusal = failure('invalid_message', { issues: outcome.issues });
+    if (!outcome.issues.every(({ code }) => code === 'expired')) return refusal;
+    const inTime = dialect.decode(json.value, LONG_AGO);
+    return inTime.ok && isMailboxMessage(inTime.value) ? { message: inTime.value, late: refusal } : refusal;
+  }
+  if (isMailboxMessage(outcome.value)) return { message: outcome.value };
   const text = 'This door takes messages; a response or an error came.';
   return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
 }
@@ -164,6 +173,9 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
 
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
+
+/** Before anything that is sent now expired. */
+const LONG_AGO = new Date(0);
 
 /** Content has its own bound of 10 KB, unless told; this is for everything around it. */
 const MAX_BODY = 100_000;
