@@ -15,6 +15,7 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
+import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
 import type { MailboxIdentity } from './directory.ts';
@@ -70,9 +71,14 @@ export async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2ARe
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
-    if (frame.is_final) return isTooLong ? tooLong(frame) : text === '' ? frame : withStreamed(frame, text);
+    if (frame.is_final) {
+      const saysItself = withStreamed(frame, null) === frame;
+      if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;
+      if (isTooLong) return tooLong(frame);
+      return saysItself || text === '' ? frame : withStreamed(frame, text);
+    }
     const part = textOf(frame);
-    isTooLong ||= text.length + part.length > MAX_STREAMED;
+    isTooLong ||= text.length + part.length > MAX_CHARACTERS;
     text = isTooLong ? '' : text + part;
   }
   throw new Error('an answer ended without its final frame');
@@ -142,13 +148,11 @@ function answererOf({ envelope }: Asked): MailboxIdentity {
   return { name: textOr(name, 'agent'), agentId: textOr(agentId, null) };
 }
 
-/** Only a result the agent gave itself is left of such an answer; cut off, it would pass for a whole one. */
+/** Cut off, it would pass for a whole one. */
 function tooLong(final: E2AResponse): E2AResponse {
-  const told = withStreamed(final, null);
-  if (told === final) return final;
   const body = {
     code: 'E2A.AGENT_ERROR',
-    message: `The agent said more than the ${MAX_STREAMED} characters a mailbox tells.`,
+    message: `The agent said more than the ${MAX_CHARACTERS} characters a mailbox tells.`,
   };
   return { ...final, response_kind: 'e2a.error', status: 'failed', body };
 }
@@ -157,5 +161,8 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
-/** Of what was streamed, in characters: it is held in memory until its end. */
-const MAX_STREAMED = 10_000_000;
+/**
+ * Of what was streamed, or of the frame that ends the answer: it is held in memory, and is one callback. `CallbackReceiver`
+ * takes as much, however it is escaped.
+ */
+const MAX_CHARACTERS = 10_000_000;

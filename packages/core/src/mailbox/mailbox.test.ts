@@ -143,10 +143,29 @@ describe('an agent that says everything in parts', () => {
     await engine.stop({ drainMs: 0 });
   });
 
-  test('and finds no end is told as an error, not cut off', async () => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
-      for (let number = 0; number < 11; number += 1) yield 'x'.repeat(1_000_000);
-    });
+  test.each<[string, ModuleAgentFunction]>([
+    [
+      'finds no end',
+      async function* () {
+        for (let number = 0; number < 11; number += 1) yield 'x'.repeat(1_000_000);
+      },
+    ],
+    [
+      'has a result as long',
+      async function* () {
+        yield 'thinking';
+        return 'x'.repeat(11_000_000);
+      },
+    ],
+    [
+      'fails with as many words',
+      async function* () {
+        yield 'thinking';
+        throw new Error('x'.repeat(11_000_000));
+      },
+    ],
+  ])('and %s is told as an error, not cut off', async (_, agent) => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), agent);
     const { message: told, metadata } = await mailbox.receive(message('count'), { principal: ANN });
     expect([metadata.status, told.content]).toEqual([
       'error',
