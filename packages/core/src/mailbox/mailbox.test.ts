@@ -24,21 +24,29 @@ const clock = new TestClock();
 const ids = new TestIds();
 const log = new SilentLog();
 const ANN = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
-// The test fails by the rejection that nobody has taken, which would end a server.
-test('a letter that cannot be written before its request is recorded is told to its sender alone', async () => {
+test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {
   const full = new StoreError('store_unavailable', 'The disk is full.');
   const store = new MemoryStore();
   const { accept } = store.requests;
-  const late: Store['requests']['accept'] = async (...request) => {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    return accept(...request);
-  };
-  Object.assign(store.threads, { open: () => Promise.reject(full) });
-  Object.assign(store.requests, { accept: late });
-  const { mailbox, engine } = mailboxOn(store);
-  await expect(mailbox.receive(inThread('hello'), { principal: ANN })).rejects.toBe(full);
+  let refusals = 0;
+  Object.assign(store.requests, {
+    accept: async (...request: Parameters<typeof accept>) => {
+      refusals += 1;
+      if (refusals === 1) throw full;
+      return accept(...request);
+    },
+  });
+  const { mailbox, engine } = mailboxOn(store, echo, { resolve: async () => ['93.184.216.34'] });
+  const given = message('hello', { messageId: 'm-1', threadId: 'th_1' }, CALLED_BACK);
+  await expect(mailbox.receive(given, { principal: ANN })).rejects.toBe(full);
+  expect(await store.threads.pending()).toEqual([]);
+  expect((await mailbox.receive(given, { principal: ANN })).metadata.status).toBe('received');
   await mailbox.stop();
+  const { rows } = await store.threads.page({ owner: ANN.id, threadId: 'th_1' }, { after: 0, limit: 9 });
+  expect(rows.map(({ isAnswer }) => isAnswer)).toEqual([false, true]);
+  expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toHaveLength(1);
   await engine.stop({ drainMs: 0 });
 });
 
@@ -85,13 +93,12 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
 });
 
 describe('a callback to a name', () => {
-  const from = { name: 'Ann', callbackUrl: 'https://away.example/in' };
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 
   test('that cannot be looked up at the moment is owed, and looked up again at its try', async () => {
     const store = new MemoryStore();
     const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
-    const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, from), { principal: ANN });
+    const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, CALLED_BACK), { principal: ANN });
     expect(answer.metadata.status).toBe('received');
     const key = { owner: ANN.id, requestId: 'm-1' };
     // The gate dawdles by the clock before it refuses.
@@ -107,7 +114,7 @@ describe('a callback to a name', () => {
 
   test('that nobody has is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('ENOTFOUND') });
-    await expect(mailbox.receive(message('hello', {}, from), { principal: ANN })).rejects.toThrow(
+    await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
       'callbackUrl cannot be called: The host cannot be reached',
     );
     await mailbox.stop();
@@ -201,10 +208,6 @@ function deferred() {
     resolve = resolved;
   });
   return { promise, resolve };
-}
-
-function inThread(text: string): MailboxMessage {
-  return message(text, { threadId: 'th_1' });
 }
 
 function message(text: string, metadata = {}, from = { name: 'Ann' }): MailboxMessage {

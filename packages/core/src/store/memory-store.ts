@@ -21,7 +21,7 @@ import type {
   FrameRow,
   KeyRow,
   KeyStore,
-  NonceRow,
+  RecordedWith,
   Removed,
   RequestKey,
   RequestName,
@@ -46,8 +46,8 @@ export class MemoryStore implements Store {
   #closed = false;
 
   readonly requests: RequestStore = {
-    accept: (row, nonce, arrival) => this.#perform(() => this.#accept(row, nonce, arrival)),
-    acceptAnswered: (row, frames, arrival) => this.#perform(() => this.#acceptAnswered(row, frames, arrival)),
+    accept: (row, beside) => this.#perform(() => this.#accept(row, beside)),
+    acceptAnswered: (row, frames, beside) => this.#perform(() => this.#acceptAnswered(row, frames, beside)),
     start: (key) =>
       this.#perform(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
@@ -186,7 +186,6 @@ export class MemoryStore implements Store {
   readonly threads = memoryThreads({
     perform: (operation) => this.#perform(operation),
     requests: () => [...this.#requests.values()].map(({ row }) => row),
-    isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
     addDelivery: this.outbox.put,
   });
 
@@ -225,23 +224,25 @@ export class MemoryStore implements Store {
     return operation();
   }
 
-  #accept(row: RequestRow, nonce?: NonceRow, arrival: string | null = null): Accepted {
+  #accept(row: RequestRow, { nonce, arrival, letter }: RecordedWith = {}): Accepted {
     requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+    requireStorable(letter?.thread?.threadId ?? null, letter?.thread?.text ?? null);
     if (nonce !== undefined && this.nonces.record(nonce) === 'reused') return { reused: true };
     const name = nameOf(row.owner, row.requestId);
     const earlier = this.#earlier(row);
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
-    const recorded: Recorded = { row, arrival, frames: [] };
+    const recorded: Recorded = { row, arrival: arrival ?? null, frames: [] };
     this.#requests.set(name, recorded);
     if (row.idempotencyKey !== null) this.#byIdempotencyKey.set(nameOf(row.owner, row.idempotencyKey), recorded);
     if (row.sessionId !== null) this.#touchSession({ ...row, sessionId: row.sessionId }, row.acceptedAt);
+    if (letter !== undefined) this.threads.openLetter(row, letter);
     return { repeat: false };
   }
 
-  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Accepted {
+  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[], beside?: RecordedWith): Accepted {
     requireWhole(row, frames);
     for (const { text } of frames) requireStorable(text);
-    const accepted = this.#accept({ ...row, state: 'started' }, undefined, arrival);
+    const accepted = this.#accept({ ...row, state: 'started' }, beside);
     if ('repeat' in accepted && !accepted.repeat) this.#append(row, frames);
     return accepted;
   }

@@ -185,8 +185,8 @@ function fill(file: string): void {
   }
   const names = { id: 'cb-1', owner: 'ann', requestId: 'r1', messageId: 'm1', url: 'https://one.example/in' };
   writes.addDelivery({ ...names, body: 'the callback', priority: 1, expiresAt: null, createdAt: 0 });
-  const letter = { owner: 'ann', requestId: 'm2', agentId: 'echo', threadId: 't', acceptedAt: 0 };
-  writes.openLetter(letter, { messageId: 'm2', isAnswer: false, text: 'the words', at: 0 }, 10);
+  const letter = { thread: { threadId: 't', text: 'the words', keep: 10 } };
+  writes.accept(...requestValues(requestRow({ requestId: 'm2' }), { letter }));
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }

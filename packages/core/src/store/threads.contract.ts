@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
-import { requestRow } from './requests.contract.ts';
+import { frame, requestRow } from './requests.contract.ts';
 import type { Letter, NewDelivery, Store, ThreadMessage } from './store.ts';
 
 /** What the threads of every store must do. `open` gives a fresh, empty one. */
@@ -47,14 +47,14 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
     const idsIn = async (view: Parameters<typeof store.threads.page>[0], after = 0, limit = 100) =>
       (await store.threads.page(view, { after, limit })).rows.map(({ messageId }) => messageId);
     const pendingOf = async () => (await store.threads.pending()).filter((one) => one.owner === owner);
-    const ask = async (requestId: string, fields: Partial<Letter> = {}, keep = 100) => {
-      const opened = letter({ requestId, ...fields });
-      await store.threads.open(opened, message(requestId, { at: opened.acceptedAt }), keep);
-      await store.requests.accept(requestRow({ owner: opened.owner, requestId }));
+    const ask = (requestId: string, fields: Partial<Letter> = {}, keep = 100, text = message(requestId).text) => {
+      const { threadId, ...row } = letter({ requestId, ...fields });
+      const thread = threadId === null ? null : { threadId, text, keep };
+      return store.requests.accept(requestRow(row), { letter: { thread } });
     };
 
     test('a letter waits for its answer, and then both are in the thread and the callback in the outbox', async () => {
-      expect(await store.threads.open(letter(), message('msg_1'), 100)).toBe(true);
+      expect(await ask('msg_1')).toEqual({ repeat: false });
       expect(await pendingOf()).toEqual([letter()]);
       expect(await store.threads.settle(letter(), settled('msg_2', true))).toBe(true);
       expect(await pendingOf()).toEqual([]);
@@ -65,39 +65,51 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
+    test('a request that is recorded with its answer has its letter too', async () => {
+      const beside = { letter: { thread: { threadId: 't', text: message('msg_1').text, keep: 100 } } };
+      const { threadId: _, ...row } = letter();
+      await store.requests.acceptAnswered(requestRow(row), [frame(0, { isFinal: true })], beside);
+      expect(await pendingOf()).toEqual([letter()]);
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
+    });
+
+    test('a request and its letter are recorded together or not at all', async () => {
+      await expect(ask('msg_1', {}, 100, 'a\0b')).rejects.toThrow('NUL');
+      expect(await store.requests.find(letter())).toBeUndefined();
+      expect(await pendingOf()).toEqual([]);
+      expect(await ask('msg_1')).toEqual({ repeat: false });
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
+    });
+
     test('settling twice does it once', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
+      await ask('msg_1');
       await store.threads.settle(letter(), settled('msg_2'));
       expect(await store.threads.settle(letter(), settled('msg_3', true))).toBe(false);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'msg_2']);
       expect(await store.outbox.find(`cb-${owner}`)).toBeUndefined();
     });
 
-    test('a letter whose request is accepted already is a repeat and leaves everything as it is', async () => {
+    test('a repeat has no letter of its own and leaves everything as it is', async () => {
       await ask('msg_1');
+      expect(await ask('msg_1', { threadId: 'u' })).toMatchObject({ repeat: true });
+      expect(await pendingOf()).toEqual([letter()]);
       await store.threads.settle(letter(), settled('msg_2'));
-      expect(await store.threads.open(letter(), message('msg_1'), 100)).toBe(false);
+      expect(await ask('msg_1')).toMatchObject({ repeat: true });
       expect(await pendingOf()).toEqual([]);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'msg_2']);
-    });
-
-    test('a letter left from before its request was accepted is replaced by the next try', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
-      expect(await store.threads.open(letter({ threadId: 'u', agentId: 'other' }), message('msg_1'), 100)).toBe(true);
-      expect(await pendingOf()).toEqual([letter({ threadId: 'u', agentId: 'other' })]);
-      expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
-      expect(await idsIn({ owner, threadId: 'u' })).toEqual(['msg_1']);
+      expect(await idsIn({ owner, threadId: 'u' })).toEqual([]);
     });
 
     test('a dropped letter is gone with its message', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
+      await ask('msg_1');
       await store.threads.drop(letter());
       expect(await pendingOf()).toEqual([]);
       expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
     });
 
     test('a letter without a thread has only its callback', async () => {
-      await store.threads.open(letter({ threadId: null }), null, 100);
+      await ask('msg_1', { threadId: null });
+      expect(await pendingOf()).toEqual([letter({ threadId: null })]);
       await store.threads.settle(letter(), settled(null, true));
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });

@@ -13,6 +13,18 @@ export interface Letter extends RequestKey {
   readonly acceptedAt: number;
 }
 
+/** A letter as it is recorded with its request, in one commit (`RequestStore.accept`). */
+export interface NewLetter {
+  /** Where the message is kept with its answer; null when it belongs to no thread. */
+  readonly thread: {
+    readonly threadId: string;
+    /** The message as JSON text. */
+    readonly text: string;
+    /** Messages the thread keeps. */
+    readonly keep: number;
+  } | null;
+}
+
 /** One message in a thread: what was asked, or what was answered. */
 export interface ThreadMessage {
   readonly messageId: string;
@@ -40,12 +52,7 @@ export interface ThreadPage {
 }
 
 export interface ThreadStore {
-  /**
-   * Records a letter with its message in the thread. False, and nothing recorded, when its request is accepted already: a
-   * repeat. Ask it before the request is accepted.
-   */
-  open(letter: Letter, message: ThreadMessage | null, keep: number): Promise<boolean>;
-  /** The request was not accepted after all: forgets the letter and its message. */
+  /** Its request is gone: forgets the letter and its message. */
   drop(key: RequestKey): Promise<void>;
   /**
    * Puts the answer into the thread and the callback into the outbox, in one commit. False, and nothing done, when that was

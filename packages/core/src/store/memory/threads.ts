@@ -2,7 +2,7 @@ import { requireStorable } from '../storable.ts';
 import type {
   Letter,
   NewDelivery,
-  RequestKey,
+  NewLetter,
   RequestRow,
   ThreadMessage,
   ThreadMessageRow,
@@ -18,7 +18,6 @@ export interface MemoryThreadsOptions {
   readonly perform: Perform;
   /** In the order they came. */
   readonly requests: () => readonly RequestRow[];
-  readonly isAccepted: (key: RequestKey) => boolean;
   readonly addDelivery: (delivery: NewDelivery) => void;
 }
 
@@ -26,9 +25,8 @@ export interface MemoryThreadsOptions {
 export function memoryThreads({
   perform,
   requests,
-  isAccepted,
   addDelivery,
-}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest {
+}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest & OpensLetters {
   const letters = new Map<string, Letter>();
   const threads = new Map<string, Thread>();
 
@@ -42,14 +40,6 @@ export function memoryThreads({
     thread.last += 1;
     thread.rows.push({ ...message, agentId, sequence: thread.last });
     while ((thread.rows[0]?.sequence ?? 0) <= thread.last - keep && thread.rows.length > 0) thread.rows.shift();
-  };
-  const forget = ({ owner, requestId }: RequestKey): void => {
-    const letter = letters.get(nameOf(owner, requestId));
-    letters.delete(nameOf(owner, requestId));
-    const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
-    if (thread === undefined) return;
-    thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
-    thread.last = thread.rows.at(-1)?.sequence ?? 0;
   };
   const viewed = (view: ThreadView): readonly ThreadMessageRow[] => {
     if ('owner' in view) return threads.get(nameOf(view.owner, view.threadId))?.rows ?? [];
@@ -79,16 +69,21 @@ export function memoryThreads({
       }
       return had;
     },
-    open: (letter, message, keep) =>
+    openLetter: ({ owner, requestId, agentId, acceptedAt }, { thread }) => {
+      const letter = { owner, requestId, agentId, acceptedAt, threadId: thread?.threadId ?? null };
+      letters.set(nameOf(owner, requestId), letter);
+      if (thread === null) return;
+      append(letter, { messageId: requestId, isAnswer: false, text: thread.text, at: acceptedAt }, thread.keep);
+    },
+    drop: ({ owner, requestId }) =>
       perform(() => {
-        requireStorable(letter.owner, letter.requestId, letter.agentId, letter.threadId);
-        if (isAccepted(letter)) return false;
-        forget(letter);
-        letters.set(nameOf(letter.owner, letter.requestId), letter);
-        if (message !== null) append(letter, message, keep);
-        return true;
+        const letter = letters.get(nameOf(owner, requestId));
+        letters.delete(nameOf(owner, requestId));
+        const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
+        if (thread === undefined) return;
+        thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
+        thread.last = thread.rows.at(-1)?.sequence ?? 0;
       }),
-    drop: (key) => perform(() => forget(key)),
     settle: (key, { message, delivery, keep }) =>
       perform(() => {
         const letter = letters.get(nameOf(key.owner, key.requestId));
@@ -132,6 +127,11 @@ export function memoryThreads({
 /** Of the message itself, or of that which it answers. */
 function idAsked({ messageId, isAnswer, text }: ThreadMessage): string | undefined {
   return isAnswer ? (JSON.parse(text) as { replyTo?: string }).replyTo : messageId;
+}
+
+/** For who records a request that owes more than its answer. */
+interface OpensLetters {
+  openLetter(row: RequestRow, letter: NewLetter): void;
 }
 
 interface Thread {

@@ -13,6 +13,7 @@ import type {
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { outboxWrites } from './outbox.ts';
+import type { LetterValues } from './values.ts';
 
 export function threadReads(database: Database) {
   const pending = database.prepare(`
@@ -60,53 +61,22 @@ export function threadReads(database: Database) {
 }
 
 export function threadWrites(database: Database) {
-  const accepted = database.prepare('SELECT 1 FROM requests WHERE owner = ? AND request_id = ?');
-  // A letter that is there without a request is left from a crash before it was accepted.
-  const openUp = database.prepare(`
-    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (owner, request_id) DO UPDATE
-    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
   const find = database.prepare(
     'SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = ? AND request_id = ?',
   );
   const close = database.prepare('DELETE FROM letters WHERE owner = ? AND request_id = ?');
-  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
-  const insert = database.prepare(`
-    INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const forgetOld = database.prepare('DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence <= ?');
   const forgetAsked = database.prepare(
     'DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0',
   );
+  const append = prepareAppend(database);
   const { addDelivery } = outboxWrites(database);
 
-  const append = (owner: string, threadId: string, agentId: string, message: ThreadMessage, keep: number): void => {
-    requireStorable(owner, threadId, agentId, message.messageId, message.text);
-    const row = last.get(owner, threadId) as { last: number | null };
-    const sequence = (row.last ?? 0) + 1;
-    const { messageId, isAnswer, text, at } = message;
-    insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
-    if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
-  };
-
-  const forget = ({ owner, requestId }: RequestKey): void => {
-    const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
-    if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
-    close.run(owner, requestId);
-  };
-
   return {
-    openLetter(letter: Letter, message: ThreadMessage | null, keep: number): boolean {
-      const { owner, requestId, agentId, threadId, acceptedAt } = letter;
-      requireStorable(owner, requestId, agentId, threadId);
-      if (accepted.get(owner, requestId) !== undefined) return false;
-      forget(letter);
-      openUp.run(owner, requestId, agentId, threadId, acceptedAt);
-      if (message !== null && threadId !== null) append(owner, threadId, agentId, message, keep);
-      return true;
+    dropLetter({ owner, requestId }: RequestKey): void {
+      const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
+      if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
+      close.run(owner, requestId);
     },
-
-    dropLetter: forget,
 
     settleLetter(
       key: RequestKey,
@@ -115,13 +85,52 @@ export function threadWrites(database: Database) {
       const letter = find.get(key.owner, key.requestId) as Pick<Letter, 'agentId' | 'threadId'> | undefined;
       if (letter === undefined) return false;
       if (message !== null && letter.threadId !== null) {
-        append(key.owner, letter.threadId, letter.agentId, message, keep);
+        append({ ...letter, owner: key.owner, threadId: letter.threadId }, message, keep);
       }
       if (delivery !== null) addDelivery(delivery);
       close.run(key.owner, key.requestId);
       return true;
     },
   };
+}
+
+/** For who records a request that owes more than its answer: the letter, and its message in the thread. */
+export function prepareLetter(database: Database) {
+  const insert = database.prepare(`
+    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (owner, request_id) DO UPDATE
+    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
+  const append = prepareAppend(database);
+
+  return ({ owner, requestId, agentId, threadId, acceptedAt }: Letter, [, text, keep]: LetterValues): void => {
+    insert.run(owner, requestId, agentId, threadId, acceptedAt);
+    if (threadId === null) return;
+    append({ owner, threadId, agentId }, { messageId: requestId, isAnswer: false, text, at: acceptedAt }, keep);
+  };
+}
+
+function prepareAppend(database: Database) {
+  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
+  const insert = database.prepare(`
+    INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const forgetOld = database.prepare('DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence <= ?');
+
+  return ({ owner, threadId, agentId }: ThreadPlace, message: ThreadMessage, keep: number): void => {
+    requireStorable(owner, threadId, agentId, message.messageId, message.text);
+    const row = last.get(owner, threadId) as { last: number | null };
+    const sequence = (row.last ?? 0) + 1;
+    const { messageId, isAnswer, text, at } = message;
+    insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
+    if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
+  };
+}
+
+/** In whose thread, and with whom. */
+interface ThreadPlace {
+  readonly owner: string;
+  readonly threadId: string;
+  readonly agentId: string;
 }
 
 export function threadRemovals(database: Database) {
