@@ -156,6 +156,34 @@ describe('every example of the spec', () => {
     expect(await post(second)).toMatchObject([200, { threadId: 'thread_reputation_convo' }]);
   });
 
+  test.each<[string, JsonObject]>([
+    ['is there', { message: 'What is my score?' }],
+    ['takes its time', { message: { content: { wait_ms: 1200 } } }],
+    ['goes to a callback', { from: { name: 'MyAgent', callbackUrl: receiver.url('/score') }, message: 'My score?' }],
+  ])('threading with a key: a reply is taken to what came back when the answer %s', async (name, question) => {
+    const id = name.replaceAll(' ', '_');
+    const metadata = { threadId: `thread_${id}`, messageId: `msg_question_${id}` };
+    const [, first] = await post({ from: 'MyAgent', ...question, metadata }, mine.api_key);
+    const reply = {
+      from: { name: 'MyAgent' },
+      message: 'Can you provide details?',
+      metadata: { threadId: metadata.threadId, messageId: `msg_reply_${id}`, replyTo: first['messageId'] ?? null },
+    };
+    const second = await post(reply, mine.api_key);
+    expect(second).toMatchObject([200, { threadId: metadata.threadId, metadata: { status: 'success' } }]);
+    expect(await post(reply, mine.api_key)).toEqual(second);
+    const [, { messages }] = await get(`/a2a/threads/${metadata.threadId}`, mine.api_key);
+    const kept = messages as (JsonObject & { metadata: JsonObject })[];
+    const replied = kept.find(({ messageId }) => messageId === reply.metadata.messageId)?.metadata['replyTo'];
+    // It names a message of the thread, which an acknowledgement is not: then it is the question.
+    expect(kept.map(({ messageId }) => messageId)).toContain(replied);
+    expect(replied === metadata.messageId).toBe(name !== 'is there');
+    const elsewhere = { ...reply, metadata: { threadId: 'thread_elsewhere', replyTo: first['messageId'] ?? null } };
+    expect((await post(elsewhere, mine.api_key))[0]).toBe(400);
+    const theirs = { ...reply, metadata: { ...reply.metadata, messageId: 'msg_theirs' } };
+    expect((await post(theirs, other.api_key))[0]).toBe(400);
+  });
+
   test.each(fixtures('accept'))('accepted: $name', async ({ fixture }) => {
     const [status, body] = await post(fixture.input);
     // Recipients this server does not have are not found; nothing of these is malformed.

@@ -101,8 +101,24 @@ export function answerOf(asked: Asked, final: E2AResponse): MailboxResponse {
 
 /** "Received": the same however often it is asked for. */
 export function acknowledgementOf(asked: Asked, message: MailboxMessage): MailboxResponse {
-  const id = hash('sha256', `${asked.owner}\n${asked.requestId}`, 'hex');
-  return acknowledgement(message, { from: answererOf(asked), stamp: { id, now: new Date(asked.acceptedAt) } });
+  const stamp = { id: randomOf(asked), now: new Date(asked.acceptedAt) };
+  return acknowledgement(message, { from: answererOf(asked), stamp });
+}
+
+/** When what this id would acknowledge was accepted; `undefined` when no acknowledgement has such an id. */
+export function acknowledgedAt(messageId: string): number | undefined {
+  const time = ACKNOWLEDGEMENT_ID.exec(messageId)?.[1];
+  return time === undefined ? undefined : Number(time);
+}
+
+/** Whether this id is that of the acknowledgement of a message, whenever that came. */
+export function acknowledges(messageId: string, key: RequestKey): boolean {
+  return ACKNOWLEDGEMENT_ID.exec(messageId)?.[2] === randomOf(key).slice(0, 8);
+}
+
+/** In place of chance: the same for the same message. */
+function randomOf({ owner, requestId }: RequestKey): string {
+  return hash('sha256', `${owner}\n${requestId}`, 'hex');
 }
 
 /** The message of a request, as far as an acknowledgement repeats it. */
@@ -160,6 +176,9 @@ function tooLong(final: E2AResponse): E2AResponse {
 function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise {
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
+
+/** As `mailboxMessageId` writes it. */
+const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
 
 /**
  * Of what was streamed, or of the frame that ends the answer: it is held in memory, and is one callback. `CallbackReceiver`

@@ -38,7 +38,7 @@ test('a message that cannot be recorded is told to its sender, and is whole when
       return accept(...request);
     },
   });
-  const { mailbox, engine } = mailboxOn(store, echo, { resolve: async () => ['93.184.216.34'] });
+  const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
   const given = message('hello', { messageId: 'm-1', threadId: 'th_1' }, CALLED_BACK);
   await expect(mailbox.receive(given, { principal: ANN })).rejects.toBe(full);
   expect(await store.threads.pending()).toEqual([]);
@@ -92,9 +92,22 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   await engine.stop({ drainMs: 0 });
 });
 
-describe('a callback to a name', () => {
-  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
+test('so does a repeat that replied to an acknowledgement', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('EAI_AGAIN') });
+  const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
+    mailbox.receive(message(text, { threadId: 'th_1', ...metadata }, from), { principal: ANN });
+  const { messageId: acknowledgement, metadata } = await send('first', { messageId: 'm-first' }, CALLED_BACK);
+  expect(metadata.status).toBe('received');
+  const reply = { messageId: 'm-reply', replyTo: acknowledgement };
+  const answer = await send('a reply', reply);
+  for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
+  expect(await send('a reply', reply)).toEqual(answer);
+  await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
 
+describe('a callback to a name', () => {
   test('that cannot be looked up at the moment is owed, and looked up again at its try', async () => {
     const store = new MemoryStore();
     const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
@@ -201,6 +214,11 @@ function mailboxOn(store: Store, agent: ModuleAgentFunction = echo, way: Pick<Ga
 const echo: ModuleAgentFunction = async function* ({ params }) {
   return { content: params['content'] ?? null };
 };
+
+/** A lookup of names that does nothing but fail. */
+function failing(code: string) {
+  return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
+}
 
 function deferred() {
   let resolve = () => {};

@@ -8,9 +8,21 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
+import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, RequestRow, Store, ThreadPage } from '../store/store.ts';
 import { anonymousPrefix, isAnonymous } from './anonymous.ts';
-import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, envelopeOf, finalOf, messageOf } from './answer.ts';
+import {
+  type Asked,
+  acknowledgedAt,
+  acknowledgementOf,
+  acknowledges,
+  answerOf,
+  askedBy,
+  askedIn,
+  envelopeOf,
+  finalOf,
+  messageOf,
+} from './answer.ts';
 import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Directory } from './directory.ts';
@@ -81,13 +93,12 @@ export class Mailbox {
     const { clock, ids, log, directory } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
-    const message = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
+    const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
+    this.#checkIdentity(whole, sender);
+    const key = { owner: principal.id, requestId: whole.messageId ?? '' };
+    const hasThread = whole.metadata.threadId !== null && !isAnonymous(principal.id);
+    const message = hasThread ? await this.#withReplyTo(whole, key) : whole;
     const { callbackUrl } = message.from;
-    const { threadId, replyTo } = message.metadata;
-    this.#checkIdentity(message, sender);
-    const hasThread = threadId !== null && !isAnonymous(principal.id);
-    const key = { owner: principal.id, requestId: message.messageId ?? '' };
-    if (hasThread && replyTo !== null) await this.#checkReplyTo(replyTo, threadId, key);
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
     const source = isAnonymous(principal.id) ? null : principal.id;
     const envelope = envelopeOf(message, { ...directory.find(message, principal), source });
@@ -193,12 +204,31 @@ export class Mailbox {
     refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
   }
 
-  async #checkReplyTo(replyTo: string, threadId: string, key: RequestKey): Promise<void> {
-    const { threads, requests } = this.#options.store;
-    if (await threads.has(key.owner, threadId, replyTo)) return;
-    // A thread forgets its oldest messages; a repeat was let in when this one was still there.
-    if ((await requests.find(key)) !== undefined) return;
-    refuseField('/metadata/replyTo', `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`);
+  /** What it replies to is in its thread. An acknowledgement is in none, and stands for what it acknowledges. */
+  async #withReplyTo(message: MailboxMessage, key: RequestKey): Promise<MailboxMessage> {
+    const { threadId, replyTo } = message.metadata;
+    if (threadId === null || replyTo === null) return message;
+    if (await this.#options.store.threads.has(key.owner, threadId, replyTo)) return message;
+    const question =
+      (await this.#acknowledged(replyTo, threadId, key.owner)) ?? (await this.#earlierReply(replyTo, key));
+    if (question !== undefined) return { ...message, metadata: { ...message.metadata, replyTo: question } };
+    const told = `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`;
+    return refuseField('/metadata/replyTo', told);
+  }
+
+  async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
+    const at = acknowledgedAt(messageId);
+    if (at === undefined) return undefined;
+    const asked = await this.#options.store.threads.askedAt(owner, threadId, at);
+    return asked.find((requestId) => acknowledges(messageId, { owner, requestId }));
+  }
+
+  /** A thread forgets its oldest messages; a repeat was let in when this one was still there. */
+  async #earlierReply(replyTo: string, key: RequestKey): Promise<string | undefined> {
+    const row = await this.#options.store.requests.find(key);
+    const { correlation_id: earlier = null } = row === undefined ? {} : recordedEnvelope(row.envelope);
+    if (earlier !== null && acknowledges(replyTo, { owner: key.owner, requestId: earlier })) return earlier;
+    return row === undefined ? undefined : replyTo;
   }
 
   async #checkCallback(url: string, key: RequestKey): Promise<void> {

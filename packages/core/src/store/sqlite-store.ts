@@ -136,6 +136,7 @@ export class SqliteStore implements Store {
     pending: () => this.#ask('pendingLetters'),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
+    askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, limit) => this.#ask('latestInThread', key, limit),
     purge: (before) => untilNone(() => this.#ask('purgeThreads', before)),

@@ -141,6 +141,19 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await store.threads.has(owner, 'u', 'mine')).toBe(false);
     });
 
+    test('a question is found by when it came', async () => {
+      await ask('m1', { acceptedAt: 1000 });
+      await ask('m2', { acceptedAt: 2000 });
+      await ask('m3', { acceptedAt: 2000, agentId: 'other' });
+      await ask('elsewhere', { acceptedAt: 2000, threadId: 'u' });
+      await store.threads.settle(letter({ requestId: 'm1' }), {
+        ...settled(null),
+        message: message('answer', { isAnswer: true, at: 2000 }),
+      });
+      expect((await store.threads.askedAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
+      expect(await store.threads.askedAt(`not-${owner}`, 't', 2000)).toEqual([]);
+    });
+
     test('an agent sees what it had a part in, of the owner who wrote last', async () => {
       const threadId = `t-${owner}`;
       await ask('m1', { threadId });

@@ -68,6 +68,8 @@ export interface ThreadStore {
   sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey | undefined>;
   /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
+  /** The ids of what was asked in the owner's thread at this very millisecond. */
+  askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
   /** The messages after `after` in order, at most `limit`. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: { readonly after: number; readonly limit: number }): Promise<ThreadPage>;
   /** The newest messages of a conversation, oldest of them first. */

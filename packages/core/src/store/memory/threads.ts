@@ -101,6 +101,12 @@ export function memoryThreads({
       }),
     has: (owner, threadId, messageId) =>
       perform(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),
+    askedAt: (owner, threadId, at) =>
+      perform(() =>
+        (threads.get(nameOf(owner, threadId))?.rows ?? [])
+          .filter((row) => row.at === at && !row.isAnswer)
+          .map(({ messageId }) => messageId),
+      ),
     page: (view, { after, limit }) =>
       perform(() => {
         const rows = viewed(view).filter((row) => row.sequence > after);

@@ -25,6 +25,9 @@ export function threadReads(database: Database) {
   const has = database.prepare(
     'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
   );
+  const asked = database.prepare(`
+    SELECT message_id AS "messageId" FROM thread_messages
+    WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
   const ofOwner = database.prepare(`
     ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
   const ofAgent = database.prepare(`
@@ -49,6 +52,9 @@ export function threadReads(database: Database) {
 
     threadHas: (owner: string, threadId: string, messageId: string): boolean =>
       has.get(owner, threadId, messageId) !== undefined,
+
+    askedAt: (owner: string, threadId: string, at: number): string[] =>
+      (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
 
     threadPage(view: ThreadView, { after, limit }: { after: number; limit: number }): ThreadPage {
       const rows = rowsOf(view, after, limit + 1) as StoredMessage[];
