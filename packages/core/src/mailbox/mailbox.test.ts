@@ -1,3 +1,4 @@
+import type { Json } from '@dragoman/protocols';
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
@@ -44,7 +45,10 @@ test('a message that cannot be recorded is told to its sender, and is whole when
   expect(await store.threads.pending()).toEqual([]);
   expect((await mailbox.receive(given, { principal: ANN })).metadata.status).toBe('received');
   await mailbox.stop();
-  const { rows } = await store.threads.page({ owner: ANN.id, threadId: 'th_1' }, { after: 0, limit: 9 });
+  const { rows } = await store.threads.page(
+    { owner: ANN.id, threadId: 'th_1' },
+    { after: 0, limit: 9, maxBytes: 1 << 20 },
+  );
   expect(rows.map(({ isAnswer }) => isAnswer)).toEqual([false, true]);
   expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toHaveLength(1);
   await engine.stop({ drainMs: 0 });
@@ -103,6 +107,57 @@ test('so does a repeat that replied to an acknowledgement', async () => {
   for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
   expect(await send('a reply', reply)).toEqual(answer);
   await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('the history of a message is what was asked before it, with the answers, and nothing that came after it', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const [first, second] = [deferred(), deferred()];
+  const contents = (said: unknown) => (said as { content: Json }[]).map(({ content }) => content);
+  const told: Json[] = [];
+  const single: ModuleAgentFunction = async function* ({ params: { content }, channel_context: { history } }, call) {
+    // It came along when the agent was asked; an answer may come into the thread a little later.
+    expect(contents(history)).not.toContain('three');
+    if (content === 'one') await first.promise;
+    if (content === 'two') await second.promise;
+    told.push(contents(await call.history?.()));
+    return { content: `heard ${content}` };
+  };
+  engine.addAgent(moduleAgent('echo', single), { maxParallel: 1 });
+  const [one, ...others] = ['one', 'two', 'three'].map((text) =>
+    mailbox.receive(message(text, { threadId: 'th_1', messageId: `m-${text}` }), { principal: ANN }),
+  );
+  await new Promise(setImmediate);
+  first.resolve();
+  await one;
+  second.resolve();
+  await Promise.all(others);
+  expect(told.slice(0, 2)).toEqual([[], ['one', 'heard one']]);
+  expect(told[2]).toEqual(expect.arrayContaining(['one', 'two', 'heard one']));
+  expect(told[2]).not.toContain('three');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a thread of long answers is read in pages of some megabytes, and its history leaves them out', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* ({ params, channel_context }) {
+    if (params['content'] === 'long') return 'x'.repeat(1_500_000);
+    return { history: channel_context['history'] ?? null };
+  });
+  const send = (text: string, messageId: string) =>
+    mailbox.receive(message(text, { threadId: 'th_1', messageId }), { principal: ANN });
+  for (const id of ['m-1', 'm-2', 'm-3']) await send('long', id);
+  const pages: number[][] = [];
+  for (let after = 0, isMore = true; isMore; ) {
+    const { rows, more } = await mailbox.thread('th_1', ANN, { after, limit: 50 });
+    pages.push(rows.map(({ sequence }) => sequence));
+    [after, isMore] = [rows.at(-1)?.sequence ?? 0, more];
+  }
+  expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
+  expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
+  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('no such thread');
+  expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });

@@ -170,15 +170,16 @@ export class Mailbox {
   async thread(
     threadId: string,
     principal: Principal,
-    range: { readonly after: number; readonly limit: number },
+    { after, limit }: { readonly after: number; readonly limit: number },
   ): Promise<ThreadPage & { readonly isOwner: boolean }> {
     const { threads } = this.#options.store;
     for (const view of [
       { owner: principal.id, threadId },
       { agentId: principal.id, threadId },
     ]) {
-      const begins = await threads.page(view, { after: 0, limit: 1 });
-      if (begins.rows.length > 0) return { ...(await threads.page(view, range)), isOwner: 'owner' in view };
+      const page = await threads.page(view, { after, limit, maxBytes: PAGE_BYTES });
+      const isThere = page.rows.length > 0 || (after > 0 && (await threads.page(view, FIRST)).rows.length > 0);
+      if (isThere) return { ...page, isOwner: 'owner' in view };
     }
     return refuse('not_found', {}, 'There is no such thread.');
   }
@@ -267,3 +268,8 @@ function noMessage(): never {
 function unrecorded(): never {
   throw new Error('a message was answered before it was recorded');
 }
+
+/** Of messages on one page of a thread: more than two hundred questions have, and read, written and sent in one go. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+/** Whether there is any. */
+const FIRST = { after: 0, limit: 1, maxBytes: 0 };

@@ -32,7 +32,9 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
 
     describe('a request of a thread with a callback', () => {
       const thread = async () =>
-        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 9 })).rows.map((row) => row.messageId);
+        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 9, maxBytes: 1 << 20 })).rows.map(
+          (row) => row.messageId,
+        );
       const answered = async (requestId: string, messageId: string) => {
         const key = { owner, requestId };
         const letter = { thread: { threadId: 't', text: '{}', keep: 10 } };
@@ -142,7 +144,8 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         sessions: (await store.sessions.list(who, { offset: 0, limit: 9 })).total,
         executions: (await store.executions.list(who, { before: 1e9, limit: 9, status: null })).length,
         names: (await store.storedData.names(who)).length,
-        thread: (await store.threads.page({ owner: who, threadId: 't' }, { after: 0, limit: 9 })).rows.length,
+        thread: (await store.threads.page({ owner: who, threadId: 't' }, { after: 0, limit: 9, maxBytes: 1 << 20 }))
+          .rows.length,
         memories: (await store.memories.list(who, 0)).length,
       };
     }

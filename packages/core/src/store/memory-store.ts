@@ -123,11 +123,13 @@ export class MemoryStore implements Store {
         }
         return true;
       }),
-    turns: (key, { offset, limit }) =>
+    turns: (key, { offset, limit, before }) =>
       this.#perform(() => {
         const turns = [...this.#requests.values()].filter(({ row }) => isIn(row, key));
         turns.reverse().sort((a, b) => b.row.acceptedAt - a.row.acceptedAt);
-        const rows = turns.slice(offset, offset + limit).map(({ row, frames }) => ({
+        // Behind none when it is not recorded yet: then all of them came before it.
+        const from = 1 + turns.findIndex(({ row }) => row.requestId === before) + offset;
+        const rows = turns.slice(from, from + limit).map(({ row, frames }) => ({
           requestId: row.requestId,
           envelope: row.envelope,
           final: frames.find(({ isFinal }) => isFinal)?.text ?? null,

@@ -129,7 +129,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
       reads.find(requestRow()),
       ...['r1', ANSWERED].map((requestId) => reads.frames(requestRow({ requestId }), ALL)),
       reads.dueBody('cb-1'),
-      reads.latestInThread({ owner: 'ann', agentId: 'echo', sessionId: 't' }, 1),
+      reads.threadPage({ owner: 'ann', threadId: 't' }, ALL),
     ];
     expect(damaged).toThrow(expect.objectContaining({ code: 'store_damaged' }));
     database.close();

@@ -138,7 +138,7 @@ export class SqliteStore implements Store {
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
     page: (view, range) => this.#ask('threadPage', view, range),
-    latest: (key, limit) => this.#ask('latestInThread', key, limit),
+    latest: (key, range) => this.#ask('latestInThread', key, range),
     purge: (before) => untilNone(() => this.#ask('purgeThreads', before)),
   };
 

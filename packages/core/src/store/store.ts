@@ -186,8 +186,11 @@ export interface SessionStore {
   delete(key: SessionKey): Promise<boolean>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
-  /** Newest first. */
-  turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
+  /** Newest first; with `before`, those that came before the request of this id, which may not be recorded yet. */
+  turns(
+    key: SessionKey,
+    page: { offset: number; limit: number; before?: string },
+  ): Promise<{ rows: Turn[]; total: number }>;
   /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
   purge(before: number): Promise<number>;
 }

@@ -45,7 +45,7 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       keep: 100,
     });
     const idsIn = async (view: Parameters<typeof store.threads.page>[0], after = 0, limit = 100) =>
-      (await store.threads.page(view, { after, limit })).rows.map(({ messageId }) => messageId);
+      (await store.threads.page(view, { after, limit, maxBytes: PLENTY })).rows.map(({ messageId }) => messageId);
     const pendingOf = async () => (await store.threads.pending()).filter((one) => one.owner === owner);
     const ask = (requestId: string, fields: Partial<Letter> = {}, keep = 100, text = message(requestId).text) => {
       const { threadId, ...row } = letter({ requestId, ...fields });
@@ -58,7 +58,9 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await pendingOf()).toEqual([letter()]);
       expect(await store.threads.settle(letter(), settled('msg_2', true))).toBe(true);
       expect(await pendingOf()).toEqual([]);
-      expect((await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10 })).rows).toEqual([
+      expect(
+        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10, maxBytes: PLENTY })).rows,
+      ).toEqual([
         { ...message('msg_1'), agentId: 'echo', sequence: 1 },
         { ...message('msg_2', { isAnswer: true }), agentId: 'echo', sequence: 2 },
       ]);
@@ -116,15 +118,15 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
 
     test('pages go on where the last one ended', async () => {
       for (let number = 1; number <= 5; number += 1) await ask(`m${number}`);
-      const first = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 2 });
+      const first = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 2, maxBytes: PLENTY });
       expect([first.rows.map(({ sequence }) => sequence), first.more]).toEqual([[1, 2], true]);
-      const last = await store.threads.page({ owner, threadId: 't' }, { after: 3, limit: 2 });
+      const last = await store.threads.page({ owner, threadId: 't' }, { after: 3, limit: 2, maxBytes: PLENTY });
       expect([last.rows.map(({ messageId }) => messageId), last.more]).toEqual([['m4', 'm5'], false]);
     });
 
     test('a thread keeps its newest messages, and their numbers', async () => {
       for (let number = 1; number <= 5; number += 1) await ask(`m${number}`, {}, 3);
-      const { rows } = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10 });
+      const { rows } = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10, maxBytes: PLENTY });
       expect(rows.map(({ messageId, sequence }) => [messageId, sequence])).toEqual([
         ['m3', 3],
         ['m4', 4],
@@ -165,11 +167,72 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await idsIn({ owner, threadId })).toEqual(['m1', 'm2']);
     });
 
-    test('the newest of a conversation come oldest first', async () => {
-      for (const id of ['m1', 'm2', 'm3']) await ask(id);
-      await ask('to-another', { agentId: 'other' });
-      const rows = await store.threads.latest({ owner, agentId: 'echo', sessionId: 't' }, 2);
-      expect(rows.map(({ messageId }) => messageId)).toEqual(['m2', 'm3']);
+    test('a page ends before it is too large, and has one message at least', async () => {
+      for (const [index, size] of [10, 20, 500, 10].entries()) await ask(`m${index}`, {}, 100, 'é'.repeat(size / 2));
+      const view = { owner, threadId: 't' };
+      const page = async (after: number, maxBytes: number, limit = 9) => {
+        const { rows, more } = await store.threads.page(view, { after, limit, maxBytes });
+        return [rows.map(({ sequence, text }) => [sequence, Buffer.byteLength(text)]), more];
+      };
+      expect(await page(0, 30)).toEqual([
+        [
+          [1, 10],
+          [2, 20],
+        ],
+        true,
+      ]);
+      expect(await page(0, 29)).toEqual([[[1, 10]], true]);
+      expect(await page(2, 30)).toEqual([[[3, 500]], true]);
+      expect(await page(3, 0)).toEqual([[[4, 10]], false]);
+      expect(await page(1, 30, 1)).toEqual([[[2, 20]], true]);
+      const ofAgent = { agentId: 'echo', threadId: `of-${owner}` };
+      for (const id of ['a1', 'a2']) await ask(id, { threadId: ofAgent.threadId }, 100, 'x'.repeat(40));
+      expect(await store.threads.page(ofAgent, { after: 0, limit: 9, maxBytes: 30 })).toMatchObject({
+        rows: [{ messageId: 'a1', text: 'x'.repeat(40) }],
+        more: true,
+      });
+    });
+
+    describe('what was said before a message', () => {
+      const saidBefore = async (before: string, { limit = 100, maxBytes = PLENTY } = {}) => {
+        const key = { owner, agentId: 'echo', sessionId: 't' };
+        return (await store.threads.latest(key, { before, limit, maxBytes })).map(({ messageId }) => messageId);
+      };
+      const answer = (requestId: string) => {
+        const text = `{"replyTo":"${requestId}"}`;
+        const told = message(`to-${requestId}`, { isAnswer: true, text });
+        return store.threads.settle(letter({ requestId }), { message: told, delivery: null, keep: 100 });
+      };
+
+      test('comes oldest first, the newest of it, and of this agent alone', async () => {
+        for (const id of ['m1', 'm2', 'm3', 'm4']) await ask(id);
+        await ask('to-another', { agentId: 'other' });
+        await ask('now');
+        expect(await saidBefore('now', { limit: 2 })).toEqual(['m3', 'm4']);
+        expect(await saidBefore('m3')).toEqual(['m1', 'm2']);
+      });
+
+      test('has the answers to it that came later, and no later question with its answer', async () => {
+        for (const id of ['m1', 'now', 'm3']) await ask(id);
+        for (const id of ['m1', 'm3']) await answer(id);
+        expect(await saidBefore('now')).toEqual(['m1', 'to-m1']);
+      });
+
+      test('is all there is while the message is not recorded yet, and nothing once the thread has forgotten it', async () => {
+        for (const id of ['m1', 'm2']) await ask(id);
+        expect(await saidBefore('not-yet')).toEqual(['m1', 'm2']);
+        await ask('m3', {}, 1);
+        expect(await saidBefore('m2')).toEqual([]);
+        expect(await idsIn({ owner, threadId: 't' })).toEqual(['m3']);
+      });
+
+      test('ends where it is too large', async () => {
+        for (const [index, size] of [10, 500, 20, 10].entries()) await ask(`m${index}`, {}, 100, 'x'.repeat(size));
+        await ask('now');
+        expect(await saidBefore('now', { maxBytes: 30 })).toEqual(['m2', 'm3']);
+        expect(await saidBefore('now', { maxBytes: 29 })).toEqual(['m3']);
+        expect(await saidBefore('m2', { maxBytes: 400 })).toEqual([]);
+      });
     });
 
     test('a request is found by the beginning of its owner, the newest first', async () => {
@@ -189,3 +252,5 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
     });
   });
 }
+
+const PLENTY = 1 << 20;

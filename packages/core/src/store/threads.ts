@@ -51,6 +51,23 @@ export interface ThreadPage {
   readonly more: boolean;
 }
 
+/** Some of a thread from its beginning, or from behind a message. */
+export interface ThreadRange {
+  readonly after: number;
+  readonly limit: number;
+  /** Of text, unless the first message alone is larger. */
+  readonly maxBytes: number;
+}
+
+/** What was said before a message. */
+export interface SaidRange {
+  /** The id of the message. */
+  readonly before: string;
+  readonly limit: number;
+  /** Of text: what is larger, and what came before that, is left out. */
+  readonly maxBytes: number;
+}
+
 export interface ThreadStore {
   /** Its request is gone: forgets the letter and its message. */
   drop(key: RequestKey): Promise<void>;
@@ -70,10 +87,13 @@ export interface ThreadStore {
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
   /** The ids of what was asked in the owner's thread at this very millisecond. */
   askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
-  /** The messages after `after` in order, at most `limit`. An agent sees the thread of the owner who wrote last. */
-  page(view: ThreadView, range: { readonly after: number; readonly limit: number }): Promise<ThreadPage>;
-  /** The newest messages of a conversation, oldest of them first. */
-  latest(key: SessionKey, limit: number): Promise<ThreadMessageRow[]>;
+  /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
+  page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
+  /**
+   * The newest messages of a conversation that were sent before this one, and the answers to them, whenever those came; oldest
+   * first.
+   */
+  latest(key: SessionKey, range: SaidRange): Promise<ThreadMessageRow[]>;
   /** Forgets messages older than that. Returns how many. */
   purge(before: number): Promise<number>;
 }

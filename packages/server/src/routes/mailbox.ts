@@ -97,7 +97,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
       parameters: [
         integerParameter('after', 'The last message that was seen; 0, unless told, for all.'),
-        integerParameter('limit', 'At most so many; 50 unless told.'),
+        integerParameter('limit', 'At most so many, 50 unless told; fewer where they are long.'),
       ],
       wordFailure,
       handle: (request) => thread(request, context),

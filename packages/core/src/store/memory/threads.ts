@@ -107,15 +107,24 @@ export function memoryThreads({
           .filter((row) => row.at === at && !row.isAnswer)
           .map(({ messageId }) => messageId),
       ),
-    page: (view, { after, limit }) =>
+    page: (view, { after, limit, maxBytes }) =>
       perform(() => {
         const rows = viewed(view).filter((row) => row.sequence > after);
-        return { rows: rows.slice(0, limit), more: rows.length > limit };
+        const end = Math.min(limit, Math.max(1, fitting(rows, maxBytes)));
+        return { rows: rows.slice(0, end), more: rows.length > end };
       }),
-    latest: ({ owner, agentId, sessionId }, limit) =>
-      perform(() =>
-        (threads.get(nameOf(owner, sessionId))?.rows ?? []).filter((row) => row.agentId === agentId).slice(-limit),
-      ),
+    latest: ({ owner, agentId, sessionId }, { before, limit, maxBytes }) =>
+      perform(() => {
+        const { rows } = threads.get(nameOf(owner, sessionId)) ?? { rows: [] };
+        const place = rows.find((row) => row.messageId === before && !row.isAnswer)?.sequence;
+        // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
+        const end = place ?? (letters.has(nameOf(owner, before)) ? 0 : Number.MAX_SAFE_INTEGER);
+        const asked = new Set(rows.filter((row) => row.sequence < end && !row.isAnswer).map((row) => row.messageId));
+        const isBefore = (row: ThreadMessageRow) =>
+          row.sequence < end || (row.isAnswer && asked.has(idAsked(row) ?? ''));
+        const said = rows.filter((row) => row.agentId === agentId && isBefore(row)).reverse();
+        return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
+      }),
     purge: (before) =>
       perform(() => {
         let purged = 0;
@@ -128,6 +137,16 @@ export function memoryThreads({
         return purged;
       }),
   };
+}
+
+/** How many of the first have no more bytes of text together than this. */
+function fitting(rows: readonly ThreadMessageRow[], maxBytes: number): number {
+  let bytes = 0;
+  const end = rows.findIndex(({ text }) => {
+    bytes += Buffer.byteLength(text);
+    return bytes > maxBytes;
+  });
+  return end === -1 ? rows.length : end;
 }
 
 /** Of the message itself, or of that which it answers. */

@@ -5,10 +5,12 @@ import type {
   Letter,
   NewDelivery,
   RequestKey,
+  SaidRange,
   SessionKey,
   ThreadMessage,
   ThreadMessageRow,
   ThreadPage,
+  ThreadRange,
   ThreadView,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -29,19 +31,35 @@ export function threadReads(database: Database) {
     SELECT message_id AS "messageId" FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
   const ofOwner = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND sequence > ?4 ORDER BY sequence LIMIT ?5`);
   const ofAgent = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND sequence > ?4 AND agent_id = ?5 ORDER BY sequence LIMIT ?6`);
   const lastWriter = database.prepare(
     'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
   );
+  const placeOf = database.prepare(`
+    SELECT sequence FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
+  const isOwed = database.prepare('SELECT 1 FROM letters WHERE owner = ? AND request_id = ?');
   const newest = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? ORDER BY sequence DESC LIMIT ?`);
+    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND agent_id = ?4
+      AND (sequence < ?5 OR is_answer = 1 AND json_valid(text) AND EXISTS (
+        SELECT 1 FROM thread_messages asked
+        WHERE asked.owner = ?2 AND asked.thread_id = ?3 AND asked.message_id = json_extract(thread_messages.text, '$.replyTo')
+          AND asked.is_answer = 0 AND asked.sequence < ?5))
+    ORDER BY sequence DESC LIMIT ?6`);
+  const whole = database.prepare('SELECT text FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence = ?');
 
-  const rowsOf = (view: ThreadView, after: number, limit: number): unknown[] => {
-    if ('owner' in view) return ofOwner.all(view.owner, view.threadId, after, limit);
-    const writer = lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined;
-    return writer === undefined ? [] : ofAgent.all(writer.owner, view.threadId, view.agentId, after, limit);
+  const ownerOf = (view: ThreadView): string | undefined => {
+    if ('owner' in view) return view.owner;
+    return (lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined)?.owner;
+  };
+
+  /** Before which number all that was asked was asked before this message. */
+  const endOfWhatWasBefore = ({ owner, sessionId }: SessionKey, messageId: string): number => {
+    const place = placeOf.get(owner, sessionId, messageId) as { sequence: number } | undefined;
+    if (place !== undefined) return place.sequence;
+    // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
+    return isOwed.get(owner, messageId) === undefined ? Number.MAX_SAFE_INTEGER : 0;
   };
 
   return {
@@ -56,13 +74,37 @@ export function threadReads(database: Database) {
     askedAt: (owner: string, threadId: string, at: number): string[] =>
       (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
 
-    threadPage(view: ThreadView, { after, limit }: { after: number; limit: number }): ThreadPage {
-      const rows = rowsOf(view, after, limit + 1) as StoredMessage[];
-      return { rows: rows.slice(0, limit).map(checked), more: rows.length > limit };
+    threadPage(view: ThreadView, { after, limit, maxBytes }: ThreadRange): ThreadPage {
+      const { threadId } = view;
+      const owner = ownerOf(view);
+      if (owner === undefined) return { rows: [], more: false };
+      const found = (
+        'owner' in view
+          ? ofOwner.iterate(maxBytes, owner, threadId, after, limit + 1)
+          : ofAgent.iterate(maxBytes, owner, threadId, after, view.agentId, limit + 1)
+      ) as Iterable<StoredMessage>;
+      const rows: ThreadMessageRow[] = [];
+      let bytes = 0;
+      for (const row of found) {
+        bytes += row.bytes;
+        if (rows.length === limit || (bytes > maxBytes && rows.length > 0)) return { rows, more: true };
+        rows.push(checked(row, row.text ?? (whole.get(owner, threadId, row.sequence) as { text: string }).text));
+      }
+      return { rows, more: false };
     },
 
-    latestInThread: (key: SessionKey, limit: number): ThreadMessageRow[] =>
-      (newest.all(key.owner, key.sessionId, key.agentId, limit) as StoredMessage[]).reverse().map(checked),
+    latestInThread(key: SessionKey, { before, limit, maxBytes }: SaidRange): ThreadMessageRow[] {
+      const { owner, sessionId, agentId } = key;
+      const end = endOfWhatWasBefore(key, before);
+      const rows: ThreadMessageRow[] = [];
+      let bytes = 0;
+      for (const row of newest.iterate(maxBytes, owner, sessionId, agentId, end, limit) as Iterable<StoredMessage>) {
+        bytes += row.bytes;
+        if (row.text === null || bytes > maxBytes) break;
+        rows.push(checked(row, row.text));
+      }
+      return rows.reverse();
+    },
   };
 }
 
@@ -150,23 +192,28 @@ export function threadRemovals(database: Database) {
   };
 }
 
-interface StoredMessage extends Omit<ThreadMessageRow, 'isAnswer'> {
+interface StoredMessage extends Omit<ThreadMessageRow, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
+  readonly bytes: number;
+  /** Null where it alone is more than was asked for: then it was not read. */
+  readonly text: string | null;
 }
 
-function checked({ checksum, ...row }: StoredMessage): ThreadMessageRow {
-  if (checksum !== crc32(row.text)) {
+function checked({ checksum, bytes: _, ...row }: StoredMessage, text: string): ThreadMessageRow {
+  if (checksum !== crc32(text)) {
     throw new StoreError('store_damaged', `Message ${row.messageId} of a thread is damaged in the database.`);
   }
-  return { ...row, isAnswer: row.isAnswer === 1 };
+  return { ...row, text, isAnswer: row.isAnswer === 1 };
 }
 
 /** Sorts behind every other. */
 const LAST_CHARACTER = '\u{10ffff}';
 
+/** The first value is how many bytes a text may have to be read. */
 const SELECT_MESSAGE = `
-  SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", text, at, checksum
+  SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", at, checksum,
+    octet_length(text) AS bytes, CASE WHEN octet_length(text) <= ?1 THEN text END AS text
   FROM thread_messages`;
 
 const PURGE_WINDOW = 200;
