@@ -340,6 +340,32 @@ describe('an answer that takes longer', () => {
   });
 });
 
+describe('an answer asked for without a key', () => {
+  const ask = (name: string, metadata: JsonObject, callbackUrl: string | null = null) =>
+    post({ from: { name, callbackUrl }, message: `I am ${name}`, metadata });
+
+  test('does not tell where its sender is called back', async () => {
+    const before = receiver.received.length;
+    const [, ack] = await ask('Ann', { messageId: 'msg_called' }, receiver.url('/ann'));
+    expect((ack['to'] as JsonObject)['callbackUrl']).toBe(receiver.url('/ann'));
+    await receiver.until(before + 1);
+    const [status, answer] = await get('/a2a/messages/msg_called');
+    expect([status, answer]).toMatchObject([200, { to: { name: 'Ann', callbackUrl: null } }]);
+  });
+
+  test('is nobody’s where several senders at one address use the id, unless one is named', async () => {
+    const absent = await get('/a2a/messages/never-was');
+    const [, anns] = await ask('Ann', { messageId: 'msg_1' });
+    expect(await get('/a2a/messages/msg_1')).toEqual([200, anns]);
+    const [, eves] = await ask('Eve & Co', { messageId: 'msg_1' });
+    expect(timeless(await get('/a2a/messages/msg_1'))).toEqual(timeless(absent));
+    expect(await get('/a2a/messages/msg_1?from=Ann')).toEqual([200, anns]);
+    expect(await get('/a2a/messages/msg_1?from=Eve+%26+Co')).toEqual([200, eves]);
+    expect(timeless(await get('/a2a/messages/msg_1?from=Bob'))).toEqual(timeless(absent));
+    expect(timeless(await get('/a2a/messages/msg_1?from=Ann', mine.api_key))).toEqual(timeless(absent));
+  });
+});
+
 describe('a repeat', () => {
   const message = (content: Json) => ({ from: 'Me', message: { content }, metadata: { messageId: 'msg_repeated' } });
 

@@ -10,7 +10,7 @@ import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, RequestRow, Store, ThreadPage } from '../store/store.ts';
-import { anonymousPrefix, isAnonymous } from './anonymous.ts';
+import { anonymousOwner, anonymousPrefix, isAnonymous } from './anonymous.ts';
 import {
   type Asked,
   acknowledgedAt,
@@ -53,6 +53,13 @@ export interface Sender {
   readonly text?: string | Uint8Array | undefined;
   /** The `agentId` it registered with. */
   readonly agentId?: string | undefined;
+}
+
+/** Who asks for an answer without a key. */
+export interface Stranger {
+  readonly addressGroup: string;
+  /** The name the message was sent by. */
+  readonly from?: string | undefined;
 }
 
 /**
@@ -160,10 +167,18 @@ export class Mailbox {
     return this.#answerTo({ owner, requestId: messageId });
   }
 
-  /** The same for a sender without a key, who has to ask from the address the message came from. */
-  async findAnonymous(messageId: string, addressGroup: string): Promise<MailboxResponse> {
-    const key = await this.#options.store.threads.sentBy(anonymousPrefix(addressGroup), messageId);
-    return key === undefined ? noMessage() : this.#answerTo(key);
+  /**
+   * The same for a sender without a key, who has to ask from the address the message came from. Others may be at that address,
+   * so it is not told where the sender is called back, and nothing where several have used the id and none is named.
+   */
+  async findAnonymous(messageId: string, { addressGroup, from }: Stranger): Promise<MailboxResponse> {
+    const [key, another] =
+      from === undefined
+        ? await this.#options.store.threads.sentBy(anonymousPrefix(addressGroup), messageId)
+        : [{ owner: anonymousOwner(addressGroup, from), requestId: messageId }];
+    if (key === undefined || another !== undefined) return noMessage();
+    const found = await this.#answerTo(key);
+    return { ...found, to: { ...found.to, callbackUrl: null } };
   }
 
   /** A thread, for who takes part in it. What is another's looks like what is not there. */

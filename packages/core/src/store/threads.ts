@@ -81,8 +81,8 @@ export interface ThreadStore {
   ): Promise<boolean>;
   /** Every letter that is not settled, oldest first. */
   pending(): Promise<Letter[]>;
-  /** The newest request of this id by any owner whose name begins so. */
-  sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey | undefined>;
+  /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */
+  sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey[]>;
   /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
   /** The ids of what was asked in the owner's thread at this very millisecond. */

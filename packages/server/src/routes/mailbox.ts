@@ -33,7 +33,7 @@ import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { IDEMPOTENCY_KEY, integerParameter } from '../route-parameters.ts';
+import { IDEMPOTENCY_KEY, integerParameter, textParameter } from '../route-parameters.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;
@@ -78,13 +78,22 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       owned: true,
       counts: true,
       count: (call) => limits.countRead(call),
-      summary: 'The answer to a message sent before, or its acknowledgement while there is none.',
+      summary:
+        'The answer to a message sent before, or its acknowledgement while there is none; without a key, ?from=NAME says whose.',
+      parameters: [
+        textParameter(
+          'from',
+          'Without a key: the name the message was sent by, where several senders at one address use the id.',
+        ),
+      ],
       wordFailure,
-      handle: async ({ params, principal, address }) => {
+      handle: async ({ params, query, principal, address }) => {
         const id = params['message_id'] ?? '';
         const { mailbox } = context;
         const found =
-          principal === undefined ? mailbox.findAnonymous(id, addressGroup(address)) : mailbox.find(id, principal.id);
+          principal === undefined
+            ? mailbox.findAnonymous(id, { addressGroup: addressGroup(address), from: query.get('from') ?? undefined })
+            : mailbox.find(id, principal.id);
         return { status: 200, headers: PRIVATE, json: await found };
       },
     },

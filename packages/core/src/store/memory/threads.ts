@@ -96,8 +96,8 @@ export function memoryThreads({
     pending: () => perform(() => [...letters.values()].sort((a, b) => a.acceptedAt - b.acceptedAt)),
     sentBy: (ownerPrefix, requestId) =>
       perform(() => {
-        const row = requests().findLast((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
-        return row && { owner: row.owner, requestId };
+        const sent = requests().filter((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
+        return sent.slice(0, 2).map(({ owner }) => ({ owner, requestId }));
       }),
     has: (owner, threadId, messageId) =>
       perform(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),

@@ -23,7 +23,7 @@ export function threadReads(database: Database) {
     FROM letters ORDER BY accepted_at, owner, request_id`);
   const sent = database.prepare(`
     SELECT owner, request_id AS "requestId" FROM requests
-    WHERE owner >= ? AND owner < ? AND request_id = ? ORDER BY id DESC LIMIT 1`);
+    WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
   const has = database.prepare(
     'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
   );
@@ -65,8 +65,8 @@ export function threadReads(database: Database) {
   return {
     pendingLetters: (): Letter[] => pending.all() as Letter[],
 
-    sentBy: (ownerPrefix: string, requestId: string): RequestKey | undefined =>
-      sent.get(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey | undefined,
+    sentBy: (ownerPrefix: string, requestId: string): RequestKey[] =>
+      sent.all(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey[],
 
     threadHas: (owner: string, threadId: string, messageId: string): boolean =>
       has.get(owner, threadId, messageId) !== undefined,
