@@ -155,7 +155,7 @@ function idAsked({ messageId, isAnswer, text }: ThreadMessage): string | undefin
 }
 
 /** For who records a request that owes more than its answer. */
-interface OpensLetters {
+export interface OpensLetters {
   openLetter(row: RequestRow, letter: NewLetter): void;
 }
 
