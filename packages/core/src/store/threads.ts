@@ -89,11 +89,8 @@ export interface ThreadStore {
   askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
-  /**
-   * The newest messages of a conversation that were sent before this one, and the answers to them, whenever those came; oldest
-   * first.
-   */
-  latest(key: SessionKey, range: SaidRange): Promise<ThreadMessageRow[]>;
+  /** The newest messages of a conversation that stand before this one in the thread, oldest first. */
+  latest(key: SessionKey, range: SaidRange): Promise<ThreadMessage[]>;
   /** Forgets messages older than that. Returns how many. */
   purge(before: number): Promise<number>;
 }

@@ -119,10 +119,7 @@ export function memoryThreads({
         const place = rows.find((row) => row.messageId === before && !row.isAnswer)?.sequence;
         // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
         const end = place ?? (letters.has(nameOf(owner, before)) ? 0 : Number.MAX_SAFE_INTEGER);
-        const asked = new Set(rows.filter((row) => row.sequence < end && !row.isAnswer).map((row) => row.messageId));
-        const isBefore = (row: ThreadMessageRow) =>
-          row.sequence < end || (row.isAnswer && asked.has(idAsked(row) ?? ''));
-        const said = rows.filter((row) => row.agentId === agentId && isBefore(row)).reverse();
+        const said = rows.filter((row) => row.agentId === agentId && row.sequence < end).reverse();
         return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
       }),
     purge: (before) =>

@@ -41,12 +41,8 @@ export function threadReads(database: Database) {
     SELECT sequence FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
   const isOwed = database.prepare('SELECT 1 FROM letters WHERE owner = ? AND request_id = ?');
   const newest = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND agent_id = ?4
-      AND (sequence < ?5 OR is_answer = 1 AND json_valid(text) AND EXISTS (
-        SELECT 1 FROM thread_messages asked
-        WHERE asked.owner = ?2 AND asked.thread_id = ?3 AND asked.message_id = json_extract(thread_messages.text, '$.replyTo')
-          AND asked.is_answer = 0 AND asked.sequence < ?5))
-    ORDER BY sequence DESC LIMIT ?6`);
+    SELECT ${MESSAGE} FROM thread_messages
+    WHERE owner = ?2 AND thread_id = ?3 AND sequence < ?4 AND agent_id = ?5 ORDER BY sequence DESC LIMIT ?6`);
   const whole = database.prepare('SELECT text FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence = ?');
 
   const ownerOf = (view: ThreadView): string | undefined => {
@@ -54,8 +50,8 @@ export function threadReads(database: Database) {
     return (lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined)?.owner;
   };
 
-  /** Before which number all that was asked was asked before this message. */
-  const endOfWhatWasBefore = ({ owner, sessionId }: SessionKey, messageId: string): number => {
+  /** Its number, as far as it matters to what is before it. */
+  const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
     const place = placeOf.get(owner, sessionId, messageId) as { sequence: number } | undefined;
     if (place !== undefined) return place.sequence;
     // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
@@ -82,28 +78,28 @@ export function threadReads(database: Database) {
         'owner' in view
           ? ofOwner.iterate(maxBytes, owner, threadId, after, limit + 1)
           : ofAgent.iterate(maxBytes, owner, threadId, after, view.agentId, limit + 1)
-      ) as Iterable<StoredMessage>;
+      ) as Iterable<StoredMessage & Pick<ThreadMessageRow, 'agentId' | 'sequence'>>;
       const rows: ThreadMessageRow[] = [];
-      let bytes = 0;
+      let left = maxBytes;
       for (const row of found) {
-        bytes += row.bytes;
-        if (rows.length === limit || (bytes > maxBytes && rows.length > 0)) return { rows, more: true };
+        left -= bytesOf(row);
+        if (rows.length === limit || (left < 0 && rows.length > 0)) return { rows, more: true };
         rows.push(checked(row, row.text ?? (whole.get(owner, threadId, row.sequence) as { text: string }).text));
       }
       return { rows, more: false };
     },
 
-    latestInThread(key: SessionKey, { before, limit, maxBytes }: SaidRange): ThreadMessageRow[] {
+    latestInThread(key: SessionKey, { before, limit, maxBytes }: SaidRange): ThreadMessage[] {
       const { owner, sessionId, agentId } = key;
-      const end = endOfWhatWasBefore(key, before);
-      const rows: ThreadMessageRow[] = [];
-      let bytes = 0;
-      for (const row of newest.iterate(maxBytes, owner, sessionId, agentId, end, limit) as Iterable<StoredMessage>) {
-        bytes += row.bytes;
-        if (row.text === null || bytes > maxBytes) break;
-        rows.push(checked(row, row.text));
+      const end = numberOf(key, before);
+      const said: ThreadMessage[] = [];
+      let left = maxBytes;
+      for (const row of newest.iterate(maxBytes, owner, sessionId, end, agentId, limit) as Iterable<StoredMessage>) {
+        left -= bytesOf(row);
+        if (row.text === null || left < 0) break;
+        said.push(checked(row, row.text));
       }
-      return rows.reverse();
+      return said.reverse();
     },
   };
 }
@@ -192,15 +188,18 @@ export function threadRemovals(database: Database) {
   };
 }
 
-interface StoredMessage extends Omit<ThreadMessageRow, 'isAnswer' | 'text'> {
+interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
-  readonly bytes: number;
   /** Null where it alone is more than was asked for: then it was not read. */
   readonly text: string | null;
 }
 
-function checked({ checksum, bytes: _, ...row }: StoredMessage, text: string): ThreadMessageRow {
+function bytesOf({ text }: StoredMessage): number {
+  return text === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
+}
+
+function checked<Row extends StoredMessage>({ checksum, ...row }: Row, text: string) {
   if (checksum !== crc32(text)) {
     throw new StoreError('store_damaged', `Message ${row.messageId} of a thread is damaged in the database.`);
   }
@@ -211,9 +210,9 @@ function checked({ checksum, bytes: _, ...row }: StoredMessage, text: string): T
 const LAST_CHARACTER = '\u{10ffff}';
 
 /** The first value is how many bytes a text may have to be read. */
-const SELECT_MESSAGE = `
-  SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", at, checksum,
-    octet_length(text) AS bytes, CASE WHEN octet_length(text) <= ?1 THEN text END AS text
-  FROM thread_messages`;
+const MESSAGE = `
+  message_id AS "messageId", is_answer AS "isAnswer", at, checksum, CASE WHEN octet_length(text) <= ?1 THEN text END AS text`;
+
+const SELECT_MESSAGE = `SELECT sequence, agent_id AS "agentId", ${MESSAGE} FROM thread_messages`;
 
 const PURGE_WINDOW = 200;
