@@ -156,6 +156,34 @@ describe('every example of the spec', () => {
     expect(await post(second)).toMatchObject([200, { threadId: 'thread_reputation_convo' }]);
   });
 
+  test.each<[string, JsonObject]>([
+    ['is there', { message: 'What is my score?' }],
+    ['takes its time', { message: { content: { wait_ms: 1200 } } }],
+    ['goes to a callback', { from: { name: 'MyAgent', callbackUrl: receiver.url('/score') }, message: 'My score?' }],
+  ])('threading with a key: a reply is taken to what came back when the answer %s', async (name, question) => {
+    const id = name.replaceAll(' ', '_');
+    const metadata = { threadId: `thread_${id}`, messageId: `msg_question_${id}` };
+    const [, first] = await post({ from: 'MyAgent', ...question, metadata }, mine.api_key);
+    const reply = {
+      from: { name: 'MyAgent' },
+      message: 'Can you provide details?',
+      metadata: { threadId: metadata.threadId, messageId: `msg_reply_${id}`, replyTo: first['messageId'] ?? null },
+    };
+    const second = await post(reply, mine.api_key);
+    expect(second).toMatchObject([200, { threadId: metadata.threadId, metadata: { status: 'success' } }]);
+    expect(await post(reply, mine.api_key)).toEqual(second);
+    const [, { messages }] = await get(`/a2a/threads/${metadata.threadId}`, mine.api_key);
+    const kept = messages as (JsonObject & { metadata: JsonObject })[];
+    const replied = kept.find(({ messageId }) => messageId === reply.metadata.messageId)?.metadata['replyTo'];
+    // It names a message of the thread, which an acknowledgement is not: then it is the question.
+    expect(kept.map(({ messageId }) => messageId)).toContain(replied);
+    expect(replied === metadata.messageId).toBe(name !== 'is there');
+    const elsewhere = { ...reply, metadata: { threadId: 'thread_elsewhere', replyTo: first['messageId'] ?? null } };
+    expect((await post(elsewhere, mine.api_key))[0]).toBe(400);
+    const theirs = { ...reply, metadata: { ...reply.metadata, messageId: 'msg_theirs' } };
+    expect((await post(theirs, other.api_key))[0]).toBe(400);
+  });
+
   test.each(fixtures('accept'))('accepted: $name', async ({ fixture }) => {
     const [status, body] = await post(fixture.input);
     // Recipients this server does not have are not found; nothing of these is malformed.
@@ -312,6 +340,32 @@ describe('an answer that takes longer', () => {
   });
 });
 
+describe('an answer asked for without a key', () => {
+  const ask = (name: string, metadata: JsonObject, callbackUrl: string | null = null) =>
+    post({ from: { name, callbackUrl }, message: `I am ${name}`, metadata });
+
+  test('does not tell where its sender is called back', async () => {
+    const before = receiver.received.length;
+    const [, ack] = await ask('Ann', { messageId: 'msg_called' }, receiver.url('/ann'));
+    expect((ack['to'] as JsonObject)['callbackUrl']).toBe(receiver.url('/ann'));
+    await receiver.until(before + 1);
+    const [status, answer] = await get('/a2a/messages/msg_called');
+    expect([status, answer]).toMatchObject([200, { to: { name: 'Ann', callbackUrl: null } }]);
+  });
+
+  test('is nobody’s where several senders at one address use the id, unless one is named', async () => {
+    const absent = await get('/a2a/messages/never-was');
+    const [, anns] = await ask('Ann', { messageId: 'msg_1' });
+    expect(await get('/a2a/messages/msg_1')).toEqual([200, anns]);
+    const [, eves] = await ask('Eve & Co', { messageId: 'msg_1' });
+    expect(timeless(await get('/a2a/messages/msg_1'))).toEqual(timeless(absent));
+    expect(await get('/a2a/messages/msg_1?from=Ann')).toEqual([200, anns]);
+    expect(await get('/a2a/messages/msg_1?from=Eve+%26+Co')).toEqual([200, eves]);
+    expect(timeless(await get('/a2a/messages/msg_1?from=Bob'))).toEqual(timeless(absent));
+    expect(timeless(await get('/a2a/messages/msg_1?from=Ann', mine.api_key))).toEqual(timeless(absent));
+  });
+});
+
 describe('a repeat', () => {
   const message = (content: Json) => ({ from: 'Me', message: { content }, metadata: { messageId: 'msg_repeated' } });
 
@@ -325,6 +379,23 @@ describe('a repeat', () => {
     expect(anonymous[0]).toBe(200);
     expect(await post(message('thrice'))).toEqual(anonymous);
     expect((await post({ ...message('by another name'), from: 'You' }))[0]).toBe(200);
+  });
+
+  test('gets the first answer whatever its expiresAt, also when that has passed', async () => {
+    const until = (expiresAt: string, text = 'in time') =>
+      post({ from: 'Me', message: text, metadata: { messageId: 'msg_until', expiresAt } }, mine.api_key);
+    const past = new Date(Date.now() - 1000).toISOString();
+    const expired = [400, { error: 'Invalid message format', errors: ['Message already expired'] }];
+    expect(await until(past)).toMatchObject(expired);
+    const first = await until(new Date(Date.now() + 60_000).toISOString());
+    expect(first).toMatchObject([200, { metadata: { status: 'success' } }]);
+    expect(await until(new Date(Date.now() + 120_000).toISOString())).toEqual(first);
+    expect(await until(past)).toEqual(first);
+    expect((await until(past, 'another'))[0]).toBe(409);
+    const nameless = { from: 'Me', message: 'in time', metadata: { expiresAt: past } };
+    expect(await post(nameless, mine.api_key)).toMatchObject(expired);
+    const wrong = { ...nameless, metadata: { messageId: 'msg_until', expiresAt: past, priority: 'high' } };
+    expect((await post(wrong, mine.api_key))[1]['errors']).toHaveLength(2);
   });
 
   test('by its Idempotency-Key gets the first answer too', async () => {

@@ -77,6 +77,23 @@ describe('a callback', () => {
     expect(answers).toEqual([]);
   });
 
+  test.each([
+    ['half a surrogate pair', 'a\ud800b'],
+    ['content as deep as an agent likes', Array.from({ length: 2000 }).reduce((inner) => [inner], 1)],
+    ['as many bytes as our server has for ten million characters', 'x'.repeat(60_000_000)],
+  ])('with %s is taken', async (_, content) => {
+    const told: unknown[] = [];
+    const { made } = receiver({ secret: SECRET, onAnswer: ({ message }) => void told.push(message.content) });
+    const body = JSON.stringify({ messageId: 'msg_1', message: { content } });
+    await made.receive(signed({ body }));
+    // Not by `toEqual`, which would print it.
+    expect(JSON.stringify(told[0]) === JSON.stringify(content)).toBe(true);
+  });
+
+  test('that is no JSON although it is signed is refused', async () => {
+    await expect(receiver().made.receive(signed({ body: '{"messageId":' }))).rejects.toMatchObject({ status: 400 });
+  });
+
   test('that comes again is dropped, also while the first is being handled', async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => {

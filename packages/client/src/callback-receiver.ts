@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '@dragoman/protocols';
+import { isObject, type Json } from '@dragoman/protocols';
 import type { MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 
 export interface CallbackReceiverOptions {
@@ -12,7 +12,7 @@ export interface CallbackReceiverOptions {
   readonly toleranceSeconds?: number;
   /** How many ids are remembered to tell repeats by; 10,000 unless told. */
   readonly remembers?: number;
-  /** The largest body that is taken, in bytes; 4 MiB unless told. */
+  /** The largest body that is taken, in bytes; 64 MiB unless told, which every answer of our server fits in. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }
@@ -112,7 +112,7 @@ export class CallbackReceiver {
   }
 
   #checkSize(bytes: number): void {
-    const { maxBytes = 4 * 1024 * 1024 } = this.#options;
+    const { maxBytes = MAX_BYTES } = this.#options;
     if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
   }
 
@@ -219,12 +219,21 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 function answerIn(body: Uint8Array): MailboxResponse {
-  const json = parseJson(new TextDecoder('utf-8', { fatal: false }).decode(body));
-  if (json.ok && isObject(json.value) && typeof json.value['messageId'] === 'string') {
+  const json = jsonIn(body);
+  if (isObject(json) && typeof json['messageId'] === 'string') {
     // Signed by our server, which writes nothing but whole answers.
-    return json.value as unknown as MailboxResponse;
+    return json as unknown as MailboxResponse;
   }
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
+}
+
+/** With no more rules than JSON has: what was signed is as an agent said it, and a refusal would lose it for good. */
+function jsonIn(body: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 function headerIn(headers: AnyHeaders, name: string): string {
@@ -243,5 +252,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
+/** More than ten million characters, the most an answer of our server has, each as `\u0000`, and what is around them. */
+const MAX_BYTES = 64 * 1024 * 1024;
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };
 const PUBLIC_KEY: KeyForm = { name: 'publicKey', prefix: 'whpk_', length: 32 };

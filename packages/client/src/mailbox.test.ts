@@ -15,6 +15,19 @@ test('a message is answered, with a key and without', async () => {
   expect(stranger.metadata.status).toBe('success');
 });
 
+test('two strangers at one address with one id each ask for their own answer', async () => {
+  const { url } = await realServer();
+  const { mailbox } = createClient({ url });
+  const metadata = { messageId: 'msg_1' };
+  const [anns, eves] = [
+    await mailbox.send({ from: 'Ann', message: 'hello', metadata }),
+    await mailbox.send({ from: 'Eve & Co', message: 'hello', metadata }),
+  ];
+  await expect(mailbox.find('msg_1')).rejects.toMatchObject({ code: 'not_found' });
+  expect(await mailbox.find('msg_1', { from: 'Ann' })).toEqual(anns);
+  expect(await mailbox.answer('msg_1', { from: 'Eve & Co' })).toEqual(eves);
+});
+
 test('a thread is read in order', async () => {
   const { client } = await realServer();
   const metadata = { threadId: 'talk' };

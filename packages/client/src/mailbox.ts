@@ -76,19 +76,23 @@ export class Mailbox {
     return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
   }
 
-  /** The answer to a message sent before, or its acknowledgement while there is none. */
-  find(messageId: string, options: MailboxOptions = {}): Promise<MailboxResponse> {
-    return this.#insist({
-      path: `a2a/messages/${encodeURIComponent(messageId)}`,
-      signal: options.signal,
-      gives: { metadata: 'object' },
-    });
+  /**
+   * The answer to a message sent before, or its acknowledgement while there is none. `from` is the name it was sent by: a client
+   * without a key says it where others at its address use the same ids.
+   */
+  find(
+    messageId: string,
+    { from, signal }: MailboxOptions & { readonly from?: string } = {},
+  ): Promise<MailboxResponse> {
+    const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
+    const path = `a2a/messages/${encodeURIComponent(messageId)}${query}`;
+    return this.#insist({ path, signal, gives: { metadata: 'object' } });
   }
 
   /** Asks until the answer is there: every second, or as often as told. */
   async answer(
     messageId: string,
-    { everyMs = 1000, ...options }: MailboxOptions & { readonly everyMs?: number } = {},
+    { everyMs = 1000, ...options }: MailboxOptions & { readonly from?: string; readonly everyMs?: number } = {},
   ): Promise<MailboxResponse> {
     const pause = new Backoff(this.#retry);
     for (;;) {

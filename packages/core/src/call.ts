@@ -2,7 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import type { Received } from './explain/arrival.ts';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
-import type { NonceRow, RequestRow } from './store/store.ts';
+import type { NewLetter, NonceRow, RequestRow } from './store/store.ts';
 import type { CallerTools } from './tools/caller-tools.ts';
 
 /** The context of one running request. */
@@ -17,6 +17,8 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   /** What the request was signed with: used up in the same commit that records it. */
   readonly nonce?: NonceRow | undefined;
+  /** What it owes beyond its answer: recorded in the same commit. Nobody has it while the call runs. */
+  readonly letter?: NewLetter | undefined;
   /** The door has counted it against the caller's limits already, to tell them in its answer. */
   readonly counted?: boolean | undefined;
   /** What the door got, to be recorded beside what was made of it. Nobody has it while the call runs. */
@@ -26,7 +28,7 @@ export interface Call {
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
   readonly tools?: CallerTools | undefined;
   /** Told when the request is on disk, with the row it has there: of a repeat, that of the first. */
-  readonly onAccepted?: ((row: RequestRow) => void) | undefined;
+  readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
   /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
   readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
 }

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
@@ -48,6 +48,24 @@ describe('listen', () => {
     expect(await ended).toBe(0);
   });
 
+  test('takes an answer of five megabytes with half a surrogate pair in it', async () => {
+    const folder = temporaryFolder();
+    const [port, data, module] = [await freePort(), join(folder, 'kept'), join(folder, 'long.mjs')];
+    writeFileSync(module, `export default async function* () { return 'x'.repeat(5_000_000) + '\\ud800'; }`);
+    const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path, module });
+    surroundings = new FakeSurroundings({ folder, now: NOW });
+    const ended = main(['listen', '--port', String(port), '--url', server.url, '--data', data], surroundings);
+    await until(() => surroundings.notes.includes('listening for callbacks at'));
+    const message = { from: { name: 'Me', callbackUrl: `https://127.0.0.1:${port}/in` }, message: 'go on' };
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: JSON.stringify(message) });
+    await until(() => surroundings.out !== '' || surroundings.notes.includes('refused'));
+    expect(surroundings.notes).not.toContain('refused');
+    expect(surroundings.out.length).toBeGreaterThan(5_000_000);
+    surroundings.interrupt();
+    expect(await ended).toBe(0);
+  });
+
   test('without a server and without a key says what to do', async () => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     const url = `http://127.0.0.1:${await freePort()}`;
@@ -90,8 +108,7 @@ async function stillRuns(): Promise<string> {
   return 'it listens';
 }
 
-async function realServer(folder: string, { port, ca }: { port: number; ca: string }) {
-  const module = new URL('../demo/echo.mjs', import.meta.url).pathname;
+async function realServer(folder: string, { port, ca, module = ECHO }: { port: number; ca: string; module?: string }) {
   const server = await startServer({
     config: {
       port: 0,
@@ -132,3 +149,5 @@ function post(port: number, headers: Record<string, string>, method = 'POST'): P
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+const ECHO = new URL('../demo/echo.mjs', import.meta.url).pathname;

@@ -26,7 +26,9 @@ export class Receiver implements AsyncDisposable {
   static async listen(port: number, { cert, key }: ListenCertificate, options: ReceiverOptions): Promise<Receiver> {
     let receiver: Promise<CallbackReceiver> | undefined;
     const server = createServer({ cert, key }, (request, response) => {
-      receiver ??= options.keys().then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer }));
+      receiver ??= options
+        .keys()
+        .then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer, maxBytes: MAX_BYTES }));
       void receive(request, response, { receiver, note: options.note });
     });
     server.listen(port, '127.0.0.1');
@@ -73,4 +75,5 @@ async function receive(
   }
 }
 
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Every answer of our server fits in it. */
+const MAX_BYTES = 64 * 1024 * 1024;

@@ -15,6 +15,7 @@ import {
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
+import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
 import type { MailboxIdentity } from './directory.ts';
@@ -70,9 +71,14 @@ export async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2ARe
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
-    if (frame.is_final) return isTooLong ? tooLong(frame) : text === '' ? frame : withStreamed(frame, text);
+    if (frame.is_final) {
+      const saysItself = withStreamed(frame, null) === frame;
+      if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;
+      if (isTooLong) return tooLong(frame);
+      return saysItself || text === '' ? frame : withStreamed(frame, text);
+    }
     const part = textOf(frame);
-    isTooLong ||= text.length + part.length > MAX_STREAMED;
+    isTooLong ||= text.length + part.length > MAX_CHARACTERS;
     text = isTooLong ? '' : text + part;
   }
   throw new Error('an answer ended without its final frame');
@@ -95,8 +101,24 @@ export function answerOf(asked: Asked, final: E2AResponse): MailboxResponse {
 
 /** "Received": the same however often it is asked for. */
 export function acknowledgementOf(asked: Asked, message: MailboxMessage): MailboxResponse {
-  const id = hash('sha256', `${asked.owner}\n${asked.requestId}`, 'hex');
-  return acknowledgement(message, { from: answererOf(asked), stamp: { id, now: new Date(asked.acceptedAt) } });
+  const stamp = { id: randomOf(asked), now: new Date(asked.acceptedAt) };
+  return acknowledgement(message, { from: answererOf(asked), stamp });
+}
+
+/** When what this id would acknowledge was accepted; `undefined` when no acknowledgement has such an id. */
+export function acknowledgedAt(messageId: string): number | undefined {
+  const time = ACKNOWLEDGEMENT_ID.exec(messageId)?.[1];
+  return time === undefined ? undefined : Number(time);
+}
+
+/** Whether this id is that of the acknowledgement of a message, whenever that came. */
+export function acknowledges(messageId: string, key: RequestKey): boolean {
+  return ACKNOWLEDGEMENT_ID.exec(messageId)?.[2] === randomOf(key).slice(0, 8);
+}
+
+/** In place of chance: the same for the same message. */
+function randomOf({ owner, requestId }: RequestKey): string {
+  return hash('sha256', `${owner}\n${requestId}`, 'hex');
 }
 
 /** The message of a request, as far as an acknowledgement repeats it. */
@@ -142,13 +164,11 @@ function answererOf({ envelope }: Asked): MailboxIdentity {
   return { name: textOr(name, 'agent'), agentId: textOr(agentId, null) };
 }
 
-/** Only a result the agent gave itself is left of such an answer; cut off, it would pass for a whole one. */
+/** Cut off, it would pass for a whole one. */
 function tooLong(final: E2AResponse): E2AResponse {
-  const told = withStreamed(final, null);
-  if (told === final) return final;
   const body = {
     code: 'E2A.AGENT_ERROR',
-    message: `The agent said more than the ${MAX_STREAMED} characters a mailbox tells.`,
+    message: `The agent said more than the ${MAX_CHARACTERS} characters a mailbox tells.`,
   };
   return { ...final, response_kind: 'e2a.error', status: 'failed', body };
 }
@@ -157,5 +177,11 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
-/** Of what was streamed, in characters: it is held in memory until its end. */
-const MAX_STREAMED = 10_000_000;
+/** As `mailboxMessageId` writes it. */
+const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
+
+/**
+ * Of what was streamed, or of the frame that ends the answer: it is held in memory, and is one callback. `CallbackReceiver`
+ * takes as much, however it is escaped.
+ */
+const MAX_CHARACTERS = 10_000_000;

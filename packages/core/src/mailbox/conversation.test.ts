@@ -71,6 +71,28 @@ describe('call.history()', () => {
     expect(await say('nowhere', { session: null })).toEqual([]);
   });
 
+  test('has nothing that was asked after what is being asked', async () => {
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const single = moduleAgent('reporter', async function* ({ params }, call) {
+      if (params['content'] === 'one') await held;
+      return { content: 'noted', history: await call.history?.() };
+    });
+    engine.addAgent(single, { maxParallel: 1 });
+    const all = ['one', 'two', 'three'].map((content) => say(content));
+    await new Promise(setImmediate);
+    goOn();
+    const [one, two, three] = await Promise.all(all);
+    expect(one).toEqual([]);
+    expect(two).toEqual([
+      ['caller', 'one'],
+      ['agent', 'noted'],
+    ]);
+    expect(three?.map(([, content]) => content)).toEqual(['one', 'noted', 'two', 'noted']);
+  });
+
   test('has what went wrong, too', async () => {
     await say('one', { fail: true });
     expect(await say('two')).toEqual([

@@ -4,7 +4,7 @@ import type { Layer } from '../handler.ts';
 import { deferred } from '../runs/deferred.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
+import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
 import { isAnonymous } from './anonymous.ts';
 
 export interface ConversationContext {
@@ -21,34 +21,34 @@ export interface ConversationContext {
  */
 export function conversation(context: ConversationContext): Layer {
   return (next) => (envelope, call) => {
-    const history = historyOf(envelope, call, context);
+    const said = saidBefore(envelope, call, context);
+    const history = ({ limit = 50 }: { readonly limit?: number } = {}) => said({ limit, maxBytes: MOST_BYTES });
     const own = new ExtendedCall(call, { history });
     if (envelope.channel !== 'a2a-mailbox') return next(envelope, own);
     const told = withoutCallback(envelope);
     if (envelope.session_id === null || isAnonymous(call.principal.id)) return next(told, own);
     return deferred(async () => {
-      const said = within(await history({ limit: COMES_ALONG }), COMES_ALONG_CHARACTERS);
-      return next({ ...told, channel_context: { ...told.channel_context, history: said as unknown as Json } }, own);
+      const along = within(await said({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES }), COMES_ALONG_CHARACTERS);
+      return next({ ...told, channel_context: { ...told.channel_context, history: along as unknown as Json } }, own);
     });
   };
 }
 
-function historyOf(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
-  return async ({ limit = 50 }: { readonly limit?: number } = {}): Promise<readonly SaidBefore[]> => {
+function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
+  return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
-    if (sessionId === null || limit < 1) return [];
+    if (sessionId === null || requestId === null || limit < 1) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope), sessionId };
-    // One more, because the message itself is in it.
     const said = envelope.channel === 'a2a-mailbox' ? inThread : inSession;
-    const all = await said(key, Math.min(limit, MOST) + 1, context);
-    return all.filter((one) => one.role === 'agent' || one.request_id !== requestId).slice(-limit);
+    const all = await said(key, { before: requestId, limit: Math.min(limit, MOST), maxBytes }, context);
+    return all.slice(-limit);
   };
 }
 
-async function inThread(key: SessionKey, limit: number, { threads }: ConversationContext): Promise<SaidBefore[]> {
+async function inThread(key: SessionKey, range: SaidRange, { threads }: ConversationContext): Promise<SaidBefore[]> {
   // Anonymous threads are kept where nobody can read them.
   if (isAnonymous(key.owner)) return [];
-  return (await threads.latest(key, limit)).map(({ messageId, isAnswer, text, at }) => {
+  return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
     const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
     return {
       role: isAnswer ? ('agent' as const) : ('caller' as const),
@@ -59,8 +59,12 @@ async function inThread(key: SessionKey, limit: number, { threads }: Conversatio
   });
 }
 
-async function inSession(key: SessionKey, limit: number, context: ConversationContext): Promise<SaidBefore[]> {
-  const { rows } = await context.sessions.turns(key, { offset: 0, limit });
+async function inSession(
+  key: SessionKey,
+  { before, limit }: SaidRange,
+  context: ConversationContext,
+): Promise<SaidBefore[]> {
+  const { rows } = await context.sessions.turns(key, { offset: 0, limit, before });
   const said: SaidBefore[] = [];
   for (const row of rows.reverse()) said.push(...(await saidIn(row, key.owner, context)));
   return said;
@@ -101,5 +105,9 @@ function within(said: readonly SaidBefore[], characters: number): readonly SaidB
 }
 
 const MOST = 1000;
+/** Of a thread, as it is kept. */
+const MOST_BYTES = 8 * 1024 * 1024;
 const COMES_ALONG = 20;
 const COMES_ALONG_CHARACTERS = 64 * 1024;
+/** What so many characters, and all that is around them, may be in bytes. */
+const COMES_ALONG_BYTES = 4 * COMES_ALONG_CHARACTERS;

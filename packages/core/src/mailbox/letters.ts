@@ -8,7 +8,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import { patiently } from '../store/patiently.ts';
-import type { NewDelivery, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
+import type { NewDelivery, NewLetter, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
 import { addressOf } from './callback-address.ts';
 
@@ -69,43 +69,38 @@ export class Letters {
     await Promise.allSettled(this.#following);
   }
 
-  /** Takes a message in. One with a callback is acknowledged as soon as it is recorded. */
+  /** Takes a message in. One with a callback is acknowledged as soon as it is recorded, which its letter is with it. */
   async receive(
     message: MailboxMessage,
     { key, envelope, call, hasThread }: Admitted & { readonly hasThread: boolean },
   ): Promise<MailboxResponse> {
-    const accepting = deferredRow();
+    const accepting = deferredAcceptance();
+    const letter = this.#letterOf(message, hasThread);
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
-    const reading = this.#options.engine.open(envelope, { ...call, onAccepted: accepting.resolve });
-    const opening = this.#open(key, message, { hasThread, envelope });
-    // It is waited for once the request is accepted; until then a full disk must not count as nobody's error.
-    opening.catch(() => {});
-    // In the same breath as the letter, so that both are in one commit.
+    const reading = this.#options.engine.open(envelope, { ...call, letter, onAccepted: accepting.resolve });
     const answering = this.#follow(
-      this.#answered(reading, { key, envelope, accepted: accepting.row, opening, onRefused: accepting.reject }),
+      this.#answered(reading, { key, envelope, accepted: accepting.acceptance, onRefused: accepting.reject }),
     );
-    const row = await accepting.row;
-    await opening;
+    const { row } = await accepting.acceptance;
     const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
     return message.from.callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
   }
 
+  #letterOf(message: MailboxMessage, hasThread: boolean): NewLetter {
+    const { threadId } = message.metadata;
+    if (!hasThread || threadId === null) return NO_THREAD;
+    return { thread: { threadId, text: JSON.stringify(message), keep: this.#options.settings.threadMessages } };
+  }
+
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
-  async #answered(
-    reading: Reading,
-    { key, envelope, accepted, opening, onRefused }: Answering,
-  ): Promise<MailboxResponse> {
-    const { store } = this.#options;
+  async #answered(reading: Reading, { key, envelope, accepted, onRefused }: Answering): Promise<MailboxResponse> {
     try {
       const final = await finalOf(reading);
-      const asked = askedBy(await accepted, key, envelope);
-      // A repeat of another message by its idempotency key has no letter of its own.
-      if ((await opening) && asked.requestId !== key.requestId) await store.threads.drop(key);
-      const owes = (await opening) && asked.requestId === key.requestId;
-      return await this.#answer(asked, final, owes);
+      const { row, isRepeat } = await accepted;
+      // What a repeat owes was owed by the first, which sees to it.
+      return await this.#answer(askedBy(row, key, envelope), final, !isRepeat);
     } catch (error) {
       onRefused(error);
-      if ((await opening.catch(() => false)) && !(await store.requests.find(key))) await store.threads.drop(key);
       throw error;
     }
   }
@@ -147,29 +142,6 @@ export class Letters {
     };
   }
 
-  #open(
-    key: RequestKey,
-    message: MailboxMessage,
-    { hasThread, envelope }: { hasThread: boolean; envelope: Asked['envelope'] },
-  ): Promise<boolean> {
-    const { store, clock, engine, settings } = this.#options;
-    const acceptedAt = clock.now().getTime();
-    const { threadId } = message.metadata;
-    const letter = {
-      ...key,
-      agentId: engine.router.resolve(envelope),
-      threadId: hasThread ? threadId : null,
-      acceptedAt,
-    };
-    const asked: ThreadMessage = {
-      messageId: key.requestId,
-      isAnswer: false,
-      text: JSON.stringify(message),
-      at: acceptedAt,
-    };
-    return store.threads.open(letter, hasThread ? asked : null, settings.threadMessages);
-  }
-
   /** The answer when it comes in time. */
   #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
     const { clock, settings } = this.#options;
@@ -198,19 +170,27 @@ export function tellUnlessRefused(error: unknown, log: Log): void {
 interface Answering {
   readonly key: RequestKey;
   readonly envelope: Asked['envelope'];
-  readonly accepted: Promise<RequestRow>;
-  readonly opening: Promise<boolean>;
+  readonly accepted: Promise<Acceptance>;
   readonly onRefused: (error: unknown) => void;
 }
 
-function deferredRow() {
-  let resolve: (row: RequestRow) => void = () => {};
+interface Acceptance {
+  /** Of a repeat, that of the first. */
+  readonly row: RequestRow;
+  readonly isRepeat: boolean;
+}
+
+function deferredAcceptance() {
+  let settle: (acceptance: Acceptance) => void = () => {};
   let reject: (error: unknown) => void = () => {};
-  const row = new Promise<RequestRow>((resolved, rejected) => {
-    resolve = resolved;
+  const acceptance = new Promise<Acceptance>((resolved, rejected) => {
+    settle = resolved;
     reject = rejected;
   });
   // Whoever waits for it is told; nobody may be waiting yet.
-  row.catch(() => {});
-  return { row, resolve, reject };
+  acceptance.catch(() => {});
+  const resolve: Call['onAccepted'] = (row, { isRepeat }) => settle({ row, isRepeat });
+  return { acceptance, resolve, reject };
 }
+
+const NO_THREAD: NewLetter = { thread: null };

@@ -1,3 +1,4 @@
+import type { Json } from '@dragoman/protocols';
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
@@ -24,21 +25,32 @@ const clock = new TestClock();
 const ids = new TestIds();
 const log = new SilentLog();
 const ANN = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
-// The test fails by the rejection that nobody has taken, which would end a server.
-test('a letter that cannot be written before its request is recorded is told to its sender alone', async () => {
+test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {
   const full = new StoreError('store_unavailable', 'The disk is full.');
   const store = new MemoryStore();
   const { accept } = store.requests;
-  const late: Store['requests']['accept'] = async (...request) => {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    return accept(...request);
-  };
-  Object.assign(store.threads, { open: () => Promise.reject(full) });
-  Object.assign(store.requests, { accept: late });
-  const { mailbox, engine } = mailboxOn(store);
-  await expect(mailbox.receive(inThread('hello'), { principal: ANN })).rejects.toBe(full);
+  let refusals = 0;
+  Object.assign(store.requests, {
+    accept: async (...request: Parameters<typeof accept>) => {
+      refusals += 1;
+      if (refusals === 1) throw full;
+      return accept(...request);
+    },
+  });
+  const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
+  const given = message('hello', { messageId: 'm-1', threadId: 'th_1' }, CALLED_BACK);
+  await expect(mailbox.receive(given, { principal: ANN })).rejects.toBe(full);
+  expect(await store.threads.pending()).toEqual([]);
+  expect((await mailbox.receive(given, { principal: ANN })).metadata.status).toBe('received');
   await mailbox.stop();
+  const { rows } = await store.threads.page(
+    { owner: ANN.id, threadId: 'th_1' },
+    { after: 0, limit: 9, maxBytes: 1 << 20 },
+  );
+  expect(rows.map(({ isAnswer }) => isAnswer)).toEqual([false, true]);
+  expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toHaveLength(1);
   await engine.stop({ drainMs: 0 });
 });
 
@@ -84,14 +96,72 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   await engine.stop({ drainMs: 0 });
 });
 
-describe('a callback to a name', () => {
-  const from = { name: 'Ann', callbackUrl: 'https://away.example/in' };
-  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
+test('so does a repeat that replied to an acknowledgement', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('EAI_AGAIN') });
+  const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
+    mailbox.receive(message(text, { threadId: 'th_1', ...metadata }, from), { principal: ANN });
+  const { messageId: acknowledgement, metadata } = await send('first', { messageId: 'm-first' }, CALLED_BACK);
+  expect(metadata.status).toBe('received');
+  const reply = { messageId: 'm-reply', replyTo: acknowledgement };
+  const answer = await send('a reply', reply);
+  for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
+  expect(await send('a reply', reply)).toEqual(answer);
+  await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
 
+test('the history of a message is what stands before it in the thread, and nothing that came while it waited', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const first = deferred();
+  const told: Json[] = [];
+  const single: ModuleAgentFunction = async function* ({ params: { content }, channel_context: { history } }, call) {
+    if (content === 'one') await first.promise;
+    told.push((history as { content: Json }[]).map((said) => said.content));
+    expect(await call.history?.()).toEqual(history);
+    return { content: `heard ${content}` };
+  };
+  engine.addAgent(moduleAgent('echo', single), { maxParallel: 1 });
+  const send = (text: string) =>
+    mailbox.receive(message(text, { threadId: 'th_1', messageId: `m-${text}` }), { principal: ANN });
+  const all = ['one', 'two', 'three'].map(send);
+  await new Promise(setImmediate);
+  first.resolve();
+  await Promise.all(all);
+  await send('four');
+  expect(told.slice(0, 3)).toEqual([[], ['one'], ['one', 'two']]);
+  expect(told[3]).toEqual(['one', 'two', 'three', 'heard one', 'heard two', 'heard three']);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a thread of long answers is read in pages of some megabytes, and its history leaves them out', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* ({ params, channel_context }) {
+    if (params['content'] === 'long') return 'x'.repeat(1_500_000);
+    return { history: channel_context['history'] ?? null };
+  });
+  const send = (text: string, messageId: string) =>
+    mailbox.receive(message(text, { threadId: 'th_1', messageId }), { principal: ANN });
+  for (const id of ['m-1', 'm-2', 'm-3']) await send('long', id);
+  const pages: number[][] = [];
+  for (let after = 0, isMore = true; isMore; ) {
+    const { rows, more } = await mailbox.thread('th_1', ANN, { after, limit: 50 });
+    pages.push(rows.map(({ sequence }) => sequence));
+    [after, isMore] = [rows.at(-1)?.sequence ?? 0, more];
+  }
+  expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
+  expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
+  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('no such thread');
+  expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+describe('a callback to a name', () => {
   test('that cannot be looked up at the moment is owed, and looked up again at its try', async () => {
     const store = new MemoryStore();
     const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
-    const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, from), { principal: ANN });
+    const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, CALLED_BACK), { principal: ANN });
     expect(answer.metadata.status).toBe('received');
     const key = { owner: ANN.id, requestId: 'm-1' };
     // The gate dawdles by the clock before it refuses.
@@ -107,7 +177,7 @@ describe('a callback to a name', () => {
 
   test('that nobody has is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('ENOTFOUND') });
-    await expect(mailbox.receive(message('hello', {}, from), { principal: ANN })).rejects.toThrow(
+    await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
       'callbackUrl cannot be called: The host cannot be reached',
     );
     await mailbox.stop();
@@ -143,10 +213,29 @@ describe('an agent that says everything in parts', () => {
     await engine.stop({ drainMs: 0 });
   });
 
-  test('and finds no end is told as an error, not cut off', async () => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
-      for (let number = 0; number < 11; number += 1) yield 'x'.repeat(1_000_000);
-    });
+  test.each<[string, ModuleAgentFunction]>([
+    [
+      'finds no end',
+      async function* () {
+        for (let number = 0; number < 11; number += 1) yield 'x'.repeat(1_000_000);
+      },
+    ],
+    [
+      'has a result as long',
+      async function* () {
+        yield 'thinking';
+        return 'x'.repeat(11_000_000);
+      },
+    ],
+    [
+      'fails with as many words',
+      async function* () {
+        yield 'thinking';
+        throw new Error('x'.repeat(11_000_000));
+      },
+    ],
+  ])('and %s is told as an error, not cut off', async (_, agent) => {
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), agent);
     const { message: told, metadata } = await mailbox.receive(message('count'), { principal: ANN });
     expect([metadata.status, told.content]).toEqual([
       'error',
@@ -176,16 +265,17 @@ const echo: ModuleAgentFunction = async function* ({ params }) {
   return { content: params['content'] ?? null };
 };
 
+/** A lookup of names that does nothing but fail. */
+function failing(code: string) {
+  return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
+}
+
 function deferred() {
   let resolve = () => {};
   const promise = new Promise<void>((resolved) => {
     resolve = resolved;
   });
   return { promise, resolve };
-}
-
-function inThread(text: string): MailboxMessage {
-  return message(text, { threadId: 'th_1' });
 }
 
 function message(text: string, metadata = {}, from = { name: 'Ann' }): MailboxMessage {

@@ -8,9 +8,21 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
+import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, RequestRow, Store, ThreadPage } from '../store/store.ts';
-import { anonymousPrefix, isAnonymous } from './anonymous.ts';
-import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, envelopeOf, finalOf, messageOf } from './answer.ts';
+import { anonymousOwner, anonymousPrefix, isAnonymous } from './anonymous.ts';
+import {
+  type Asked,
+  acknowledgedAt,
+  acknowledgementOf,
+  acknowledges,
+  answerOf,
+  askedBy,
+  askedIn,
+  envelopeOf,
+  finalOf,
+  messageOf,
+} from './answer.ts';
 import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Directory } from './directory.ts';
@@ -41,6 +53,13 @@ export interface Sender {
   readonly text?: string | Uint8Array | undefined;
   /** The `agentId` it registered with. */
   readonly agentId?: string | undefined;
+}
+
+/** Who asks for an answer without a key. */
+export interface Stranger {
+  readonly addressGroup: string;
+  /** The name the message was sent by. */
+  readonly from?: string | undefined;
 }
 
 /**
@@ -81,13 +100,12 @@ export class Mailbox {
     const { clock, ids, log, directory } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
-    const message = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
+    const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
+    this.#checkIdentity(whole, sender);
+    const key = { owner: principal.id, requestId: whole.messageId ?? '' };
+    const hasThread = whole.metadata.threadId !== null && !isAnonymous(principal.id);
+    const message = hasThread ? await this.#withReplyTo(whole, key) : whole;
     const { callbackUrl } = message.from;
-    const { threadId, replyTo } = message.metadata;
-    this.#checkIdentity(message, sender);
-    const hasThread = threadId !== null && !isAnonymous(principal.id);
-    const key = { owner: principal.id, requestId: message.messageId ?? '' };
-    if (hasThread && replyTo !== null) await this.#checkReplyTo(replyTo, threadId, key);
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
     const source = isAnonymous(principal.id) ? null : principal.id;
     const envelope = envelopeOf(message, { ...directory.find(message, principal), source });
@@ -103,6 +121,14 @@ export class Mailbox {
     const admitted = { key, envelope, call };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, admitted);
     return this.#letters.receive(message, { ...admitted, hasThread });
+  }
+
+  /** Whether a message was taken before: then it has its answer, however late it comes again. */
+  async isRepeat(given: MailboxMessage, { principal, idempotencyKey }: Sender): Promise<boolean> {
+    const { messageId } = namedBy(idempotencyKey, given);
+    if (messageId === null) return false;
+    const name = { owner: principal.id, requestId: messageId, idempotencyKey: idempotencyKey ?? null };
+    return (await this.#options.store.requests.earlier(name)) !== undefined;
   }
 
   /** One that owes its answer to nobody but who waits for it, or asks for it later. */
@@ -141,25 +167,34 @@ export class Mailbox {
     return this.#answerTo({ owner, requestId: messageId });
   }
 
-  /** The same for a sender without a key, who has to ask from the address the message came from. */
-  async findAnonymous(messageId: string, addressGroup: string): Promise<MailboxResponse> {
-    const key = await this.#options.store.threads.sentBy(anonymousPrefix(addressGroup), messageId);
-    return key === undefined ? noMessage() : this.#answerTo(key);
+  /**
+   * The same for a sender without a key, who has to ask from the address the message came from. Others may be at that address,
+   * so it is not told where the sender is called back, and nothing where several have used the id and none is named.
+   */
+  async findAnonymous(messageId: string, { addressGroup, from }: Stranger): Promise<MailboxResponse> {
+    const [key, another] =
+      from === undefined
+        ? await this.#options.store.threads.sentBy(anonymousPrefix(addressGroup), messageId)
+        : [{ owner: anonymousOwner(addressGroup, from), requestId: messageId }];
+    if (key === undefined || another !== undefined) return noMessage();
+    const found = await this.#answerTo(key);
+    return { ...found, to: { ...found.to, callbackUrl: null } };
   }
 
   /** A thread, for who takes part in it. What is another's looks like what is not there. */
   async thread(
     threadId: string,
     principal: Principal,
-    range: { readonly after: number; readonly limit: number },
+    { after, limit }: { readonly after: number; readonly limit: number },
   ): Promise<ThreadPage & { readonly isOwner: boolean }> {
     const { threads } = this.#options.store;
     for (const view of [
       { owner: principal.id, threadId },
       { agentId: principal.id, threadId },
     ]) {
-      const begins = await threads.page(view, { after: 0, limit: 1 });
-      if (begins.rows.length > 0) return { ...(await threads.page(view, range)), isOwner: 'owner' in view };
+      const page = await threads.page(view, { after, limit, maxBytes: PAGE_BYTES });
+      const isThere = page.rows.length > 0 || (after > 0 && (await threads.page(view, FIRST)).rows.length > 0);
+      if (isThere) return { ...page, isOwner: 'owner' in view };
     }
     return refuse('not_found', {}, 'There is no such thread.');
   }
@@ -185,12 +220,31 @@ export class Mailbox {
     refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
   }
 
-  async #checkReplyTo(replyTo: string, threadId: string, key: RequestKey): Promise<void> {
-    const { threads, requests } = this.#options.store;
-    if (await threads.has(key.owner, threadId, replyTo)) return;
-    // A thread forgets its oldest messages; a repeat was let in when this one was still there.
-    if ((await requests.find(key)) !== undefined) return;
-    refuseField('/metadata/replyTo', `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`);
+  /** What it replies to is in its thread. An acknowledgement is in none, and stands for what it acknowledges. */
+  async #withReplyTo(message: MailboxMessage, key: RequestKey): Promise<MailboxMessage> {
+    const { threadId, replyTo } = message.metadata;
+    if (threadId === null || replyTo === null) return message;
+    if (await this.#options.store.threads.has(key.owner, threadId, replyTo)) return message;
+    const question =
+      (await this.#acknowledged(replyTo, threadId, key.owner)) ?? (await this.#earlierReply(replyTo, key));
+    if (question !== undefined) return { ...message, metadata: { ...message.metadata, replyTo: question } };
+    const told = `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`;
+    return refuseField('/metadata/replyTo', told);
+  }
+
+  async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
+    const at = acknowledgedAt(messageId);
+    if (at === undefined) return undefined;
+    const asked = await this.#options.store.threads.askedAt(owner, threadId, at);
+    return asked.find((requestId) => acknowledges(messageId, { owner, requestId }));
+  }
+
+  /** A thread forgets its oldest messages; a repeat was let in when this one was still there. */
+  async #earlierReply(replyTo: string, key: RequestKey): Promise<string | undefined> {
+    const row = await this.#options.store.requests.find(key);
+    const { correlation_id: earlier = null } = row === undefined ? {} : recordedEnvelope(row.envelope);
+    if (earlier !== null && acknowledges(replyTo, { owner: key.owner, requestId: earlier })) return earlier;
+    return row === undefined ? undefined : replyTo;
   }
 
   async #checkCallback(url: string, key: RequestKey): Promise<void> {
@@ -229,3 +283,8 @@ function noMessage(): never {
 function unrecorded(): never {
   throw new Error('a message was answered before it was recorded');
 }
+
+/** Of messages on one page of a thread: more than two hundred questions have, and read, written and sent in one go. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+/** Whether there is any. */
+const FIRST = { after: 0, limit: 1, maxBytes: 0 };

@@ -8,7 +8,11 @@ export function frameText(frame: E2AResponse): string {
 
 /** A frame back from the journal. We wrote it, so nothing is checked again. */
 export function frameFrom(text: string): E2AResponse {
-  const frame = { extras: {}, ...(JSON.parse(text) as Omit<E2AResponse, 'extras'>) };
+  return framed({ extras: {}, ...(JSON.parse(text) as Omit<E2AResponse, 'extras'>) }, text);
+}
+
+/** A frame whose text is at hand: nobody has to write it again. */
+export function framed(frame: E2AResponse, text: string): E2AResponse {
   texts.set(frame, text);
   return frame;
 }

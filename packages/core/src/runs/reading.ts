@@ -1,6 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { FrameRow } from '../store/store.ts';
-import { frameFrom } from './frame-text.ts';
+import { framed, frameFrom } from './frame-text.ts';
 
 /** Where the frames of one request come from. */
 export interface FrameSource {
@@ -60,7 +60,8 @@ export class Reading implements AsyncIterable<E2AResponse> {
   }
 
   #frameOf({ isFinal, text }: FrameRow): E2AResponse {
-    return (isFinal ? this.#source?.final : undefined) ?? frameFrom(text);
+    const atHand = isFinal ? this.#source?.final : undefined;
+    return atHand === undefined ? frameFrom(text) : framed(atHand, text);
   }
 }
 

@@ -376,10 +376,10 @@ describe('an agent that may be asked twice', () => {
     const written: string[] = [];
     const gate = withResolvers();
     const { accept, acceptAnswered, append } = store.requests;
-    store.requests.accept = async (row, nonce) => {
+    store.requests.accept = async (row, beside) => {
       written.push('accept');
       await gate.promise;
-      return accept(row, nonce);
+      return accept(row, beside);
     };
     store.requests.acceptAnswered = async (row, frames) => {
       written.push(`accept with ${frames.length}`);

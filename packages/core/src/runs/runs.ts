@@ -13,7 +13,7 @@ import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
-import type { Accepted, RequestKey, RequestRow, Store } from '../store/store.ts';
+import type { Accepted, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
@@ -85,7 +85,8 @@ export class Runs {
     if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
-    const arrival = arrivalText(envelope, call, admission.agentId);
+    const { nonce, letter } = call;
+    const beside = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
     // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
     // everything that can throw: a place that is taken has to be given back.
     const slot = this.#slots.tryTake(admission.agentId);
@@ -111,12 +112,12 @@ export class Runs {
         early = this.#begin(row, envelope, call, answer, slot, false);
       }
       const accepted = await (early === undefined
-        ? this.#store.requests.accept(row, call.nonce, arrival)
-        : this.#acceptEarly(early, arrival));
+        ? this.#store.requests.accept(row, beside)
+        : this.#acceptEarly(early, beside));
       if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
         this.counts.accepted++;
-        call.onAccepted?.(row);
+        call.onAccepted?.(row, { isRepeat: false });
         early?.run.recorded();
         const live = early ?? this.#begin(row, envelope, call, answer, slot);
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
@@ -125,7 +126,7 @@ export class Runs {
       this.#abandon(early, new Error('the request was there already'));
       slot?.release();
       if (!asksTheSame(accepted.row.envelope, recorded)) throw new Refused(conflictWith(accepted.row, row));
-      call.onAccepted?.(accepted.row);
+      call.onAccepted?.(accepted.row, { isRepeat: true });
       return this.#sourceOf(accepted.row, call);
     } catch (error) {
       this.#abandon(early, error);
@@ -156,13 +157,11 @@ export class Runs {
   }
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
-  async #acceptEarly({ row, run }: LiveRun, arrival: string): Promise<Accepted> {
+  async #acceptEarly({ row, run }: LiveRun, beside: RecordedWith): Promise<Accepted> {
     await afterPromises();
     const frames = run.takeAnswer();
     const { requests } = this.#store;
-    return frames === undefined
-      ? requests.accept(row, undefined, arrival)
-      : requests.acceptAnswered(row, frames, arrival);
+    return frames === undefined ? requests.accept(row, beside) : requests.acceptAnswered(row, frames, beside);
   }
 
   #abandon(early: LiveRun | undefined, reason: unknown): void {

@@ -1,4 +1,11 @@
-import { canonicalJson, type E2AEnvelope, encodeEnvelope, type Failure, failure } from '@dragoman/protocols';
+import {
+  canonicalJson,
+  type E2AEnvelope,
+  encodeEnvelope,
+  type Failure,
+  failure,
+  type JsonObject,
+} from '@dragoman/protocols';
 import type { RequestRow } from '../store/store.ts';
 import { recordedEnvelope } from './envelope-record.ts';
 
@@ -13,8 +20,19 @@ export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
 }
 
 function compared(envelope: E2AEnvelope): string {
-  const { expires_at: _, ...hints } = envelope.channel_context;
-  return canonicalJson({ ...encodeEnvelope(envelope), channel_context: hints, timestamp: null, provenance: null });
+  const { channel, params, channel_context: hints } = envelope;
+  return canonicalJson({
+    ...encodeEnvelope(envelope),
+    // The mailbox tells its agent there until when; from anybody else it is the agent's own affair, and part of what is asked.
+    params: channel === 'a2a-mailbox' ? withoutExpiry(params) : params,
+    channel_context: withoutExpiry(hints),
+    timestamp: null,
+    provenance: null,
+  });
+}
+
+function withoutExpiry({ expires_at: _, ...rest }: JsonObject): JsonObject {
+  return rest;
 }
 
 /** Why a request is not taken whose id, or whose key, was another one's. Every door has its own word for an id. */

@@ -32,13 +32,13 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
 
     describe('a request of a thread with a callback', () => {
       const thread = async () =>
-        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 9 })).rows.map((row) => row.messageId);
+        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 9, maxBytes: 1 << 20 })).rows.map(
+          (row) => row.messageId,
+        );
       const answered = async (requestId: string, messageId: string) => {
         const key = { owner, requestId };
-        const letter = { ...key, agentId: 'a', threadId: 't', acceptedAt: 1 };
-        const asked = { messageId: requestId, isAnswer: false, text: '{}', at: 1 };
-        await store.threads.open(letter, asked, 10);
-        await store.requests.accept(request({ requestId, sessionId: 't' }));
+        const letter = { thread: { threadId: 't', text: '{}', keep: 10 } };
+        await store.requests.accept(request({ requestId, sessionId: 't' }), { letter });
         await store.requests.append(key, [frame(0, { isFinal: true })]);
         const message = { messageId, isAnswer: true, text: JSON.stringify({ replyTo: requestId }), at: 2 };
         const delivery = { ...DELIVERY, owner, requestId, id: `${owner}-${requestId}` };
@@ -115,7 +115,8 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         request({ owner: who, requestId: 'ended', sessionId: 's' }),
         request({ owner: who, requestId: 'running', sessionId: 's' }),
       ];
-      for (const row of [ended, running]) await store.requests.accept(row);
+      await store.requests.accept(ended);
+      await store.requests.accept(running, { letter: { thread: { threadId: 't', text: '{}', keep: 10 } } });
       await store.requests.append(ended, [frame(0, { isFinal: true })]);
       const [done, going] = [
         execution({ owner: who, executionId: 'done' }),
@@ -126,8 +127,6 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       const file = storedRow({ owner: who, name: 'f', value: null, file: `${who}/f` });
       await store.storedData.keep(file, PLENTY, { key: done, effects: [effect(1)] });
       await store.executions.finish(done, [], END);
-      const letter = { owner: who, requestId: 'm1', agentId: 'a', threadId: 't', acceptedAt: 1 };
-      await store.threads.open(letter, { messageId: 'm1', isAnswer: false, text: '{}', at: 1 }, 10);
       for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
       await store.outbox.delivered(`${who}-sent`, 2);
       const quota = { entries: 9, size: 99, spaces: 1 };
@@ -145,7 +144,8 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         sessions: (await store.sessions.list(who, { offset: 0, limit: 9 })).total,
         executions: (await store.executions.list(who, { before: 1e9, limit: 9, status: null })).length,
         names: (await store.storedData.names(who)).length,
-        thread: (await store.threads.page({ owner: who, threadId: 't' }, { after: 0, limit: 9 })).rows.length,
+        thread: (await store.threads.page({ owner: who, threadId: 't' }, { after: 0, limit: 9, maxBytes: 1 << 20 }))
+          .rows.length,
         memories: (await store.memories.list(who, 0)).length,
       };
     }

@@ -21,7 +21,7 @@ import type {
   FrameRow,
   KeyRow,
   KeyStore,
-  NonceRow,
+  RecordedWith,
   Removed,
   RequestKey,
   RequestName,
@@ -46,8 +46,8 @@ export class MemoryStore implements Store {
   #closed = false;
 
   readonly requests: RequestStore = {
-    accept: (row, nonce, arrival) => this.#perform(() => this.#accept(row, nonce, arrival)),
-    acceptAnswered: (row, frames, arrival) => this.#perform(() => this.#acceptAnswered(row, frames, arrival)),
+    accept: (row, beside) => this.#perform(() => this.#accept(row, beside)),
+    acceptAnswered: (row, frames, beside) => this.#perform(() => this.#acceptAnswered(row, frames, beside)),
     start: (key) =>
       this.#perform(() => {
         const recorded = this.#requests.get(nameOf(key.owner, key.requestId));
@@ -123,11 +123,13 @@ export class MemoryStore implements Store {
         }
         return true;
       }),
-    turns: (key, { offset, limit }) =>
+    turns: (key, { offset, limit, before }) =>
       this.#perform(() => {
         const turns = [...this.#requests.values()].filter(({ row }) => isIn(row, key));
         turns.reverse().sort((a, b) => b.row.acceptedAt - a.row.acceptedAt);
-        const rows = turns.slice(offset, offset + limit).map(({ row, frames }) => ({
+        // Behind none when it is not recorded yet: then all of them came before it.
+        const from = 1 + turns.findIndex(({ row }) => row.requestId === before) + offset;
+        const rows = turns.slice(from, from + limit).map(({ row, frames }) => ({
           requestId: row.requestId,
           envelope: row.envelope,
           final: frames.find(({ isFinal }) => isFinal)?.text ?? null,
@@ -186,7 +188,6 @@ export class MemoryStore implements Store {
   readonly threads = memoryThreads({
     perform: (operation) => this.#perform(operation),
     requests: () => [...this.#requests.values()].map(({ row }) => row),
-    isAccepted: ({ owner, requestId }) => this.#requests.has(nameOf(owner, requestId)),
     addDelivery: this.outbox.put,
   });
 
@@ -225,23 +226,25 @@ export class MemoryStore implements Store {
     return operation();
   }
 
-  #accept(row: RequestRow, nonce?: NonceRow, arrival: string | null = null): Accepted {
+  #accept(row: RequestRow, { nonce, arrival, letter }: RecordedWith = {}): Accepted {
     requireStorable(row.owner, row.requestId, row.agentId, row.sessionId, row.idempotencyKey, row.envelope);
+    requireStorable(letter?.thread?.threadId ?? null, letter?.thread?.text ?? null);
     if (nonce !== undefined && this.nonces.record(nonce) === 'reused') return { reused: true };
     const name = nameOf(row.owner, row.requestId);
     const earlier = this.#earlier(row);
     if (earlier !== undefined) return { repeat: true, row: earlier.row };
-    const recorded: Recorded = { row, arrival, frames: [] };
+    const recorded: Recorded = { row, arrival: arrival ?? null, frames: [] };
     this.#requests.set(name, recorded);
     if (row.idempotencyKey !== null) this.#byIdempotencyKey.set(nameOf(row.owner, row.idempotencyKey), recorded);
     if (row.sessionId !== null) this.#touchSession({ ...row, sessionId: row.sessionId }, row.acceptedAt);
+    if (letter !== undefined) this.threads.openLetter(row, letter);
     return { repeat: false };
   }
 
-  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Accepted {
+  #acceptAnswered(row: RequestRow, frames: readonly FrameRow[], beside?: RecordedWith): Accepted {
     requireWhole(row, frames);
     for (const { text } of frames) requireStorable(text);
-    const accepted = this.#accept({ ...row, state: 'started' }, undefined, arrival);
+    const accepted = this.#accept({ ...row, state: 'started' }, beside);
     if ('repeat' in accepted && !accepted.repeat) this.#append(row, frames);
     return accepted;
   }

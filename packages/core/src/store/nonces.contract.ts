@@ -33,16 +33,18 @@ export function describeNonces(name: string, open: () => Promise<Store>): void {
 
     test('a request and its nonce are recorded together or not at all', async () => {
       await using store = await open();
-      expect(await store.requests.accept(request('first'), nonce)).toEqual({ repeat: false });
+      expect(await store.requests.accept(request('first'), { nonce })).toEqual({ repeat: false });
       expect(await store.nonces.use(nonce)).toBe('same');
-      expect(await store.requests.accept(request('second'), { ...nonce, digest: 'two' })).toEqual({ reused: true });
+      expect(await store.requests.accept(request('second'), { nonce: { ...nonce, digest: 'two' } })).toEqual({
+        reused: true,
+      });
       expect(await store.requests.find({ owner: 'ada', requestId: 'second' })).toBeUndefined();
-      expect(await store.requests.accept(request('first'), nonce)).toMatchObject({ repeat: true });
+      expect(await store.requests.accept(request('first'), { nonce })).toMatchObject({ repeat: true });
     });
 
     test('a thousand replays at once are one request', async () => {
       await using store = await open();
-      const replays = Array.from({ length: 1000 }, () => store.requests.accept(request('first'), nonce));
+      const replays = Array.from({ length: 1000 }, () => store.requests.accept(request('first'), { nonce }));
       const fresh = (await Promise.all(replays)).filter((accepted) => 'repeat' in accepted && !accepted.repeat);
       expect(fresh).toHaveLength(1);
     });

@@ -39,16 +39,16 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
         const mine = request({ requestId: 'by-name', acceptedAt: 100 });
         const theirs = request({ owner: 'zoe', requestId: 'by-name', acceptedAt: 200 });
         const between = request({ owner: 'max', requestId: 'other', acceptedAt: 300 });
-        await store.requests.accept(mine, undefined, ODD_TEXT);
+        await store.requests.accept(mine, { arrival: ODD_TEXT });
         await store.requests.accept(theirs);
         await store.requests.accept(between);
-        await store.requests.accept(mine, undefined, 'a repeat arrives otherwise');
+        await store.requests.accept(mine, { arrival: 'a repeat arrives otherwise' });
         expect(await store.requests.named(mine.requestId)).toEqual([
           { ...theirs, arrival: null },
           { ...mine, arrival: ODD_TEXT },
         ]);
         const answered = request({ requestId: 'by-name-answered', state: 'started' });
-        await store.requests.acceptAnswered(answered, [frame(0, { isFinal: true })], ODD_TEXT);
+        await store.requests.acceptAnswered(answered, [frame(0, { isFinal: true })], { arrival: ODD_TEXT });
         expect(await store.requests.named('by-name-answered')).toMatchObject([
           { state: 'finished', arrival: ODD_TEXT },
         ]);

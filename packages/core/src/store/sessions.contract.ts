@@ -170,6 +170,16 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
         expect(rows.map(({ requestId }) => requestId)).toEqual(['r0']);
       });
 
+      test('before one of them leave out it and what came after it; before one that is not recorded yet, none', async () => {
+        const before = async (requestId: string) => {
+          const { rows } = await store.sessions.turns(conversation(), { offset: 0, limit: 2, before: requestId });
+          return rows.map((turn) => turn.requestId);
+        };
+        expect(await before('r3')).toEqual(['r2', 'r1']);
+        expect(await before('r0')).toEqual([]);
+        expect(await before('not yet')).toEqual(['r4', 'r3']);
+      });
+
       test('of another session, agent or none at all are not among them', async () => {
         await store.requests.accept(request({ requestId: 'x1', sessionId: 's2' }));
         await store.requests.accept(request({ requestId: 'x2', sessionId: 's1', agentId: 'other' }));

@@ -129,7 +129,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
       reads.find(requestRow()),
       ...['r1', ANSWERED].map((requestId) => reads.frames(requestRow({ requestId }), ALL)),
       reads.dueBody('cb-1'),
-      reads.latestInThread({ owner: 'ann', agentId: 'echo', sessionId: 't' }, 1),
+      reads.threadPage({ owner: 'ann', threadId: 't' }, ALL),
     ];
     expect(damaged).toThrow(expect.objectContaining({ code: 'store_damaged' }));
     database.close();
@@ -185,8 +185,8 @@ function fill(file: string): void {
   }
   const names = { id: 'cb-1', owner: 'ann', requestId: 'r1', messageId: 'm1', url: 'https://one.example/in' };
   writes.addDelivery({ ...names, body: 'the callback', priority: 1, expiresAt: null, createdAt: 0 });
-  const letter = { owner: 'ann', requestId: 'm2', agentId: 'echo', threadId: 't', acceptedAt: 0 };
-  writes.openLetter(letter, { messageId: 'm2', isAnswer: false, text: 'the words', at: 0 }, 10);
+  const letter = { thread: { threadId: 't', text: 'the words', keep: 10 } };
+  writes.accept(...requestValues(requestRow({ requestId: 'm2' }), { letter }));
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }

@@ -42,17 +42,17 @@ export class SqliteStore implements Store {
   }
 
   readonly requests: RequestStore = {
-    accept: async (row, nonce, arrival) => {
-      const values = requestValues(row, arrival);
-      const earlier = await (nonce === undefined
+    accept: async (row, beside = {}) => {
+      const values = requestValues(row, beside);
+      const earlier = await (beside.nonce === undefined
         ? this.#ask('accept', ...values)
-        : this.#ask('acceptSigned', nonce, ...values));
+        : this.#ask('acceptSigned', beside.nonce, ...values));
       if (earlier === 'reused') return { reused: true };
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
-    acceptAnswered: async (row, frames, arrival) => {
+    acceptAnswered: async (row, frames, beside) => {
       requireWhole(row, frames);
-      const values = requestValues({ ...row, state: 'finished' }, arrival);
+      const values = requestValues({ ...row, state: 'finished' }, beside);
       const earlier = await this.#ask('acceptAnswered', framesValues(frames), ...values);
       return earlier === null ? RECORDED : { repeat: true, row: earlier };
     },
@@ -131,14 +131,14 @@ export class SqliteStore implements Store {
   };
 
   readonly threads: ThreadStore = {
-    open: (letter, message, keep) => this.#ask('openLetter', letter, message, keep),
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
     pending: () => this.#ask('pendingLetters'),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
+    askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
     page: (view, range) => this.#ask('threadPage', view, range),
-    latest: (key, limit) => this.#ask('latestInThread', key, limit),
+    latest: (key, range) => this.#ask('latestInThread', key, range),
     purge: (before) => untilNone(() => this.#ask('purgeThreads', before)),
   };
 

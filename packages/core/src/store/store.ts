@@ -8,7 +8,7 @@ import type { NonceRow, NonceStore } from './nonces.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PinStore } from './pins.ts';
 import type { RegistrationStore } from './registrations.ts';
-import type { ThreadStore } from './threads.ts';
+import type { NewLetter, ThreadStore } from './threads.ts';
 
 export type * from './apis.ts';
 export type * from './credentials.ts';
@@ -103,14 +103,24 @@ export type Accepted =
   /** Its nonce was used for other bytes; nothing was recorded. */
   | { readonly reused: true };
 
+/** What is recorded with a request, in one commit. */
+export interface RecordedWith {
+  /** That it was signed with. */
+  readonly nonce?: NonceRow | undefined;
+  /** How it arrived, as `arrivalText` wrote it. */
+  readonly arrival?: string | undefined;
+  /** What it owes beyond its answer. */
+  readonly letter?: NewLetter | undefined;
+}
+
 export interface RequestStore {
   /**
-   * Records a request, in the state given, or tells which earlier one has its id or, failing that, its idempotency key. The
-   * nonce it was signed with and how it arrived are recorded in the same commit.
+   * Records a request, in the state given, with what belongs to it; or tells which earlier one has its id or, failing that, its
+   * idempotency key, and records nothing but the nonce.
    */
-  accept(row: RequestRow, nonce?: NonceRow, arrival?: string): Promise<Accepted>;
-  /** The same for a request that was answered before it could be recorded: both in one commit, or neither. */
-  acceptAnswered(row: RequestRow, frames: readonly FrameRow[], arrival?: string): Promise<Accepted>;
+  accept(row: RequestRow, beside?: RecordedWith): Promise<Accepted>;
+  /** The same for a request that was answered before it could be recorded: all in one commit, or nothing. */
+  acceptAnswered(row: RequestRow, frames: readonly FrameRow[], beside?: Omit<RecordedWith, 'nonce'>): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
   start(key: RequestKey): Promise<boolean>;
   /**
@@ -176,8 +186,11 @@ export interface SessionStore {
   delete(key: SessionKey): Promise<boolean>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
-  /** Newest first. */
-  turns(key: SessionKey, page: { offset: number; limit: number }): Promise<{ rows: Turn[]; total: number }>;
+  /** Newest first; with `before`, those that came before the request of this id, which may not be recorded yet. */
+  turns(
+    key: SessionKey,
+    page: { offset: number; limit: number; before?: string },
+  ): Promise<{ rows: Turn[]; total: number }>;
   /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
   purge(before: number): Promise<number>;
 }

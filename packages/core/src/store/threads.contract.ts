@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
-import { requestRow } from './requests.contract.ts';
+import { frame, requestRow } from './requests.contract.ts';
 import type { Letter, NewDelivery, Store, ThreadMessage } from './store.ts';
 
 /** What the threads of every store must do. `open` gives a fresh, empty one. */
@@ -45,74 +45,88 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       keep: 100,
     });
     const idsIn = async (view: Parameters<typeof store.threads.page>[0], after = 0, limit = 100) =>
-      (await store.threads.page(view, { after, limit })).rows.map(({ messageId }) => messageId);
+      (await store.threads.page(view, { after, limit, maxBytes: PLENTY })).rows.map(({ messageId }) => messageId);
     const pendingOf = async () => (await store.threads.pending()).filter((one) => one.owner === owner);
-    const ask = async (requestId: string, fields: Partial<Letter> = {}, keep = 100) => {
-      const opened = letter({ requestId, ...fields });
-      await store.threads.open(opened, message(requestId, { at: opened.acceptedAt }), keep);
-      await store.requests.accept(requestRow({ owner: opened.owner, requestId }));
+    const ask = (requestId: string, fields: Partial<Letter> = {}, keep = 100, text = message(requestId).text) => {
+      const { threadId, ...row } = letter({ requestId, ...fields });
+      const thread = threadId === null ? null : { threadId, text, keep };
+      return store.requests.accept(requestRow(row), { letter: { thread } });
     };
 
     test('a letter waits for its answer, and then both are in the thread and the callback in the outbox', async () => {
-      expect(await store.threads.open(letter(), message('msg_1'), 100)).toBe(true);
+      expect(await ask('msg_1')).toEqual({ repeat: false });
       expect(await pendingOf()).toEqual([letter()]);
       expect(await store.threads.settle(letter(), settled('msg_2', true))).toBe(true);
       expect(await pendingOf()).toEqual([]);
-      expect((await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10 })).rows).toEqual([
+      expect(
+        (await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10, maxBytes: PLENTY })).rows,
+      ).toEqual([
         { ...message('msg_1'), agentId: 'echo', sequence: 1 },
         { ...message('msg_2', { isAnswer: true }), agentId: 'echo', sequence: 2 },
       ]);
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
+    test('a request that is recorded with its answer has its letter too', async () => {
+      const beside = { letter: { thread: { threadId: 't', text: message('msg_1').text, keep: 100 } } };
+      const { threadId: _, ...row } = letter();
+      await store.requests.acceptAnswered(requestRow(row), [frame(0, { isFinal: true })], beside);
+      expect(await pendingOf()).toEqual([letter()]);
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
+    });
+
+    test('a request and its letter are recorded together or not at all', async () => {
+      await expect(ask('msg_1', {}, 100, 'a\0b')).rejects.toThrow('NUL');
+      expect(await store.requests.find(letter())).toBeUndefined();
+      expect(await pendingOf()).toEqual([]);
+      expect(await ask('msg_1')).toEqual({ repeat: false });
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
+    });
+
     test('settling twice does it once', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
+      await ask('msg_1');
       await store.threads.settle(letter(), settled('msg_2'));
       expect(await store.threads.settle(letter(), settled('msg_3', true))).toBe(false);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'msg_2']);
       expect(await store.outbox.find(`cb-${owner}`)).toBeUndefined();
     });
 
-    test('a letter whose request is accepted already is a repeat and leaves everything as it is', async () => {
+    test('a repeat has no letter of its own and leaves everything as it is', async () => {
       await ask('msg_1');
+      expect(await ask('msg_1', { threadId: 'u' })).toMatchObject({ repeat: true });
+      expect(await pendingOf()).toEqual([letter()]);
       await store.threads.settle(letter(), settled('msg_2'));
-      expect(await store.threads.open(letter(), message('msg_1'), 100)).toBe(false);
+      expect(await ask('msg_1')).toMatchObject({ repeat: true });
       expect(await pendingOf()).toEqual([]);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'msg_2']);
-    });
-
-    test('a letter left from before its request was accepted is replaced by the next try', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
-      expect(await store.threads.open(letter({ threadId: 'u', agentId: 'other' }), message('msg_1'), 100)).toBe(true);
-      expect(await pendingOf()).toEqual([letter({ threadId: 'u', agentId: 'other' })]);
-      expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
-      expect(await idsIn({ owner, threadId: 'u' })).toEqual(['msg_1']);
+      expect(await idsIn({ owner, threadId: 'u' })).toEqual([]);
     });
 
     test('a dropped letter is gone with its message', async () => {
-      await store.threads.open(letter(), message('msg_1'), 100);
+      await ask('msg_1');
       await store.threads.drop(letter());
       expect(await pendingOf()).toEqual([]);
       expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
     });
 
     test('a letter without a thread has only its callback', async () => {
-      await store.threads.open(letter({ threadId: null }), null, 100);
+      await ask('msg_1', { threadId: null });
+      expect(await pendingOf()).toEqual([letter({ threadId: null })]);
       await store.threads.settle(letter(), settled(null, true));
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
     test('pages go on where the last one ended', async () => {
       for (let number = 1; number <= 5; number += 1) await ask(`m${number}`);
-      const first = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 2 });
+      const first = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 2, maxBytes: PLENTY });
       expect([first.rows.map(({ sequence }) => sequence), first.more]).toEqual([[1, 2], true]);
-      const last = await store.threads.page({ owner, threadId: 't' }, { after: 3, limit: 2 });
+      const last = await store.threads.page({ owner, threadId: 't' }, { after: 3, limit: 2, maxBytes: PLENTY });
       expect([last.rows.map(({ messageId }) => messageId), last.more]).toEqual([['m4', 'm5'], false]);
     });
 
     test('a thread keeps its newest messages, and their numbers', async () => {
       for (let number = 1; number <= 5; number += 1) await ask(`m${number}`, {}, 3);
-      const { rows } = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10 });
+      const { rows } = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 10, maxBytes: PLENTY });
       expect(rows.map(({ messageId, sequence }) => [messageId, sequence])).toEqual([
         ['m3', 3],
         ['m4', 4],
@@ -129,6 +143,19 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await store.threads.has(owner, 'u', 'mine')).toBe(false);
     });
 
+    test('a question is found by when it came', async () => {
+      await ask('m1', { acceptedAt: 1000 });
+      await ask('m2', { acceptedAt: 2000 });
+      await ask('m3', { acceptedAt: 2000, agentId: 'other' });
+      await ask('elsewhere', { acceptedAt: 2000, threadId: 'u' });
+      await store.threads.settle(letter({ requestId: 'm1' }), {
+        ...settled(null),
+        message: message('answer', { isAnswer: true, at: 2000 }),
+      });
+      expect((await store.threads.askedAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
+      expect(await store.threads.askedAt(`not-${owner}`, 't', 2000)).toEqual([]);
+    });
+
     test('an agent sees what it had a part in, of the owner who wrote last', async () => {
       const threadId = `t-${owner}`;
       await ask('m1', { threadId });
@@ -140,20 +167,80 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await idsIn({ owner, threadId })).toEqual(['m1', 'm2']);
     });
 
-    test('the newest of a conversation come oldest first', async () => {
-      for (const id of ['m1', 'm2', 'm3']) await ask(id);
-      await ask('to-another', { agentId: 'other' });
-      const rows = await store.threads.latest({ owner, agentId: 'echo', sessionId: 't' }, 2);
-      expect(rows.map(({ messageId }) => messageId)).toEqual(['m2', 'm3']);
+    test('a page ends before it is too large, and has one message at least', async () => {
+      for (const [index, size] of [10, 20, 500, 10].entries()) await ask(`m${index}`, {}, 100, 'é'.repeat(size / 2));
+      const view = { owner, threadId: 't' };
+      const page = async (after: number, maxBytes: number, limit = 9) => {
+        const { rows, more } = await store.threads.page(view, { after, limit, maxBytes });
+        return [rows.map(({ sequence, text }) => [sequence, Buffer.byteLength(text)]), more];
+      };
+      expect(await page(0, 30)).toEqual([
+        [
+          [1, 10],
+          [2, 20],
+        ],
+        true,
+      ]);
+      expect(await page(0, 29)).toEqual([[[1, 10]], true]);
+      expect(await page(2, 30)).toEqual([[[3, 500]], true]);
+      expect(await page(3, 0)).toEqual([[[4, 10]], false]);
+      expect(await page(1, 30, 1)).toEqual([[[2, 20]], true]);
+      const ofAgent = { agentId: 'echo', threadId: `of-${owner}` };
+      for (const id of ['a1', 'a2']) await ask(id, { threadId: ofAgent.threadId }, 100, 'x'.repeat(40));
+      expect(await store.threads.page(ofAgent, { after: 0, limit: 9, maxBytes: 30 })).toMatchObject({
+        rows: [{ messageId: 'a1', text: 'x'.repeat(40) }],
+        more: true,
+      });
     });
 
-    test('a request is found by the beginning of its owner, the newest first', async () => {
-      const names = ['Zoe', '\u{1f600}'].map((word) => `anonymous ${owner} ${word}`);
+    describe('what was said before a message', () => {
+      const saidBefore = async (before: string, { limit = 100, maxBytes = PLENTY } = {}) => {
+        const key = { owner, agentId: 'echo', sessionId: 't' };
+        return (await store.threads.latest(key, { before, limit, maxBytes })).map(({ messageId }) => messageId);
+      };
+      test('comes oldest first, the newest of it, and of this agent alone', async () => {
+        for (const id of ['m1', 'm2', 'm3', 'm4']) await ask(id);
+        await ask('to-another', { agentId: 'other' });
+        await ask('now');
+        expect(await saidBefore('now', { limit: 2 })).toEqual(['m3', 'm4']);
+        expect(await saidBefore('m3')).toEqual(['m1', 'm2']);
+      });
+
+      test('has the answers that came before it, and none that came after it', async () => {
+        for (const id of ['m1', 'm2']) await ask(id);
+        await store.threads.settle(letter({ requestId: 'm2' }), settled('to-m2'));
+        for (const id of ['now', 'm3']) await ask(id);
+        await store.threads.settle(letter({ requestId: 'm1' }), settled('to-m1'));
+        expect(await saidBefore('now')).toEqual(['m1', 'm2', 'to-m2']);
+      });
+
+      test('is all there is while the message is not recorded yet, and nothing once the thread has forgotten it', async () => {
+        for (const id of ['m1', 'm2']) await ask(id);
+        expect(await saidBefore('not-yet')).toEqual(['m1', 'm2']);
+        await ask('m3', {}, 1);
+        expect(await saidBefore('m2')).toEqual([]);
+        expect(await idsIn({ owner, threadId: 't' })).toEqual(['m3']);
+      });
+
+      test('ends where it is too large', async () => {
+        for (const [index, size] of [10, 500, 20, 10].entries()) await ask(`m${index}`, {}, 100, 'x'.repeat(size));
+        await ask('now');
+        expect(await saidBefore('now', { maxBytes: 30 })).toEqual(['m2', 'm3']);
+        expect(await saidBefore('now', { maxBytes: 29 })).toEqual(['m3']);
+        expect(await saidBefore('m2', { maxBytes: 400 })).toEqual([]);
+      });
+    });
+
+    test('requests are found by the beginning of their owners, two at most', async () => {
+      const names = ['Zoe', '\u{1f600}', 'Ann'].map((word) => `anonymous ${owner} ${word}`);
       for (const name of names) await store.requests.accept(requestRow({ owner: name, requestId: 'r' }));
-      expect(await store.threads.sentBy(`anonymous ${owner} `, 'r')).toEqual({ owner: names[1], requestId: 'r' });
-      expect(await store.threads.sentBy(`anonymous ${owner} Z`, 'r')).toEqual({ owner: names[0], requestId: 'r' });
-      expect(await store.threads.sentBy(`anonymous ${owner}0 `, 'r')).toBeUndefined();
-      expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toBeUndefined();
+      expect(await store.threads.sentBy(`anonymous ${owner} `, 'r')).toHaveLength(2);
+      for (const [at, word] of ['Z', '\u{1f600}'].entries())
+        expect(await store.threads.sentBy(`anonymous ${owner} ${word}`, 'r')).toEqual([
+          { owner: names[at], requestId: 'r' },
+        ]);
+      expect(await store.threads.sentBy(`anonymous ${owner}0 `, 'r')).toEqual([]);
+      expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toEqual([]);
     });
 
     test('old messages are forgotten', async () => {
@@ -164,3 +251,5 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
     });
   });
 }
+
+const PLENTY = 1 << 20;

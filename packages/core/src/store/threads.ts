@@ -13,6 +13,18 @@ export interface Letter extends RequestKey {
   readonly acceptedAt: number;
 }
 
+/** A letter as it is recorded with its request, in one commit (`RequestStore.accept`). */
+export interface NewLetter {
+  /** Where the message is kept with its answer; null when it belongs to no thread. */
+  readonly thread: {
+    readonly threadId: string;
+    /** The message as JSON text. */
+    readonly text: string;
+    /** Messages the thread keeps. */
+    readonly keep: number;
+  } | null;
+}
+
 /** One message in a thread: what was asked, or what was answered. */
 export interface ThreadMessage {
   readonly messageId: string;
@@ -39,13 +51,25 @@ export interface ThreadPage {
   readonly more: boolean;
 }
 
+/** Some of a thread from its beginning, or from behind a message. */
+export interface ThreadRange {
+  readonly after: number;
+  readonly limit: number;
+  /** Of text, unless the first message alone is larger. */
+  readonly maxBytes: number;
+}
+
+/** What was said before a message. */
+export interface SaidRange {
+  /** The id of the message. */
+  readonly before: string;
+  readonly limit: number;
+  /** Of text: what is larger, and what came before that, is left out. */
+  readonly maxBytes: number;
+}
+
 export interface ThreadStore {
-  /**
-   * Records a letter with its message in the thread. False, and nothing recorded, when its request is accepted already: a
-   * repeat. Ask it before the request is accepted.
-   */
-  open(letter: Letter, message: ThreadMessage | null, keep: number): Promise<boolean>;
-  /** The request was not accepted after all: forgets the letter and its message. */
+  /** Its request is gone: forgets the letter and its message. */
   drop(key: RequestKey): Promise<void>;
   /**
    * Puts the answer into the thread and the callback into the outbox, in one commit. False, and nothing done, when that was
@@ -57,14 +81,16 @@ export interface ThreadStore {
   ): Promise<boolean>;
   /** Every letter that is not settled, oldest first. */
   pending(): Promise<Letter[]>;
-  /** The newest request of this id by any owner whose name begins so. */
-  sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey | undefined>;
+  /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */
+  sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey[]>;
   /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
-  /** The messages after `after` in order, at most `limit`. An agent sees the thread of the owner who wrote last. */
-  page(view: ThreadView, range: { readonly after: number; readonly limit: number }): Promise<ThreadPage>;
-  /** The newest messages of a conversation, oldest of them first. */
-  latest(key: SessionKey, limit: number): Promise<ThreadMessageRow[]>;
+  /** The ids of what was asked in the owner's thread at this very millisecond. */
+  askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
+  /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
+  page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
+  /** The newest messages of a conversation that stand before this one in the thread, oldest first. */
+  latest(key: SessionKey, range: SaidRange): Promise<ThreadMessage[]>;
   /** Forgets messages older than that. Returns how many. */
   purge(before: number): Promise<number>;
 }

@@ -33,7 +33,7 @@ import { integerIn } from '../integer-in.ts';
 import type { MailboxLimits } from '../mailbox-limits.ts';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
-import { IDEMPOTENCY_KEY, integerParameter } from '../route-parameters.ts';
+import { IDEMPOTENCY_KEY, integerParameter, textParameter } from '../route-parameters.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;
@@ -78,13 +78,22 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       owned: true,
       counts: true,
       count: (call) => limits.countRead(call),
-      summary: 'The answer to a message sent before, or its acknowledgement while there is none.',
+      summary:
+        'The answer to a message sent before, or its acknowledgement while there is none; without a key, ?from=NAME says whose.',
+      parameters: [
+        textParameter(
+          'from',
+          'Without a key: the name the message was sent by, where several senders at one address use the id.',
+        ),
+      ],
       wordFailure,
-      handle: async ({ params, principal, address }) => {
+      handle: async ({ params, query, principal, address }) => {
         const id = params['message_id'] ?? '';
         const { mailbox } = context;
         const found =
-          principal === undefined ? mailbox.findAnonymous(id, addressGroup(address)) : mailbox.find(id, principal.id);
+          principal === undefined
+            ? mailbox.findAnonymous(id, { addressGroup: addressGroup(address), from: query.get('from') ?? undefined })
+            : mailbox.find(id, principal.id);
         return { status: 200, headers: PRIVATE, json: await found };
       },
     },
@@ -97,7 +106,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
       parameters: [
         integerParameter('after', 'The last message that was seen; 0, unless told, for all.'),
-        integerParameter('limit', 'At most so many; 50 unless told.'),
+        integerParameter('limit', 'At most so many, 50 unless told; fewer where they are long.'),
       ],
       wordFailure,
       handle: (request) => thread(request, context),
@@ -110,8 +119,9 @@ async function receive(
   context: MailboxContext,
   dialect: Dialect<MailboxWire>,
 ): Promise<Answer | Failure> {
-  const message = messageIn(request, dialect, context.clock.now());
-  if (isFailure(message)) return message;
+  const read = messageIn(request, dialect, context.clock.now());
+  if (isFailure(read)) return read;
+  const { message, late } = read;
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const principal =
@@ -123,19 +133,27 @@ async function receive(
     text: request.body,
     agentId: context.engine.callers.find(principal.id)?.agentId,
   };
+  if (late !== undefined && !(await context.mailbox.isRepeat(message, sender))) return late;
   return { status: 200, headers: PRIVATE, json: await context.mailbox.receive(message, sender) };
 }
 
-function messageIn(
-  { body, jsonLimits }: InboundRequest,
-  dialect: Dialect<MailboxWire>,
-  now: Date,
-): MailboxMessage | Failure {
+interface Read {
+  readonly message: MailboxMessage;
+  /** Why it is refused unless it was taken before: it is good but for the time. */
+  readonly late?: Failure;
+}
+
+function messageIn({ body, jsonLimits }: InboundRequest, dialect: Dialect<MailboxWire>, now: Date): Read | Failure {
   const json = parseJsonBytes(body, jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const outcome = dialect.decode(json.value, now);
-  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
-  if (isMailboxMessage(outcome.value)) return outcome.value;
+  if (!outcome.ok) {
+    const refusal = failure('invalid_message', { issues: outcome.issues });
+    if (!outcome.issues.every(({ code }) => code === 'expired')) return refusal;
+    const inTime = dialect.decode(json.value, LONG_AGO);
+    return inTime.ok && isMailboxMessage(inTime.value) ? { message: inTime.value, late: refusal } : refusal;
+  }
+  if (isMailboxMessage(outcome.value)) return { message: outcome.value };
   const text = 'This door takes messages; a response or an error came.';
   return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
 }
@@ -164,6 +182,9 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
 
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
+
+/** Before anything that is sent now expired. */
+const LONG_AGO = new Date(0);
 
 /** Content has its own bound of 10 KB, unless told; this is for everything around it. */
 const MAX_BODY = 100_000;

@@ -2,7 +2,7 @@ import { requireStorable } from '../storable.ts';
 import type {
   Letter,
   NewDelivery,
-  RequestKey,
+  NewLetter,
   RequestRow,
   ThreadMessage,
   ThreadMessageRow,
@@ -18,7 +18,6 @@ export interface MemoryThreadsOptions {
   readonly perform: Perform;
   /** In the order they came. */
   readonly requests: () => readonly RequestRow[];
-  readonly isAccepted: (key: RequestKey) => boolean;
   readonly addDelivery: (delivery: NewDelivery) => void;
 }
 
@@ -26,9 +25,8 @@ export interface MemoryThreadsOptions {
 export function memoryThreads({
   perform,
   requests,
-  isAccepted,
   addDelivery,
-}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest {
+}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest & OpensLetters {
   const letters = new Map<string, Letter>();
   const threads = new Map<string, Thread>();
 
@@ -42,14 +40,6 @@ export function memoryThreads({
     thread.last += 1;
     thread.rows.push({ ...message, agentId, sequence: thread.last });
     while ((thread.rows[0]?.sequence ?? 0) <= thread.last - keep && thread.rows.length > 0) thread.rows.shift();
-  };
-  const forget = ({ owner, requestId }: RequestKey): void => {
-    const letter = letters.get(nameOf(owner, requestId));
-    letters.delete(nameOf(owner, requestId));
-    const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
-    if (thread === undefined) return;
-    thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
-    thread.last = thread.rows.at(-1)?.sequence ?? 0;
   };
   const viewed = (view: ThreadView): readonly ThreadMessageRow[] => {
     if ('owner' in view) return threads.get(nameOf(view.owner, view.threadId))?.rows ?? [];
@@ -79,16 +69,21 @@ export function memoryThreads({
       }
       return had;
     },
-    open: (letter, message, keep) =>
+    openLetter: ({ owner, requestId, agentId, acceptedAt }, { thread }) => {
+      const letter = { owner, requestId, agentId, acceptedAt, threadId: thread?.threadId ?? null };
+      letters.set(nameOf(owner, requestId), letter);
+      if (thread === null) return;
+      append(letter, { messageId: requestId, isAnswer: false, text: thread.text, at: acceptedAt }, thread.keep);
+    },
+    drop: ({ owner, requestId }) =>
       perform(() => {
-        requireStorable(letter.owner, letter.requestId, letter.agentId, letter.threadId);
-        if (isAccepted(letter)) return false;
-        forget(letter);
-        letters.set(nameOf(letter.owner, letter.requestId), letter);
-        if (message !== null) append(letter, message, keep);
-        return true;
+        const letter = letters.get(nameOf(owner, requestId));
+        letters.delete(nameOf(owner, requestId));
+        const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
+        if (thread === undefined) return;
+        thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
+        thread.last = thread.rows.at(-1)?.sequence ?? 0;
       }),
-    drop: (key) => perform(() => forget(key)),
     settle: (key, { message, delivery, keep }) =>
       perform(() => {
         const letter = letters.get(nameOf(key.owner, key.requestId));
@@ -101,20 +96,32 @@ export function memoryThreads({
     pending: () => perform(() => [...letters.values()].sort((a, b) => a.acceptedAt - b.acceptedAt)),
     sentBy: (ownerPrefix, requestId) =>
       perform(() => {
-        const row = requests().findLast((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
-        return row && { owner: row.owner, requestId };
+        const sent = requests().filter((one) => one.requestId === requestId && one.owner.startsWith(ownerPrefix));
+        return sent.slice(0, 2).map(({ owner }) => ({ owner, requestId }));
       }),
     has: (owner, threadId, messageId) =>
       perform(() => (threads.get(nameOf(owner, threadId))?.rows ?? []).some((row) => row.messageId === messageId)),
-    page: (view, { after, limit }) =>
+    askedAt: (owner, threadId, at) =>
+      perform(() =>
+        (threads.get(nameOf(owner, threadId))?.rows ?? [])
+          .filter((row) => row.at === at && !row.isAnswer)
+          .map(({ messageId }) => messageId),
+      ),
+    page: (view, { after, limit, maxBytes }) =>
       perform(() => {
         const rows = viewed(view).filter((row) => row.sequence > after);
-        return { rows: rows.slice(0, limit), more: rows.length > limit };
+        const end = Math.min(limit, Math.max(1, fitting(rows, maxBytes)));
+        return { rows: rows.slice(0, end), more: rows.length > end };
       }),
-    latest: ({ owner, agentId, sessionId }, limit) =>
-      perform(() =>
-        (threads.get(nameOf(owner, sessionId))?.rows ?? []).filter((row) => row.agentId === agentId).slice(-limit),
-      ),
+    latest: ({ owner, agentId, sessionId }, { before, limit, maxBytes }) =>
+      perform(() => {
+        const { rows } = threads.get(nameOf(owner, sessionId)) ?? { rows: [] };
+        const place = rows.find((row) => row.messageId === before && !row.isAnswer)?.sequence;
+        // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
+        const end = place ?? (letters.has(nameOf(owner, before)) ? 0 : Number.MAX_SAFE_INTEGER);
+        const said = rows.filter((row) => row.agentId === agentId && row.sequence < end).reverse();
+        return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
+      }),
     purge: (before) =>
       perform(() => {
         let purged = 0;
@@ -129,9 +136,24 @@ export function memoryThreads({
   };
 }
 
+/** How many of the first have no more bytes of text together than this. */
+function fitting(rows: readonly ThreadMessageRow[], maxBytes: number): number {
+  let bytes = 0;
+  const end = rows.findIndex(({ text }) => {
+    bytes += Buffer.byteLength(text);
+    return bytes > maxBytes;
+  });
+  return end === -1 ? rows.length : end;
+}
+
 /** Of the message itself, or of that which it answers. */
 function idAsked({ messageId, isAnswer, text }: ThreadMessage): string | undefined {
   return isAnswer ? (JSON.parse(text) as { replyTo?: string }).replyTo : messageId;
+}
+
+/** For who records a request that owes more than its answer. */
+export interface OpensLetters {
+  openLetter(row: RequestRow, letter: NewLetter): void;
 }
 
 interface Thread {

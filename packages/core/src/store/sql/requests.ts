@@ -7,6 +7,7 @@ import { StoreError } from '../store-error.ts';
 import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
 import { prepareNonceUse } from './nonces.ts';
 import { ownersIn } from './owners.ts';
+import { prepareLetter } from './threads.ts';
 import type { FramesValues, RequestValues } from './values.ts';
 
 export function requestReads(database: Database) {
@@ -92,12 +93,13 @@ export function requestWrites(database: Database) {
   );
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
   const useNonce = prepareNonceUse(database);
+  const openLetter = prepareLetter(database);
   const noteOpen = database.prepare(`
     INSERT INTO late_requests (request, open_at)
     SELECT o.request, ? FROM open_requests o JOIN requests r ON r.id = o.request WHERE r.accepted_at < ?
     ON CONFLICT (request) DO UPDATE SET open_at = excluded.open_at`);
 
-  /** Its number when it was recorded, with its whole answer if there is one, else the earlier one. */
+  /** Its number when it was recorded, with its whole answer and its letter if there are any, else the earlier one. */
   function record(answer: FramesRow | undefined, ...values: RequestValues): number | RequestRow {
     const [
       owner,
@@ -111,6 +113,7 @@ export function requestWrites(database: Database) {
       priority,
       state,
       arrival,
+      letter,
     ] = values;
     requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
     const checksum = checksumOf({ owner, requestId, agentId, envelope });
@@ -138,6 +141,7 @@ export function requestWrites(database: Database) {
     const id = Number(lastInsertRowid);
     if (state !== 'finished') openUp.run(id, state === 'started' ? 1 : 0);
     if (sessionId !== null) touchSession.run(owner, agentId, sessionId, acceptedAt, acceptedAt);
+    if (letter !== null) openLetter({ owner, requestId, agentId, threadId: letter[0], acceptedAt }, letter);
     return id;
   }
 

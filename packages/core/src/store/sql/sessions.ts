@@ -17,7 +17,11 @@ export function sessionReads(database: Database) {
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
   const pageOfTurns = database.prepare(`
     ${SELECT_REQUEST} WHERE r.owner = ? AND r.agent_id = ? AND r.session_id = ?
+      AND (r.accepted_at, r.id) < (?, ?)
     ORDER BY r.accepted_at DESC, r.id DESC LIMIT ? OFFSET ?`);
+  const placeOf = database.prepare(
+    'SELECT accepted_at AS "acceptedAt", id FROM requests WHERE owner = ? AND request_id = ?',
+  );
   const lastFrames = database.prepare(
     'SELECT * FROM frames WHERE request = ? AND ends = 1 ORDER BY first DESC LIMIT 1',
   );
@@ -44,9 +48,11 @@ export function sessionReads(database: Database) {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
     },
 
-    turns(key: SessionKey, { offset, limit }: Page): { rows: Turn[]; total: number } {
+    turns(key: SessionKey, { offset, limit, before }: TurnsPage): { rows: Turn[]; total: number } {
       const session = [key.owner, key.agentId, key.sessionId];
-      const rows = pageOfTurns.all(...session, limit, offset) as StoredRequest[];
+      const place = before === undefined ? undefined : placeOf.get(key.owner, before);
+      const { acceptedAt, id } = (place ?? BEHIND_ALL) as typeof BEHIND_ALL;
+      const rows = pageOfTurns.all(...session, acceptedAt, id, limit, offset) as StoredRequest[];
       return { rows: rows.map(turnOf), total: totalOf(countTurns.get(...session)) };
     },
   };
@@ -109,6 +115,10 @@ export interface Page {
   readonly limit: number;
 }
 
+export interface TurnsPage extends Page {
+  readonly before?: string;
+}
+
 export interface SessionPage extends Page {
   readonly agentId?: string | null;
 }
@@ -117,5 +127,6 @@ function totalOf(row: unknown): number {
   return (row as { total: number }).total;
 }
 
+const BEHIND_ALL = { acceptedAt: Number.MAX_SAFE_INTEGER, id: 0 };
 const IN_SESSION = 'owner = ? AND agent_id = ? AND session_id = ?';
 const WINDOW = 200;

@@ -5,14 +5,17 @@ import type {
   Letter,
   NewDelivery,
   RequestKey,
+  SaidRange,
   SessionKey,
   ThreadMessage,
   ThreadMessageRow,
   ThreadPage,
+  ThreadRange,
   ThreadView,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { outboxWrites } from './outbox.ts';
+import type { LetterValues } from './values.ts';
 
 export function threadReads(database: Database) {
   const pending = database.prepare(`
@@ -20,93 +23,104 @@ export function threadReads(database: Database) {
     FROM letters ORDER BY accepted_at, owner, request_id`);
   const sent = database.prepare(`
     SELECT owner, request_id AS "requestId" FROM requests
-    WHERE owner >= ? AND owner < ? AND request_id = ? ORDER BY id DESC LIMIT 1`);
+    WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
   const has = database.prepare(
     'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
   );
+  const asked = database.prepare(`
+    SELECT message_id AS "messageId" FROM thread_messages
+    WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
   const ofOwner = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND sequence > ?4 ORDER BY sequence LIMIT ?5`);
   const ofAgent = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? AND sequence > ? ORDER BY sequence LIMIT ?`);
+    ${SELECT_MESSAGE} WHERE owner = ?2 AND thread_id = ?3 AND sequence > ?4 AND agent_id = ?5 ORDER BY sequence LIMIT ?6`);
   const lastWriter = database.prepare(
     'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
   );
+  const placeOf = database.prepare(`
+    SELECT sequence FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
+  const isOwed = database.prepare('SELECT 1 FROM letters WHERE owner = ? AND request_id = ?');
   const newest = database.prepare(`
-    ${SELECT_MESSAGE} WHERE owner = ? AND thread_id = ? AND agent_id = ? ORDER BY sequence DESC LIMIT ?`);
+    SELECT ${MESSAGE} FROM thread_messages
+    WHERE owner = ?2 AND thread_id = ?3 AND sequence < ?4 AND agent_id = ?5 ORDER BY sequence DESC LIMIT ?6`);
+  const whole = database.prepare('SELECT text FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence = ?');
 
-  const rowsOf = (view: ThreadView, after: number, limit: number): unknown[] => {
-    if ('owner' in view) return ofOwner.all(view.owner, view.threadId, after, limit);
-    const writer = lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined;
-    return writer === undefined ? [] : ofAgent.all(writer.owner, view.threadId, view.agentId, after, limit);
+  const ownerOf = (view: ThreadView): string | undefined => {
+    if ('owner' in view) return view.owner;
+    return (lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined)?.owner;
+  };
+
+  /** Its number, as far as it matters to what is before it. */
+  const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
+    const place = placeOf.get(owner, sessionId, messageId) as { sequence: number } | undefined;
+    if (place !== undefined) return place.sequence;
+    // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
+    return isOwed.get(owner, messageId) === undefined ? Number.MAX_SAFE_INTEGER : 0;
   };
 
   return {
     pendingLetters: (): Letter[] => pending.all() as Letter[],
 
-    sentBy: (ownerPrefix: string, requestId: string): RequestKey | undefined =>
-      sent.get(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey | undefined,
+    sentBy: (ownerPrefix: string, requestId: string): RequestKey[] =>
+      sent.all(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey[],
 
     threadHas: (owner: string, threadId: string, messageId: string): boolean =>
       has.get(owner, threadId, messageId) !== undefined,
 
-    threadPage(view: ThreadView, { after, limit }: { after: number; limit: number }): ThreadPage {
-      const rows = rowsOf(view, after, limit + 1) as StoredMessage[];
-      return { rows: rows.slice(0, limit).map(checked), more: rows.length > limit };
+    askedAt: (owner: string, threadId: string, at: number): string[] =>
+      (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
+
+    threadPage(view: ThreadView, { after, limit, maxBytes }: ThreadRange): ThreadPage {
+      const { threadId } = view;
+      const owner = ownerOf(view);
+      if (owner === undefined) return { rows: [], more: false };
+      const found = (
+        'owner' in view
+          ? ofOwner.iterate(maxBytes, owner, threadId, after, limit + 1)
+          : ofAgent.iterate(maxBytes, owner, threadId, after, view.agentId, limit + 1)
+      ) as Iterable<StoredMessage & Pick<ThreadMessageRow, 'agentId' | 'sequence'>>;
+      const rows: ThreadMessageRow[] = [];
+      let left = maxBytes;
+      for (const row of found) {
+        left -= bytesOf(row);
+        if (rows.length === limit || (left < 0 && rows.length > 0)) return { rows, more: true };
+        rows.push(checked(row, row.text ?? (whole.get(owner, threadId, row.sequence) as { text: string }).text));
+      }
+      return { rows, more: false };
     },
 
-    latestInThread: (key: SessionKey, limit: number): ThreadMessageRow[] =>
-      (newest.all(key.owner, key.sessionId, key.agentId, limit) as StoredMessage[]).reverse().map(checked),
+    latestInThread(key: SessionKey, { before, limit, maxBytes }: SaidRange): ThreadMessage[] {
+      const { owner, sessionId, agentId } = key;
+      const end = numberOf(key, before);
+      const said: ThreadMessage[] = [];
+      let left = maxBytes;
+      for (const row of newest.iterate(maxBytes, owner, sessionId, end, agentId, limit) as Iterable<StoredMessage>) {
+        left -= bytesOf(row);
+        if (row.text === null || left < 0) break;
+        said.push(checked(row, row.text));
+      }
+      return said.reverse();
+    },
   };
 }
 
 export function threadWrites(database: Database) {
-  const accepted = database.prepare('SELECT 1 FROM requests WHERE owner = ? AND request_id = ?');
-  // A letter that is there without a request is left from a crash before it was accepted.
-  const openUp = database.prepare(`
-    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (owner, request_id) DO UPDATE
-    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
   const find = database.prepare(
     'SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = ? AND request_id = ?',
   );
   const close = database.prepare('DELETE FROM letters WHERE owner = ? AND request_id = ?');
-  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
-  const insert = database.prepare(`
-    INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const forgetOld = database.prepare('DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence <= ?');
   const forgetAsked = database.prepare(
     'DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0',
   );
+  const append = prepareAppend(database);
   const { addDelivery } = outboxWrites(database);
 
-  const append = (owner: string, threadId: string, agentId: string, message: ThreadMessage, keep: number): void => {
-    requireStorable(owner, threadId, agentId, message.messageId, message.text);
-    const row = last.get(owner, threadId) as { last: number | null };
-    const sequence = (row.last ?? 0) + 1;
-    const { messageId, isAnswer, text, at } = message;
-    insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
-    if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
-  };
-
-  const forget = ({ owner, requestId }: RequestKey): void => {
-    const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
-    if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
-    close.run(owner, requestId);
-  };
-
   return {
-    openLetter(letter: Letter, message: ThreadMessage | null, keep: number): boolean {
-      const { owner, requestId, agentId, threadId, acceptedAt } = letter;
-      requireStorable(owner, requestId, agentId, threadId);
-      if (accepted.get(owner, requestId) !== undefined) return false;
-      forget(letter);
-      openUp.run(owner, requestId, agentId, threadId, acceptedAt);
-      if (message !== null && threadId !== null) append(owner, threadId, agentId, message, keep);
-      return true;
+    dropLetter({ owner, requestId }: RequestKey): void {
+      const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
+      if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
+      close.run(owner, requestId);
     },
-
-    dropLetter: forget,
 
     settleLetter(
       key: RequestKey,
@@ -115,13 +129,52 @@ export function threadWrites(database: Database) {
       const letter = find.get(key.owner, key.requestId) as Pick<Letter, 'agentId' | 'threadId'> | undefined;
       if (letter === undefined) return false;
       if (message !== null && letter.threadId !== null) {
-        append(key.owner, letter.threadId, letter.agentId, message, keep);
+        append({ ...letter, owner: key.owner, threadId: letter.threadId }, message, keep);
       }
       if (delivery !== null) addDelivery(delivery);
       close.run(key.owner, key.requestId);
       return true;
     },
   };
+}
+
+/** For who records a request that owes more than its answer: the letter, and its message in the thread. */
+export function prepareLetter(database: Database) {
+  const insert = database.prepare(`
+    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (owner, request_id) DO UPDATE
+    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
+  const append = prepareAppend(database);
+
+  return ({ owner, requestId, agentId, threadId, acceptedAt }: Letter, [, text, keep]: LetterValues): void => {
+    insert.run(owner, requestId, agentId, threadId, acceptedAt);
+    if (threadId === null) return;
+    append({ owner, threadId, agentId }, { messageId: requestId, isAnswer: false, text, at: acceptedAt }, keep);
+  };
+}
+
+function prepareAppend(database: Database) {
+  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
+  const insert = database.prepare(`
+    INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const forgetOld = database.prepare('DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND sequence <= ?');
+
+  return ({ owner, threadId, agentId }: ThreadPlace, message: ThreadMessage, keep: number): void => {
+    requireStorable(owner, threadId, agentId, message.messageId, message.text);
+    const row = last.get(owner, threadId) as { last: number | null };
+    const sequence = (row.last ?? 0) + 1;
+    const { messageId, isAnswer, text, at } = message;
+    insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
+    if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
+  };
+}
+
+/** In whose thread, and with whom. */
+interface ThreadPlace {
+  readonly owner: string;
+  readonly threadId: string;
+  readonly agentId: string;
 }
 
 export function threadRemovals(database: Database) {
@@ -135,23 +188,31 @@ export function threadRemovals(database: Database) {
   };
 }
 
-interface StoredMessage extends Omit<ThreadMessageRow, 'isAnswer'> {
+interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
+  /** Null where it alone is more than was asked for: then it was not read. */
+  readonly text: string | null;
 }
 
-function checked({ checksum, ...row }: StoredMessage): ThreadMessageRow {
-  if (checksum !== crc32(row.text)) {
+function bytesOf({ text }: StoredMessage): number {
+  return text === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
+}
+
+function checked<Row extends StoredMessage>({ checksum, ...row }: Row, text: string) {
+  if (checksum !== crc32(text)) {
     throw new StoreError('store_damaged', `Message ${row.messageId} of a thread is damaged in the database.`);
   }
-  return { ...row, isAnswer: row.isAnswer === 1 };
+  return { ...row, text, isAnswer: row.isAnswer === 1 };
 }
 
 /** Sorts behind every other. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-const SELECT_MESSAGE = `
-  SELECT sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", text, at, checksum
-  FROM thread_messages`;
+/** The first value is how many bytes a text may have to be read. */
+const MESSAGE = `
+  message_id AS "messageId", is_answer AS "isAnswer", at, checksum, CASE WHEN octet_length(text) <= ?1 THEN text END AS text`;
+
+const SELECT_MESSAGE = `SELECT sequence, agent_id AS "agentId", ${MESSAGE} FROM thread_messages`;
 
 const PURGE_WINDOW = 200;

@@ -1,6 +1,6 @@
 import { isLong } from '../../long-text.ts';
 import type { NewEnd, NewExecution } from '../executions.ts';
-import type { FrameRow, RequestRow } from '../store.ts';
+import type { FrameRow, NewLetter, RecordedWith, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
 // Rows as lists of plain values, for the way to the store's thread: they cross it at a quarter of the cost of objects.
@@ -17,9 +17,12 @@ export type RequestValues = readonly [
   priority: number,
   state: RequestRow['state'],
   arrival: string | null,
+  letter: LetterValues | null,
 ];
 
-export function requestValues(row: RequestRow, arrival: string | null = null): RequestValues {
+export type LetterValues = readonly [threadId: string | null, text: string, keep: number];
+
+export function requestValues(row: RequestRow, { arrival, letter }: RecordedWith = {}): RequestValues {
   return [
     row.owner,
     row.requestId,
@@ -31,9 +34,16 @@ export function requestValues(row: RequestRow, arrival: string | null = null): R
     row.expiresAt,
     row.priority,
     row.state,
-    arrival,
+    arrival ?? null,
+    letter === undefined ? null : letterValues(letter),
   ];
 }
+
+function letterValues({ thread }: NewLetter): LetterValues {
+  return thread === null ? NO_THREAD : [thread.threadId, thread.text, thread.keep];
+}
+
+const NO_THREAD: LetterValues = [null, '', 0];
 
 export type FramesValues = readonly [first: number, count: number, ends: number, lengths: string | null, text: string];
 

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Ids, moduleAgent } from '@dragoman/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { startServer } from '../server.ts';
+import { systemClock, systemIds } from '../system-ports.ts';
+
+test('a fault of our own is 500 in the spec’s shape, told to the operator alone, and the next message is answered', async () => {
+  let isBroken = false;
+  const ids: Ids = {
+    ...systemIds,
+    hex: () => {
+      if (isBroken) throw new Error('the source of randomness is dry');
+      return systemIds.hex();
+    },
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'mailbox-route-test-'));
+  const log = new SilentLog();
+  const server = await startServer({
+    config: { port: 0, store: 'memory', default_agent: 'agent' },
+    ...{ folder, clock: systemClock, ids, log, adminKey: 'an-admin-key-of-the-operator-0123456789' },
+  });
+  onTestFinished(async () => {
+    await server.stop({ drainMs: 100 });
+    rmSync(folder, { recursive: true, force: true });
+  });
+  server.engine.addAgent(
+    moduleAgent('agent', async function* () {
+      return { content: 'here' };
+    }),
+  );
+  const post = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: MESSAGE });
+    return [response.status, response.headers.get('content-type'), await response.json()];
+  };
+
+  isBroken = true;
+  expect(await post()).toEqual([
+    500,
+    'application/json',
+    {
+      error: 'Internal server error',
+      message: 'Something went wrong on our side.',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    },
+  ]);
+  expect(log.lines.at(-1)).toMatchObject({
+    level: 'error',
+    fields: { err: { message: 'the source of randomness is dry' }, route: '/a2a' },
+  });
+  isBroken = false;
+  expect(await post()).toMatchObject([200, 'application/json', { message: { content: 'here' } }]);
+});
+
+const MESSAGE = JSON.stringify({ from: 'MyAgent', message: 'Anybody there?' });
