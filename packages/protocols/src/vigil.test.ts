@@ -34,10 +34,10 @@ test('it looks for a moment only when nothing comes, and for a shorter one among
   expect(alone.turns()).toBe(150);
   const among = loop();
   among.vigil.begin({ isAlone: false });
-  expect(among.turns()).toBe(30);
+  expect(among.turns()).toBe(75);
 });
 
-test('each time in vain it lets twice as many go by, so that slow answers cost nearly nothing', () => {
+test('each time in vain it lets more go by, so that slow answers cost nearly nothing', () => {
   const { vigil, turns } = loop();
   const looked: number[] = [];
   let total = 0;
@@ -47,21 +47,35 @@ test('each time in vain it lets twice as many go by, so that slow answers cost n
     total += count;
     if (count > 0) looked.push(call);
   }
-  expect(looked.slice(0, 6)).toEqual([0, 2, 6, 14, 30, 62]);
+  expect(looked.slice(0, 6)).toEqual([0, 4, 14, 36, 82, 176]);
   // Never for good: answers may become quick.
   expect(Number(looked.at(-1)) - Number(looked.at(-2))).toBe(1024);
   expect(total).toBe(looked.length * 150);
 });
 
-test('one that comes in time makes up for all in vain', () => {
+test('each time in time it lets half as many go by, until it looks every time', () => {
   const { vigil, turns } = loop();
-  const looks = (comesAfter?: number) => {
-    vigil.begin({ isAlone: true });
-    return turns(comesAfter === undefined ? {} : { comesAfter }) > 0;
+  /** How many are let go by before it looks, for what comes in time or not. */
+  const letBy = (comesAfter: number) => {
+    for (let count = 0; ; count += 1) {
+      vigil.begin({ isAlone: true });
+      if (turns({ comesAfter }) > 0) return count;
+    }
   };
-  expect([looks(), looks(), looks(), looks(), looks(), looks()]).toEqual([true, false, true, false, false, false]);
-  expect(looks(3)).toBe(true);
-  expect([looks(3), looks(), looks(), looks()]).toEqual([true, true, false, true]);
+  const never = Number.POSITIVE_INFINITY;
+  expect([letBy(never), letBy(never), letBy(never)]).toEqual([0, 3, 9]);
+  expect([letBy(3), letBy(3), letBy(3), letBy(3), letBy(3), letBy(3)]).toEqual([21, 10, 5, 2, 1, 0]);
+  expect([letBy(3), letBy(never), letBy(3)]).toEqual([0, 0, 3]);
+});
+
+test('where as many come in time as do not, it looks seldom', () => {
+  const { vigil, turns } = loop();
+  let looks = 0;
+  for (let call = 0; call < 10_000; call += 1) {
+    vigil.begin({ isAlone: false });
+    if (turns({ comesAfter: call % 2 === 0 ? 10 : Number.POSITIVE_INFINITY }) > 0) looks += 1;
+  }
+  expect(looks).toBeLessThan(4000);
 });
 
 test('who says more while it looks has it look from the start, once', () => {

@@ -3,15 +3,16 @@
  * small call, on virtual machines several times as long; so who has said something and knows its answers to be quick looks for
  * the next one over a few turns of its loop.
  *
- * Where answers are not quick it hardly ever looks: each time in vain, it lets twice as many go by before it tries again. And it
- * does not look for long where several are awaited, for then somebody else may need the processor to answer them.
+ * Where answers are not quick it hardly ever looks: each time in vain it lets more than twice as many go by before it tries again, and
+ * each time in time half as many. And it does not look for long where several are awaited, for then somebody else may need the
+ * processor to answer them.
  */
 export class Vigil {
   readonly #soon: (look: () => void) => void;
   /** Turns that are still looked over; 0 when nothing is awaited. */
   #turns = 0;
   #isLooking = false;
-  /** How many are let go by after the last one in vain, and how many of them are left. */
+  /** How many are let go by between two looks, and how many of them are left. */
   #pause = 0;
   #left = 0;
 
@@ -35,8 +36,7 @@ export class Vigil {
   /** It has come. */
   end(): void {
     if (this.#turns === 0) return;
-    this.#turns = 0;
-    this.#pause = 0;
+    this.#rest(this.#pause >> 1);
   }
 
   readonly #look = (): void => {
@@ -47,13 +47,17 @@ export class Vigil {
     }
     this.#isLooking = false;
     if (this.#turns === 0) return;
-    this.#turns = 0;
-    this.#pause = Math.min(2 * this.#pause + 1, LONGEST_PAUSE);
-    this.#left = this.#pause;
+    this.#rest(Math.min(2 * this.#pause + 3, LONGEST_PAUSE));
   };
+
+  #rest(pause: number): void {
+    this.#turns = 0;
+    this.#pause = pause;
+    this.#left = pause;
+  }
 }
 
 /** A turn in which nothing comes takes a microsecond or two. */
 const TURNS_ALONE = 150;
-const TURNS_AMONG_OTHERS = 30;
+const TURNS_AMONG_OTHERS = 75;
 const LONGEST_PAUSE = 1023;

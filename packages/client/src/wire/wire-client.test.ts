@@ -405,6 +405,22 @@ test('a connection that ends with the answer to the handshake is not taken for o
   expect(await wire.ping()).toBe(7);
 });
 
+test('who carries the messages is told whether an answer is awaited alone', async () => {
+  const { transport } = hostOf((type, _, answer) => {
+    if (type === 'ping') answer('pong', { uptime_seconds: 7 });
+  });
+  const expected: boolean[] = [];
+  const open = async (handlers: LinkHandlers) => ({
+    ...(await transport.open(handlers)),
+    expect: ({ isAlone }: { readonly isAlone: boolean }) => void expected.push(isAlone),
+  });
+  const wire = await connectWire({ transport: { open } });
+  expected.length = 0;
+  await Promise.all([wire.ping(), wire.ping()]);
+  await wire.ping();
+  expect(expected).toEqual([true, false, true]);
+});
+
 describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers());
 

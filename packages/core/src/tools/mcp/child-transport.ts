@@ -86,6 +86,11 @@ export class ChildTransport implements DirectInner {
     this.#isGreeted = true;
   }
 
+  /** With several under way the program has enough to do, and a use for the processor. */
+  expect({ isAlone }: { readonly isAlone: boolean }): void {
+    if (isAlone) this.#vigil.begin({ isAlone });
+  }
+
   async close(): Promise<void> {
     const child = await this.#started?.catch(() => undefined);
     // One that has not greeted us was asked for nothing that it could finish.
@@ -95,7 +100,6 @@ export class ChildTransport implements DirectInner {
   #flush({ stdin }: Child): void {
     const text = this.#unsent;
     if (text === '') return;
-    this.#vigil.begin({ isAlone: this.#unsentLines === 1 });
     this.#unsent = '';
     this.#unsentLines = 0;
     if (stdin.writable) stdin.write(text);

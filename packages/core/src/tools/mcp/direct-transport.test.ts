@@ -10,7 +10,7 @@ function open() {
   const direct = new DirectTransport(inner);
   direct.onmessage = (message) => heard.push(message);
   const isAwaited = (message: JSONRPCMessage) => inner.awaits?.(message);
-  return { direct, heard, isAwaited, say: (message: JSONRPCMessage) => inner.onmessage?.(message) };
+  return { direct, inner, heard, isAwaited, say: (message: JSONRPCMessage) => inner.onmessage?.(message) };
 }
 
 const answer = (id: string | number): JSONRPCMessage => ({ jsonrpc: '2.0', id, result: {} });
@@ -42,4 +42,19 @@ test('as many answers are awaited as the SDK has asked questions', async () => {
   expect(isAwaited(answer(0))).toBe(false);
   expect(heard).toEqual([answer(1), answer(0)]);
   expect(isAwaited({ jsonrpc: '2.0', method: 'notifications/message' })).toBe(false);
+});
+
+test('who carries the messages is told whether an answer is awaited alone', async () => {
+  const { direct, inner, say } = open();
+  const expected: boolean[] = [];
+  inner.expect = ({ isAlone }) => expected.push(isAlone);
+  const ask = () =>
+    direct.ask({ method: 'tools/call', params: () => ({}), ending: new Ending(), onProgress: () => {} });
+  const first = [ask(), ask()];
+  for (const id of ['d1', 'd2']) say(answer(id));
+  await Promise.all(first);
+  const last = ask();
+  say(answer('d3'));
+  await last;
+  expect(expected).toEqual([true, false, true]);
 });

@@ -24,6 +24,8 @@ export interface DirectRequest {
 /** A transport that can say at once whether a message is on its way. */
 export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
+  /** An answer is awaited, alone or among others, and may be near. */
+  expect?(next: { readonly isAlone: boolean }): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
   onover?: (id: string) => void;
   /** Set by who takes it: whether a message is one that was asked for. */
@@ -111,6 +113,7 @@ export class DirectTransport implements Transport {
       this.#calls.add(id, { resolve, reject, forget, onProgress });
       const request = { jsonrpc: '2.0', id, method, params: params({ progressToken: id }) };
       this.#tell(request, (error) => this.#settle(id)?.reject(error));
+      this.#inner.expect?.({ isAlone: this.#calls.size === 1 });
     });
   }
 
