@@ -18,13 +18,15 @@ export interface Terminal {
 /** The terminal of this process. */
 export function processTerminal({ environment }: { environment: NodeJS.ProcessEnv }): Terminal {
   const { stdout, stderr } = process;
-  // Whoever reads us may leave at any time, as `head` does. There is nobody left to tell.
-  for (const stream of [stdout, stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(1);
-      throw error;
-    });
-  }
+  // Whoever reads us may leave at any time, as `head` does. Then nobody wants what was asked for; what is noted beside it goes
+  // unread, which is no reason to leave anything undone.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(1);
+    throw error;
+  });
+  stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   // https://no-color.org: any value but the empty one.
   const plain = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb';
   return {

@@ -2,13 +2,16 @@ import type { LineOutput } from '@dragoman/server';
 
 /**
  * Takes stdout for the protocol alone: what anything else in this process prints, a tool with `console.log` in it say,
- * goes to stderr, where it breaks nothing.
+ * goes to stderr, where it breaks nothing. A reader who leaves is the end of the connection, and not at once that of the process,
+ * which has programs to end and a folder to remove.
  */
 export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const { stdout, stderr } = process;
   const write = stdout.write;
   const toUs = write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
+  const onError = stdout.listeners('error') as (() => void)[];
+  stdout.removeAllListeners('error').on('error', heard);
   return {
     // Not a stream around the stream: that would cost each answer twice.
     output: {
@@ -23,6 +26,11 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
     },
     giveBack: () => {
       stdout.write = write;
+      stdout.off('error', heard);
+      for (const listener of onError) stdout.on('error', listener);
     },
   };
 }
+
+/** Whoever is told does what there is to do; with nobody to hear it, it would be thrown. */
+function heard(): void {}

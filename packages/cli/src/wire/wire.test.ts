@@ -220,6 +220,34 @@ test.each([
   120_000,
 );
 
+test('a host whose peer leaves while it is being answered ends in order, and what it started with it', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const host = startHost([], folder);
+  host.stdin.write(HELLO);
+  await once(host.stdout, 'data');
+  expect(readdirSync(join(folder, 'dragoman'))).toHaveLength(1);
+  host.stdout.destroy();
+  host.stdin.write(line('tool/list/req', 'list').repeat(100));
+  expect(await once(host, 'exit')).toEqual([0, null]);
+  expect(readdirSync(join(folder, 'dragoman'))).toEqual([]);
+});
+
+test('a host whose notes nobody reads any more goes on', async () => {
+  const folder = folderWith('tools: [./tools.mjs]\n');
+  const host = spawn(process.execPath, [dragomanFile(), 'wire'], {
+    cwd: folder,
+    env: { ...process.env, XDG_RUNTIME_DIR: folder },
+  });
+  host.stderr.destroy();
+  const lines = createInterface({ input: host.stdout });
+  // What the tool prints is noted.
+  const call = line('tool/call/req', 'call', { tool_name: 'shout', arguments: { text: 'hi' } });
+  host.stdin.write(`${HELLO}${call}`);
+  for await (const text of lines) if (text.includes('"loud":"HI"')) break;
+  host.stdin.end();
+  expect(await once(host, 'exit')).toEqual([0, null]);
+});
+
 /** An MCP server with one tool, whose description is in a file. */
 const DESCRIBED = `
   import { readFileSync } from 'node:fs';
