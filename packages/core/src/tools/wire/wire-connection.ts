@@ -26,12 +26,13 @@ import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { unreadable } from '../../unreadable.ts';
 import { auditEntry } from './audit.ts';
-import { Backlog, MOST_WAITING } from './backlog.ts';
+import { MOST_WAITING } from './backlog.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
+import { PacedEvents } from './paced-events.ts';
 import type { Answered, WireSession } from './plugin.ts';
 import { requestError } from './request-error.ts';
-import { EVERYBODY_READS } from './wire-limits.ts';
+import { bytesPast, mostBytesIn } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
 
@@ -45,11 +46,9 @@ export class WireConnection {
   readonly #running = new InFlight<WireRequest>();
   readonly #closed = new AbortController();
   readonly #idle: IdleWatch;
-  readonly #backlog: Backlog;
+  readonly #events: PacedEvents;
   /** Requests whose answer waits behind what they told: nothing runs for them any more. */
   #unread = 0;
-  /** The sink will say when it has room. */
-  #isWaiting = false;
   /** Delivered, to be started in this order. */
   readonly #next: WireMessage[] = [];
   #isStarting = false;
@@ -64,7 +63,11 @@ export class WireConnection {
   constructor(parts: ConnectionParts) {
     const { clock, ids, plugins, limits, startedAt } = parts;
     this.#parts = parts;
-    this.#backlog = new Backlog(parts.backlogRoom);
+    this.#events = new PacedEvents({
+      sink: parts.sink,
+      room: parts.backlogRoom,
+      onThrough: (request) => this.#answerRead(request),
+    });
     this.#session = new HostSession({
       policy: {
         accept: (token) => this.#accept(token),
@@ -209,11 +212,7 @@ export class WireConnection {
 
   readonly #tell = (about: WireRequest, event: EventGiven): void => {
     const text = this.#eventText(about, event);
-    if (text === undefined) return;
-    const { sink } = this.#parts;
-    if (this.#backlog.isEmpty && sink.isFull?.() !== true) sink.send(text);
-    else if (!this.#backlog.add(about, text)) this.#overflow(about);
-    else this.#sendWaiting();
+    if (text !== undefined && !this.#events.send(about, text)) this.#overflow(about);
   };
 
   /** Numbered. One that is longer than readers take is left out, which the agent is told in its place. */
@@ -222,7 +221,7 @@ export class WireConnection {
     const message = this.#session.event(about.requestId, event, clock.now());
     if (message === undefined) return undefined;
     const text = oneLineJson(message as JsonObject);
-    const bytes = this.#bytesPast(text);
+    const bytes = bytesPast(text, this.#mostBytes);
     if (bytes === undefined) return text;
     const words = `An event, ${event.kind}, is left out: it has ${bytes} bytes, and a message may have ${this.#mostBytes}.`;
     const short = Object.fromEntries(Object.entries(event).filter(([, value]) => atMost(value, SHORT) < SHORT));
@@ -230,35 +229,11 @@ export class WireConnection {
     return oneLineJson(this.#session.event(about.requestId, told, clock.now()) as JsonObject);
   }
 
-  /** As much of what waits as the peer has room for; the rest when it has read that. */
-  #sendWaiting(): void {
-    const { sink } = this.#parts;
-    while (!this.#backlog.isEmpty) {
-      if (sink.isFull?.() === true) {
-        if (!this.#isWaiting) sink.whenRead?.(this.#onRead);
-        this.#isWaiting = true;
-        return;
-      }
-      const next = this.#backlog.shift();
-      if (next === undefined) return;
-      sink.send(next.text);
-      const { answer } = next.request;
-      if (answer === undefined || this.#backlog.has(next.request)) continue;
-      this.#unread -= 1;
-      this.#answer(next.request, answer);
-    }
-  }
-
-  readonly #onRead = (): void => {
-    this.#isWaiting = false;
-    if (!this.isClosed) this.#sendWaiting();
-  };
-
   /** Who is not read, or tells more than anybody could read, is ended; what else the connection has under way goes on. */
   #overflow(request: WireRequest): void {
     const words = `The caller has not read what was told: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, and four times that of all.`;
     const reason = new Refused(failure('busy', {}, words));
-    this.#backlog.drop(request);
+    this.#events.drop(request);
     request.ending.end(reason);
     this.#fail(request, reason);
   }
@@ -293,7 +268,7 @@ export class WireConnection {
       this.#fail(request, error);
       return;
     }
-    const bytes = this.#bytesPast(text);
+    const bytes = bytesPast(text, this.#mostBytes);
     if (bytes !== undefined) {
       const limit = this.#mostBytes;
       const words = `The answer has ${bytes} bytes, and a message may have ${limit}; ask for less of it.`;
@@ -304,16 +279,7 @@ export class WireConnection {
   }
 
   get #mostBytes(): number {
-    return Math.max(this.#parts.limits.maxMessageBytes, EVERYBODY_READS);
-  }
-
-  /** The bytes of a text that is longer than a message may be. */
-  #bytesPast(text: string): number | undefined {
-    const most = this.#mostBytes;
-    // A character has three bytes at most, and nearly every message is short.
-    if (text.length * 3 <= most) return undefined;
-    const bytes = Buffer.byteLength(text);
-    return bytes > most ? bytes : undefined;
+    return mostBytesIn(this.#parts.limits);
   }
 
   #fail(request: WireRequest, error: unknown): void {
@@ -324,13 +290,21 @@ export class WireConnection {
 
   /** What a request told comes before its answer, however long the peer takes to read it. */
   #answerInTurn(request: WireRequest, answer: WrittenAnswer): void {
-    if (!this.#backlog.has(request)) {
+    if (!this.#events.isWaiting(request)) {
       this.#answer(request, answer);
       return;
     }
     request.isAnswered = true;
     request.answer = answer;
     this.#unread += 1;
+  }
+
+  /** The peer has read what the request told: its answer is next, if it is there already. */
+  #answerRead(request: WireRequest): void {
+    const { answer } = request;
+    if (answer === undefined) return;
+    this.#unread -= 1;
+    this.#answer(request, answer);
   }
 
   #answer(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
@@ -349,7 +323,7 @@ export class WireConnection {
     const reason = new Refused(failure('cancelled'));
     request.ending.end(reason);
     // Who has enough need not read the rest first.
-    this.#backlog.drop(request);
+    this.#events.drop(request);
     const { answer } = request;
     if (answer !== undefined) this.#unread -= 1;
     if (told !== undefined) this.#answer(request, { type: 'error', fields: told, text: oneLineJson(told) });
@@ -369,7 +343,7 @@ export class WireConnection {
   #push(type: string, fields: JsonObject): void {
     const { sink, log } = this.#parts;
     const text = messageText({ type, fields }, this.#stamp());
-    const bytes = this.#bytesPast(text);
+    const bytes = bytesPast(text, this.#mostBytes);
     if (bytes === undefined) sink.send(text);
     else log.warn({ type, bytes, limit: this.#mostBytes }, 'a message of a plugin is too large and was not sent');
   }
@@ -451,7 +425,7 @@ export class WireConnection {
     }
     this.#next.length = 0;
     this.#waitingBytes.clear();
-    this.#backlog.clear();
+    this.#events.clear();
     this.#parts.sink.close();
     this.#parts.onClosed(this);
   }

@@ -20,8 +20,21 @@ export interface WireLimits {
   readonly maxMessageBytes: number;
 }
 
+/** Of a message that we send. */
+export function mostBytesIn({ maxMessageBytes }: WireLimits): number {
+  return Math.max(maxMessageBytes, EVERYBODY_READS);
+}
+
+/** The bytes of a text that has more than that; `undefined` when it has not. */
+export function bytesPast(text: string, most: number): number | undefined {
+  // A character has three bytes at most, and nearly every message is short.
+  if (text.length * 3 <= most) return undefined;
+  const bytes = Buffer.byteLength(text);
+  return bytes > most ? bytes : undefined;
+}
+
 /** The longest line that readers take unless told: of a longer one they would be told nothing. */
-export const EVERYBODY_READS = 8 * 1024 * 1024;
+const EVERYBODY_READS = 8 * 1024 * 1024;
 
 export const DEFAULT_WIRE_LIMITS: WireLimits = {
   maxParallel: 16,
