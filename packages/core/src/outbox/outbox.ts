@@ -7,6 +7,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
+import { DeliveredMarks } from './delivered-marks.ts';
 import { attempt, type Verdict } from './delivery.ts';
 import { isFresh, type Prepared, prepare } from './prepared.ts';
 import { pauseBefore, type RetryPolicy } from './retry-policy.ts';
@@ -50,6 +51,7 @@ export class Outbox {
   readonly #options: OutboxOptions;
   readonly #settings: OutboxSettings;
   readonly #schedule: Schedule<Entry>;
+  readonly #delivered: DeliveredMarks;
   readonly #entries = new Map<string, Entry>();
   readonly #queued = new Map<string, number>();
   readonly #urls = new KnownUrls();
@@ -63,6 +65,7 @@ export class Outbox {
     this.#options = options;
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
+    this.#delivered = new DeliveredMarks(options.store);
     // Everyone who waits for a full disk listens to it.
     setMaxListeners(0, this.#stopped.signal);
   }
@@ -254,7 +257,7 @@ export class Outbox {
     const { store, clock, log } = this.#options;
     const told = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
-      await this.#insist(() => store.delivered(entry.id, clock.now().getTime()));
+      await this.#insist(() => this.#delivered.add(entry.id, clock.now().getTime()));
       this.#forget(entry);
       log.debug(told, 'a callback was delivered');
       return;

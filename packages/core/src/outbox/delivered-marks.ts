@@ -1,0 +1,52 @@
+import type { OutboxStore } from '../store/store.ts';
+
+/**
+ * Writes down what was delivered, some at a time. Each answer comes by itself, and a commit for each would take the disk and a
+ * processor from the next deliveries; so a mark waits a few turns of the event loop for others. Nobody waits for it: a
+ * callback whose mark is lost in a crash is sent once more, as one would be whose answer came a moment later.
+ */
+export class DeliveredMarks {
+  readonly #store: Pick<OutboxStore, 'delivered'>;
+  #waiting: Mark[] = [];
+  #turns = 0;
+
+  constructor(store: Pick<OutboxStore, 'delivered'>) {
+    this.#store = store;
+  }
+
+  /** Resolves when it is on the disk. */
+  add(id: string, at: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ id, at, resolve, reject });
+      if (this.#waiting.length === MANY) this.#write();
+      else if (this.#waiting.length === 1) {
+        this.#turns = TURNS;
+        setImmediate(this.#turn);
+      }
+    });
+  }
+
+  readonly #turn = (): void => {
+    if (this.#waiting.length === 0) return;
+    this.#turns -= 1;
+    if (this.#turns > 0) setImmediate(this.#turn);
+    else this.#write();
+  };
+
+  /** All in one turn, which the store writes in one commit. */
+  #write(): void {
+    const marks = this.#waiting;
+    this.#waiting = [];
+    for (const { id, at, resolve, reject } of marks) this.#store.delivered(id, at).then(resolve, reject);
+  }
+}
+
+interface Mark {
+  readonly id: string;
+  readonly at: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const TURNS = 8;
+const MANY = 32;
