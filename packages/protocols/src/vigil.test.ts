@@ -34,7 +34,7 @@ test('it looks for a moment only when nothing comes, and for a shorter one among
   expect(alone.turns()).toBe(150);
   const among = loop();
   among.vigil.begin({ isAlone: false });
-  expect(among.turns()).toBe(75);
+  expect(among.turns()).toBe(30);
 });
 
 test('each time in vain it lets more go by, so that slow answers cost nearly nothing', () => {

@@ -59,5 +59,5 @@ export class Vigil {
 
 /** A turn in which nothing comes takes a microsecond or two. */
 const TURNS_ALONE = 150;
-const TURNS_AMONG_OTHERS = 75;
+const TURNS_AMONG_OTHERS = 30;
 const LONGEST_PAUSE = 1023;
