@@ -42,8 +42,12 @@ async function open(): Promise<SqliteStore> {
 /** One that has proven quick, and whose lone writes are therefore committed where they are asked for. */
 async function openNear(): Promise<SqliteStore> {
   const store = await open();
-  for (let count = 0; (await loneWrite(store)) !== 'near'; count++) expect(count).toBeLessThan(10_000);
+  await untilNear(store);
   return store;
+}
+
+async function untilNear(store: SqliteStore): Promise<void> {
+  for (let count = 0; (await loneWrite(store)) !== 'near'; count++) expect(count).toBeLessThan(10_000);
 }
 
 /** Where a lone write was committed; it changes nothing. */
@@ -207,14 +211,18 @@ describe('a lone write', () => {
     store = await openNear();
     const before = await store.stats();
     const envelope = 'x'.repeat(20_000);
+    let near = 0;
     for (let count = 0; count < 2000; count++) {
       await store.requests.accept(requestRow({ requestId: `r${count}`, envelope }));
+      if (committedBy() === 'near') near += 1;
     }
+    expect(near).toBeGreaterThan(0);
     const after = await store.stats();
     expect(after.writes - before.writes).toBe(2000);
     expect(after.checkpoints).toBeGreaterThan(before.checkpoints);
     expect(statSync(join(folder, 'dragoman.db-wal')).size).toBeLessThan(2 * LOG_BYTES);
-    expect(committedBy()).toBe('near');
+    // The log may be on the move when the last is written, which is the thread's business then.
+    await untilNear(store);
   });
 
   test('just before closing is recorded', async () => {
