@@ -11,8 +11,8 @@ export type Verdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
-  /** Its time was over before anything was sent: that is no try, and tells nothing of the host. */
-  | { readonly outcome: 'expired'; readonly answered: undefined; readonly failure: DeliveryFailure }
+  /** It cannot be sent, or its time was over before that: nothing was tried, and nothing is known of the host. */
+  | { readonly outcome: 'given-up'; readonly answered: undefined; readonly failure: DeliveryFailure }
   /** Its name waited to be looked up, and was not: that is no try either. */
   | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
   | {
@@ -40,7 +40,7 @@ export async function attempt(
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
-  if (left <= 0) return { outcome: 'expired', answered: undefined, failure: { at: now, reason: EXPIRED } };
+  if (left <= 0) return { outcome: 'given-up', answered: undefined, failure: { at: now, reason: EXPIRED } };
   try {
     const answer = await gate.request({
       caller: due.owner,

@@ -6,7 +6,7 @@ import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
-import type { DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
+import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { DeliveredMarks } from './delivered-marks.ts';
 import { attempt, type Verdict } from './delivery.ts';
 import { isFresh, type Prepared, prepare } from './prepared.ts';
@@ -55,6 +55,8 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #queued = new Map<string, number>();
   readonly #urls = new KnownUrls();
+  /** Receivers that said they are gone, as long as that is being written down. */
+  readonly #gone = new Set<string>();
   readonly #tries = new Set<Promise<void>>();
   readonly #stopped = new Ending();
   /** How many were made before their turn. */
@@ -127,7 +129,11 @@ export class Outbox {
    */
   async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const { store, clock } = this.#options;
-    const row = (await store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
+    const found = await store.find(id).catch((error: unknown) => {
+      if (!isDamaged(error)) throw error;
+      return refuse('conflict', {}, 'It is damaged in the database and cannot be sent.');
+    });
+    const row = found ?? refuse('not_found', {}, 'There is no such callback.');
     const now = clock.now().getTime();
     if (row.state !== 'dead')
       refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
@@ -223,10 +229,8 @@ export class Outbox {
       hasLeft = true;
     };
     try {
-      const prepared = await this.#prepared(entry);
-      if (prepared === undefined) this.#forget(entry);
-      else {
-        const verdict = await this.#attempt(entry, prepared);
+      const verdict = await this.#send(entry);
+      if (verdict !== undefined) {
         answered = verdict.answered;
         if (verdict.outcome === 'delivered') {
           // The receiver is done with it, and can have the next one while this is written down.
@@ -248,9 +252,22 @@ export class Outbox {
     }
   }
 
-  #attempt(due: DueDelivery, prepared: Prepared): Promise<Verdict> {
-    const { timeoutMs } = this.#settings;
-    return attempt({ due, prepared, timeoutMs, signal: this.#stopped }, this.#options);
+  /** What came of a try; `undefined` where there is nothing to try any more. */
+  async #send(entry: Entry): Promise<Verdict | undefined> {
+    const { clock, log } = this.#options;
+    try {
+      const prepared = await this.#prepared(entry);
+      if (prepared === undefined) this.#forget(entry);
+      // It is dead with all others to this receiver, as soon as that is written down.
+      if (prepared === undefined || this.#gone.has(receiverOf(entry))) return undefined;
+      const { timeoutMs } = this.#settings;
+      return await attempt({ due: entry, prepared, timeoutMs, signal: this.#stopped }, this.#options);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      // It will be no better the next time.
+      log.warn({ delivery: entry.id, error: String(error) }, 'a callback is damaged');
+      return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: DAMAGED } };
+    }
   }
 
   async #record(entry: Entry, verdict: Verdict): Promise<void> {
@@ -263,8 +280,9 @@ export class Outbox {
       return;
     }
     const { failure } = verdict;
-    if (verdict.outcome === 'expired') {
-      await this.#insist(() => store.givenUp(entry.id, failure));
+    if (verdict.outcome === 'given-up') {
+      // Where the row cannot even be written it is left as it is: the next start comes to the same end.
+      await this.#insist(() => store.givenUp(entry.id, failure).catch(unlessDamaged));
       this.#forget(entry);
       log.info({ ...told, reason: failure.reason }, 'a callback was not sent');
       return;
@@ -274,22 +292,29 @@ export class Outbox {
       return;
     }
     log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    if (verdict.outcome === 'gone') {
-      const ids = await this.#insist(() => store.gone(entry.id, failure));
-      this.#schedule.remove(new Set(ids));
-      for (const id of ids) this.#forget(this.#entries.get(id));
-      return;
-    }
+    if (verdict.outcome === 'gone') return this.#recordGone(entry, failure);
+    // Another try to the same URL may have heard in the meantime that it is gone. Then this one counts no more, nor towards the
+    // tries of one that somebody has since asked for.
+    if (this.#entries.get(entry.id) !== entry) return;
     entry.attempts += 1;
     entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
     await this.#insist(() => store.failed(entry.id, failure, nextAt));
-    // Another try to the same URL may have heard in the meantime that it is gone.
     if (nextAt === null || this.#entries.get(entry.id) !== entry) this.#forget(entry);
     else {
       entry.nextAt = nextAt;
       this.#wake(entry);
     }
+  }
+
+  /** From the moment it is heard, nothing is sent there for this sender: to write it down can take as long as a disk is full. */
+  async #recordGone(entry: Entry, failure: DeliveryFailure): Promise<void> {
+    const receiver = receiverOf(entry);
+    this.#gone.add(receiver);
+    const ids = await this.#insist(() => this.#options.store.gone(entry.id, failure));
+    this.#gone.delete(receiver);
+    this.#schedule.remove(new Set(ids));
+    for (const id of ids) this.#forget(this.#entries.get(id));
   }
 
   /** Puts it in line again, as if it had not been its turn; not for ever, so that nothing waits without end. */
@@ -329,7 +354,9 @@ export class Outbox {
   }
 
   #forget(entry: Entry | undefined): void {
-    if (entry === undefined || !this.#entries.delete(entry.id)) return;
+    // One that was tried again by hand may have its place.
+    if (entry === undefined || this.#entries.get(entry.id) !== entry) return;
+    this.#entries.delete(entry.id);
     entry.cancel?.();
     entry.cancel = undefined;
     void this.#takeAhead(entry);
@@ -352,6 +379,18 @@ interface Entry extends DueDelivery {
   ahead: Promise<Prepared | undefined> | undefined;
 }
 
+function receiverOf({ owner, url }: Entry): string {
+  return `${owner}\0${url}`;
+}
+
+function isDamaged(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'store_damaged';
+}
+
+function unlessDamaged(error: unknown): void {
+  if (!isDamaged(error)) throw error;
+}
+
 const DEFAULT_OUTBOX: OutboxSettings = {
   timeoutMs: 10_000,
   retries: 3,
@@ -367,4 +406,6 @@ const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
+/** Why a delivery is dead that cannot be read. */
+const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
 const STOPPED = new Error('the outbox stops');

@@ -1,0 +1,168 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import type { Gate } from '../gate/gate.ts';
+import { Signatures } from '../signing/signatures.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import { Outbox } from './outbox.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+const signatures = new Signatures();
+afterAll(() => signatures[Symbol.asyncDispose]());
+
+let clock: TestClock;
+let store: MemoryStore;
+let outbox: Outbox;
+let log: SilentLog;
+/** Each request that was sent, by its callback's id, and how to answer it. */
+let sent: { readonly id: string; readonly answer: (status: number) => void }[];
+
+const gate: Gate = {
+  check: async () => undefined,
+  request: async ({ headers, signal }) => {
+    const status = await new Promise<number>((answer, reject) => {
+      sent.push({ id: String(headers?.['webhook-id']).replace('answer_', ''), answer });
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return { status, headers: {}, body: (async function* () {})() };
+  },
+};
+
+beforeEach(() => {
+  [clock, store, log, sent] = [new TestClock(), new MemoryStore(), new SilentLog(), []];
+  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  // Always the shortest pause.
+  const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
+  outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => false });
+});
+afterEach(async () => {
+  const stopped = outbox.stop({ drainMs: 0 });
+  clock.pass(1);
+  await stopped;
+});
+
+async function add(id: string, path = 'in'): Promise<void> {
+  const row = {
+    ...{ id, owner: 'ann', requestId: `msg_${id}`, messageId: `answer_${id}`, url: `https://one.example/${path}` },
+    ...{ body: '{}', priority: 1, expiresAt: null, createdAt: clock.now().getTime() },
+  };
+  await store.outbox.add(row);
+  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+}
+
+/** Nothing here takes longer than a few turns. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A host that has answered has several places. */
+async function heard(): Promise<void> {
+  await add('first', 'elsewhere');
+  await turns();
+  await answer('first', 200);
+}
+
+async function answer(id: string, status: number): Promise<void> {
+  const at = sent.findIndex((one) => one.id === id);
+  sent.splice(at, 1)[0]?.answer(status);
+  await turns();
+}
+
+const idsSent = () => sent.map(({ id }) => id);
+const stateOf = async (id: string) => (await store.outbox.find(id))?.state;
+
+describe('a callback whose body is damaged on the disk', () => {
+  beforeEach(() => {
+    const { dueBody, find } = store.outbox;
+    const damaged = (id: string) => new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
+    store.outbox.dueBody = async (id) => {
+      if (id === 'damaged') throw damaged(id);
+      return dueBody(id);
+    };
+    store.outbox.find = async (id) => {
+      if (id === 'damaged') throw damaged(id);
+      return find(id);
+    };
+  });
+
+  test('is a dead letter with its reason, told of once, and keeps no other from being sent', async () => {
+    await heard();
+    for (const id of ['damaged', 'whole']) await add(id);
+    await turns();
+    expect(idsSent()).toEqual(['whole']);
+    await answer('whole', 200);
+    const [dead] = (await store.outbox.list({ state: 'dead', offset: 0, limit: 10 })).rows;
+    expect(dead).toMatchObject({
+      id: 'damaged',
+      attempts: 0,
+      failures: [{ reason: 'it is damaged in the database: what would be sent is not what was written' }],
+    });
+    for (let second = 0; second < 5; second += 1) {
+      clock.pass(1000);
+      await turns();
+    }
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    expect([outbox.queued('ann'), outbox.trying]).toEqual([0, 0]);
+  });
+
+  test('is not tried again, and whoever asks for that hears why', async () => {
+    await add('damaged');
+    await turns();
+    await expect(outbox.retry('damaged')).rejects.toMatchObject({
+      failure: { code: 'conflict', message: 'It is damaged in the database and cannot be sent.' },
+    });
+  });
+});
+
+describe('a receiver that has said it is gone', () => {
+  test('gets nothing more of that sender, also as long as the disk is too full to write that down', async () => {
+    await heard();
+    const { gone } = store.outbox;
+    store.outbox.gone = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await add(id);
+    await add('other', 'other');
+    await turns();
+    expect(idsSent()).toEqual(['a', 'b', 'c', 'd']);
+    await answer('a', 410);
+    for (const id of ['b', 'c', 'd']) await answer(id, 200);
+    // The place of the one that is being written down is still taken.
+    expect(idsSent()).toEqual(['other']);
+    store.outbox.gone = gone;
+    clock.pass(10_000);
+    await turns();
+    expect([await stateOf('a'), await stateOf('e'), await stateOf('f')]).toEqual(['dead', 'dead', 'dead']);
+    await answer('other', 200);
+    expect([outbox.queued('ann'), outbox.trying]).toEqual([0, 0]);
+    // And is enabled as ever.
+    await outbox.retry('e');
+    await turns();
+    expect(idsSent()).toEqual(['e']);
+    await answer('e', 200);
+    expect(await stateOf('e')).toBe('delivered');
+  });
+
+  test('and is enabled again while an old try is under way is tried as often as any other', async () => {
+    await heard();
+    for (const id of ['slow', 'refused']) await add(id);
+    await turns();
+    const [slow] = sent;
+    await answer('refused', 410);
+    await outbox.retry('slow');
+    await turns();
+    // The try from before the 410, and the one that was asked for.
+    expect(idsSent()).toEqual(['slow', 'slow']);
+    sent.shift();
+    slow?.answer(500);
+    await turns();
+    expect([outbox.queued('ann'), (await store.outbox.find('slow'))?.attempts]).toEqual([1, 0]);
+    await answer('slow', 500);
+    expect(await store.outbox.find('slow')).toMatchObject({ state: 'due', attempts: 1 });
+    clock.pass(1000);
+    await turns();
+    expect(idsSent()).toEqual(['slow']);
+    await answer('slow', 200);
+    expect([await stateOf('slow'), outbox.queued('ann')]).toEqual(['delivered', 0]);
+  });
+});
