@@ -46,7 +46,7 @@ export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
 export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
-export type { Delivery, DeliveryQuery } from './outbox-admin.ts';
+export type { Delivery, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';

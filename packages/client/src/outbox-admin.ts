@@ -24,6 +24,12 @@ export interface Delivery {
   readonly failures: readonly { readonly at: string; readonly reason: string; readonly status?: number }[];
 }
 
+/** One that is tried again. */
+export interface RetriedDelivery extends Delivery {
+  /** Its URL had answered 410, and may be called again with that. */
+  readonly url_enabled: boolean;
+}
+
 export interface DeliveryQuery {
   readonly state?: Delivery['state'];
   readonly offset?: number;
@@ -46,10 +52,13 @@ export class OutboxAdmin {
     return this.#http.json({ path: `${OUTBOX}?${asked}`, gives: { deliveries: 'array', total: 'number' } });
   }
 
-  /** Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled with that. */
-  retry(id: string): Promise<Delivery> {
+  /**
+   * Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled with that, also where the callback
+   * has expired and is not sent.
+   */
+  retry(id: string): Promise<RetriedDelivery> {
     const path = `${OUTBOX}/${encodeURIComponent(id)}/retry`;
-    return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string' } });
+    return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string', url_enabled: 'boolean' } });
   }
 }
 
