@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,22 @@ describe('the key that signs callbacks', () => {
     expect(() => open()).toThrow(/callbacks\.pem is not a private key.*move it away/);
     expect(readFileSync(join(folder, 'callbacks.pem'), 'utf8')).toBe('nonsense');
   });
+
+  test.each([
+    ['ec', () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })],
+    ['rsa', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
+  ])(
+    'that the operator put there is refused where it is %s: every receiver would refuse what it signs',
+    (kind, made) => {
+      const { privateKey } = made();
+      writeFileSync(join(folder, 'callbacks.pem'), privateKey.export({ format: 'pem', type: 'pkcs8' }), {
+        mode: 0o600,
+      });
+      expect(() => open()).toThrow(
+        new RegExp(`callbacks\\.pem must be an Ed25519 key, .*; it is one of ${kind}\\. .*move it away`),
+      );
+    },
+  );
 
   test('that others can read is warned of', () => {
     open();

@@ -31,7 +31,8 @@ export class SigningKeys {
   constructor({ store, signatures, log, folder }: SigningKeysOptions) {
     this.#store = store;
     this.#signatures = signatures;
-    this.#privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'callbacks' });
+    const options = { log, signs: 'callbacks', isEd25519: true };
+    this.#privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), options);
     const { x = '' } = createPublicKey(this.#privateKey).export({ format: 'jwk' });
     this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
     const { d = '' } = this.#privateKey.export({ format: 'jwk' });

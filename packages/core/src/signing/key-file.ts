@@ -4,19 +4,30 @@ import type { Log } from '../ports.ts';
 import { writeSecretFile } from '../secret-file.ts';
 import { privateKeyIn } from './private-key.ts';
 
-/** The key in a file that only its owner may read; an Ed25519 one is made when there is none. `signs` says what it is for. */
-export function keyIn(path: string, { log, signs }: { log: Log; signs: string }): KeyObject {
+export interface KeyFileOptions {
+  readonly log: Log;
+  /** What it is for. */
+  readonly signs: string;
+  /** Whether no other kind can sign that. */
+  readonly isEd25519?: boolean;
+}
+
+/** The key in a file that only its owner may read; an Ed25519 one is made when there is none. */
+export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOptions): KeyObject {
   if (!existsSync(path)) writeSecretFile(path, newKey().export({ format: 'pem', type: 'pkcs8' }).toString());
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 mends that`);
   }
   const key = privateKeyIn(readFileSync(path));
-  if (key !== undefined) return key;
-  throw new Error(
-    `${path} is not a private key in PEM form, of Ed25519, ECDSA P-256 or RSA. Put a backup in its place, or move it away to begin with a new key.`,
-  );
+  const kinds = isEd25519 ? 'Ed25519' : 'Ed25519, ECDSA P-256 or RSA';
+  if (key === undefined) throw new Error(`${path} is not a private key in PEM form, of ${kinds}. ${WAY_OUT}`);
+  const { asymmetricKeyType: kind } = key;
+  if (!isEd25519 || kind === 'ed25519') return key;
+  throw new Error(`${path} must be an Ed25519 key, nothing else signs ${signs}; it is one of ${kind}. ${WAY_OUT}`);
 }
 
 export function newKey(): KeyObject {
   return generateKeyPairSync('ed25519').privateKey;
 }
+
+const WAY_OUT = 'Put a backup in its place, or move it away to begin with a new key.';
