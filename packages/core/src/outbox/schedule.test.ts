@@ -3,7 +3,7 @@ import { Schedule, type Scheduled } from './schedule.ts';
 
 function filled(items: readonly [id: string, host: string, priority?: number][], { perHost = 4, total = 256 } = {}) {
   const schedule = new Schedule<Scheduled>({ perHost, total });
-  for (const [id, host, priority = 1] of items) schedule.add({ id, host, priority });
+  for (const [id, host, priority = 1] of items) schedule.add({ id, owner: ownerOf(id), host, priority });
   return schedule;
 }
 
@@ -17,8 +17,13 @@ function known(items: readonly [id: string, host: string, priority?: number][], 
     schedule.leave(item.host, { answered: true });
     schedule.release();
   }
-  for (const [id, host, priority = 1] of items) schedule.add({ id, host, priority });
+  for (const [id, host, priority = 1] of items) schedule.add({ id, owner: ownerOf(id), host, priority });
   return schedule;
+}
+
+/** `ann:1` is Ann's; what names nobody is all one sender's. */
+function ownerOf(id: string): string {
+  return id.includes(':') ? (id.split(':')[0] ?? '') : 'ann';
 }
 
 function taken(schedule: Schedule<Scheduled>, most = 100): string[] {
@@ -38,6 +43,34 @@ describe('the schedule', () => {
       ['b2', 'b'],
     ]);
     expect(taken(schedule)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+  });
+
+  test('gives senders their turns at a host, each in the order it sent', () => {
+    const many = Array.from({ length: 1000 }, (_, index): [string, string] => [`ann:${index}`, 'a']);
+    const schedule = filled([...many, ['bob:0', 'a'], ['bob:1', 'a'], ['cid:0', 'a'], ['cid:urgent', 'a', 0]]);
+    const order: string[] = [];
+    // However long each takes and whether or not the host answers: it has one place.
+    for (let number = 0; number < 9; number += 1) {
+      order.push(...taken(schedule));
+      schedule.leave('a', { answered: false });
+      schedule.release();
+    }
+    const [urgent, ...others] = order;
+    expect(urgent).toBe('cid:urgent');
+    expect(others).toEqual(['ann:0', 'bob:0', 'cid:0', 'ann:1', 'bob:1', 'ann:2', 'ann:3', 'ann:4']);
+  });
+
+  test('knows whose turns come next, whoever sent them', () => {
+    const items = ['ann:0', 'ann:1', 'ann:2', 'ann:3', 'ann:4', 'bob:0', 'bob:1', 'cid:0'];
+    const schedule = known(
+      items.map((id) => [id, 'a']),
+      { perHost: 2 },
+    );
+    const told = schedule.following('a').map(({ id }) => id);
+    expect(told).toEqual(taken(known(items.map((id) => [id, 'a']))).slice(1, 3));
+    expect(told).toEqual(['bob:0', 'cid:0']);
+    schedule.remove(new Set(['bob:0', 'bob:1', 'ann:1']));
+    expect([schedule.following('a').map(({ id }) => id), schedule.size]).toEqual([['cid:0', 'ann:2'], 5]);
   });
 
   test('sends the urgent first, of one host and of all', () => {
@@ -158,7 +191,8 @@ function simulated(
 ): Simulated {
   const isDead = new Set(dead);
   for (const host of [...dead, ...healthy]) {
-    for (let number = 0; number < each; number += 1) schedule.add({ id: `${host}-${number}`, host, priority: 1 });
+    for (let number = 0; number < each; number += 1)
+      schedule.add({ id: `${host}-${number}`, owner: 'ann', host, priority: 1 });
   }
   const starts = new Map<string, number[]>();
   const running: { readonly host: string; readonly until: number }[] = [];

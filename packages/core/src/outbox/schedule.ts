@@ -1,6 +1,10 @@
+import { SenderTurns } from './sender-turns.ts';
+
 /** What waits for its turn. */
 export interface Scheduled {
   readonly id: string;
+  /** On whose behalf. */
+  readonly owner: string;
   /** Of the receiver, without its port. */
   readonly host: string;
   /** 0 goes first, 2 last. */
@@ -8,8 +12,8 @@ export interface Scheduled {
 }
 
 /**
- * Whose turn it is. Hosts take turns, so that one with a thousand callbacks keeps nobody waiting; among those of one host,
- * and among hosts, the urgent go first. A host has a few places once it has answered, and only one before that and while it does
+ * Whose turn it is. Hosts take turns, so that one with a thousand callbacks keeps nobody waiting, and so do senders at one host;
+ * among those of one host, and among hosts, the urgent go first. A host has a few places once it has answered, and only one before that and while it does
  * not answer: a dead one holds up its own callbacks and no others. Of all places, those that do not answer have half at most, and
  * with those that were never heard of three quarters, so that however many they are the others find one.
  */
@@ -45,7 +49,8 @@ export class Schedule<Item extends Scheduled> {
   add(item: Item): void {
     let host = this.#hosts.get(item.host);
     if (host === undefined) {
-      host = { name: item.host, running: 0, standing: UNHEARD, queues: [[], [], []], turn: undefined, placed: 0 };
+      const queues = [0, 1, 2].map(() => new SenderTurns<Item>());
+      host = { name: item.host, running: 0, standing: UNHEARD, queues, turn: undefined, placed: 0 };
       this.#hosts.set(item.host, host);
     }
     this.#idle.delete(host);
@@ -77,8 +82,8 @@ export class Schedule<Item extends Scheduled> {
   following(name: string): readonly Item[] {
     const host = this.#hosts.get(name);
     if (host?.standing !== ANSWERING) return [];
-    const queue = host.queues.find((one) => one.length > 0) ?? [];
-    return queue.slice(this.#perHost - 1, 2 * this.#perHost - 1);
+    const queue = host.queues.find((one) => one.length > 0);
+    return queue?.slice(this.#perHost - 1, 2 * this.#perHost - 1) ?? [];
   }
 
   /** Gives the place at the host back. `answered`: whether it did; `undefined` when nobody asked it. */
@@ -101,9 +106,7 @@ export class Schedule<Item extends Scheduled> {
   /** Takes those out that are not wanted any more. */
   remove(ids: ReadonlySet<string>): void {
     for (const host of this.#hosts.values()) {
-      for (const [level, queue] of host.queues.entries()) {
-        if (queue.some(({ id }) => ids.has(id))) host.queues[level] = queue.filter(({ id }) => !ids.has(id));
-      }
+      for (const queue of host.queues) queue.remove(ids);
       this.#place(host);
       this.#restIfIdle(host);
     }
@@ -151,12 +154,12 @@ export class Schedule<Item extends Scheduled> {
   }
 }
 
-interface Host<Item> {
+interface Host<Item extends Scheduled> {
   readonly name: string;
   running: number;
   standing: number;
   /** By priority. */
-  readonly queues: Item[][];
+  readonly queues: readonly SenderTurns<Item>[];
   /** Where it waits for its turn. */
   turn: Set<Host<Item>> | undefined;
   /** How many had been given a turn before it. */
@@ -164,7 +167,7 @@ interface Host<Item> {
 }
 
 /** Who waits longest, of those no worse than that. */
-function firstOf<Item>(turns: readonly Set<Host<Item>>[], worst: number): Host<Item> | undefined {
+function firstOf<Item extends Scheduled>(turns: readonly Set<Host<Item>>[], worst: number): Host<Item> | undefined {
   let first: Host<Item> | undefined;
   for (let standing = 0; standing <= worst; standing += 1) {
     const host = turns[standing]?.values().next().value;
