@@ -1,7 +1,10 @@
 import type { Dispatcher, Pool } from 'undici';
+import type { Clock } from '../ports.ts';
+import { Refused } from '../refused.ts';
 import type { Deadline } from './deadline.ts';
 import { Exchange, type Head } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';
+import { unreachable } from './gate-failure.ts';
 import { inflated, type Unpacking } from './inflate.ts';
 import type { GateLimits } from './limits.ts';
 import type { Redactor } from './redactor.ts';
@@ -21,13 +24,15 @@ export interface AskOptions {
   readonly redactor: Redactor | undefined;
   readonly bound: Deadline;
   readonly limits: GateLimits;
+  /** How long to wait for a connection, where there is another address to go to. */
+  readonly patience: { readonly clock: Clock; readonly milliseconds: number } | undefined;
 }
 
 /** Sends it over one of the connections and gives the answer as the caller may see it. */
 export async function ask(
   pool: Pool,
   { method, path, headers, body }: Outbound,
-  { maxBytes, redactor, bound, limits }: AskOptions,
+  { maxBytes, redactor, bound, limits, patience }: AskOptions,
 ): Promise<InboundAnswer> {
   // One that was never sent may be tried at another address, in what is left of the time.
   const exchange: Exchange = new Exchange({
@@ -36,7 +41,7 @@ export async function ask(
   });
   bound.attach(exchange);
   pool.dispatch({ method, path, headers, body: body ?? null }, exchange);
-  const head = await exchange.head;
+  const head = await (patience === undefined ? exchange.head : headInTime(exchange, patience));
   const coding = codingOf(head);
   if (coding === undefined && redactor === undefined) return new PlainAnswer(head, exchange, { maxBytes, limits });
   const bytes = inflated(exchange.body(), coding, { maxBytes, limits });
@@ -46,6 +51,21 @@ export async function ask(
     body: redactor === undefined ? bytes : redactor.body(bytes),
     end: () => exchange.leave(),
   };
+}
+
+/** The head of the answer, unless there is nobody to ask for it in time. What was sent has the time of the whole exchange. */
+async function headInTime(
+  exchange: Exchange,
+  { clock, milliseconds }: NonNullable<AskOptions['patience']>,
+): Promise<Head> {
+  const cancel = clock.after(milliseconds, () => {
+    if (!exchange.sent) exchange.fail(new Refused(unreachable('it did not answer in time')));
+  });
+  try {
+    return await exchange.head;
+  } finally {
+    cancel();
+  }
 }
 
 /** An answer that goes on as it came. */

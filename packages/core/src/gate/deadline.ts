@@ -8,6 +8,8 @@ import { late } from './gate-failure.ts';
 export class Deadline {
   readonly #signal: StopSignal | undefined;
   readonly #stop: Cancel;
+  readonly #clock: Clock;
+  readonly #until: number;
   readonly #cancel = () => this.#end(this.#signal?.reason);
   #exchange: Exchange | undefined;
   #refuse: ((reason: unknown) => void) | undefined;
@@ -15,10 +17,16 @@ export class Deadline {
 
   constructor({ clock, milliseconds, signal }: DeadlineOptions) {
     this.#signal = signal;
+    this.#clock = clock;
+    this.#until = clock.elapsed() + milliseconds;
     this.#stop = clock.after(milliseconds, () =>
       this.#end(new Refused(late(milliseconds, this.#exchange?.sent === true))),
     );
     signal?.addEventListener('abort', this.#cancel, { once: true });
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#until - this.#clock.elapsed());
   }
 
   /** What the promise gives, unless time is over first. */

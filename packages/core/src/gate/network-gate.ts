@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { buildConnector } from 'undici';
 import { abortSignalOf, type StopSignal } from '../ending.ts';
@@ -193,7 +193,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
       throw failureOf(error) === undefined ? this.#unreachable(destination, caller, connectFault(error)) : error;
     });
     this.#judgeAnswers(answers, destination, caller);
-    return answers;
+    return someOf(answers);
   }
 
   /** One bad answer spoils them all: who mixes them means no good. */
@@ -216,7 +216,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }: { addresses: readonly string[]; released: ReleasedSecrets | undefined; bound: Deadline },
   ): Promise<InboundAnswer> {
     const { method, caller, maxBytes } = request;
-    const { limits } = this.#parts;
+    const { limits, clock } = this.#parts;
     const fill = released?.fill ?? noSecret;
     const redactor = this.#parts.secrets?.redactorFor({ host, port });
     const outbound: Outbound = {
@@ -230,7 +230,9 @@ export class NetworkGate implements Gate, AsyncDisposable {
       try {
         const found = this.#parts.pools.get(key);
         const pool = found instanceof Promise ? await bound.wait(found) : found;
-        return await ask(pool, outbound, { maxBytes, redactor, bound, limits });
+        const milliseconds = patienceMs({ leftMs: bound.leftMs, addresses: addresses.length - index });
+        const patience = milliseconds === undefined ? undefined : { clock, milliseconds };
+        return await ask(pool, outbound, { maxBytes, redactor, bound, limits, patience });
       } catch (error) {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
@@ -296,6 +298,18 @@ function connectorTo(address: string, dialler: Dialler): buildConnector.connecto
   };
 }
 
+/** Of each kind the first ones: a name can stand for thousands of addresses, and whoever chose it would have us knock at all. */
+function someOf(addresses: readonly string[]): readonly string[] {
+  if (addresses.length <= MOST_OF_A_KIND) return addresses;
+  const [four, six] = [addresses.filter(isIPv4), addresses.filter((address) => !isIPv4(address))];
+  return [...four.slice(0, MOST_OF_A_KIND), ...six.slice(0, MOST_OF_A_KIND)];
+}
+
+/** How long one address has to take the connection, so that there is time for those after it; the last has all that is left. */
+function patienceMs({ leftMs, addresses }: { leftMs: number; addresses: number }): number | undefined {
+  return addresses === 1 ? undefined : Math.min(MOST_PATIENCE_MS, leftMs / Math.min(addresses, MOST_OF_A_KIND));
+}
+
 function noSecret(): never {
   throw new Error('a secret was asked for that nobody released');
 }
@@ -303,4 +317,6 @@ function noSecret(): never {
 const WEB: ReadonlySet<string> = new Set(['https:', 'http:']);
 const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);
 const MOST_DAWDLE_MS = 50;
+const MOST_OF_A_KIND = 4;
+const MOST_PATIENCE_MS = 3000;
 const NO_ADDRESSES = 'its name stands for no address';
