@@ -161,6 +161,53 @@ describe('as a handler of the web', () => {
     expect(pulled).toBeLessThan(5);
   });
 
+  const { headers } = signed();
+  test.each([
+    ['400 to one without an id', 400, { ...headers, 'webhook-id': '' }],
+    ['400 to one without a time', 400, { ...headers, 'webhook-timestamp': 'now' }],
+    ['400 to one without a signature', 400, { ...headers, 'webhook-signature': '' }],
+    ['401 to one of long ago', 401, signed({ at: new Date(NOW.getTime() - 301_000) }).headers],
+    ['401 to one signed with a key we do not have', 401, signed({ scheme: 'v1a' }).headers],
+    ['413 to one that says it is too large', 413, { ...headers, 'content-length': String(64 * 1024 * 1024 + 1) }],
+  ])('it answers %s without reading its body', async (_, status, told) => {
+    let pulled = 0;
+    // Not even one piece is read ahead.
+    const strategy = new CountQueuingStrategy({ highWaterMark: 0 });
+    const pull = () => {
+      pulled += 1;
+    };
+    const body = new ReadableStream<Uint8Array>({ pull }, strategy);
+    const init = { method: 'POST', headers: told, body, duplex: 'half' as const };
+    expect((await receiver().made.handle(new Request('https://me.example/in', init))).status).toBe(status);
+    expect(pulled).toBe(0);
+  });
+
+  test('it takes no more in all than two of the largest, as long as it does not know who sends them', async () => {
+    const { made, answers } = receiver();
+    const piece = new Uint8Array(1024 * 1024);
+    /** It sends so many megabytes, and ends when it is told to. */
+    const pour = async (megabytes: number) => {
+      const [poured, ended] = [new Latch(), new Latch()];
+      const body = (async function* () {
+        for (let sent = 0; sent < megabytes; sent += 1) yield piece;
+        poured.open();
+        await ended.opened;
+      })();
+      const status = made.receive({ headers: signed().headers, body }).catch((error: CallbackRefused) => error.status);
+      await Promise.race([poured.opened, status]);
+      return { end: ended.open, status };
+    };
+    const [first, second] = [await pour(60), await pour(60)];
+    expect(await (await pour(9)).status).toBe(503);
+    // What fits is taken meanwhile.
+    await made.receive(signed());
+    for (const { end } of [first, second]) end();
+    expect([await first.status, await second.status, answers]).toEqual([401, 401, ['msg_1']]);
+    const third = await pour(9);
+    third.end();
+    expect(await third.status).toBe(401);
+  });
+
   test('it answers 500 when the handling failed, so that the callback comes again', async () => {
     const { made } = receiver({
       secret: SECRET,
@@ -192,3 +239,10 @@ test.each([
   expect(await refused).toBeInstanceOf(CallbackRefused);
   expect(String(await refused)).toContain(why);
 });
+
+class Latch {
+  open = () => {};
+  readonly opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+}

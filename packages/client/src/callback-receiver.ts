@@ -30,9 +30,10 @@ export interface Callback {
 /** Why a callback was not taken. `status` is for who sent it. */
 export class CallbackRefused extends Error {
   override readonly name = 'CallbackRefused';
-  readonly status: 400 | 401 | 413;
+  /** With 503 it is welcome a little later. */
+  readonly status: 400 | 401 | 413 | 503;
 
-  constructor(status: 400 | 401 | 413, message: string) {
+  constructor(status: CallbackRefused['status'], message: string) {
     super(message);
     this.status = status;
   }
@@ -47,6 +48,8 @@ export class CallbackReceiver {
   readonly #keys: Promise<readonly VerifyingKey[]>;
   /** What became of each id: under way, or done. The oldest goes first. */
   readonly #seen = new Map<string, Promise<void>>();
+  /** Bytes of bodies that were read and whose signatures are not known to be good. */
+  #unproven = 0;
 
   constructor(options: CallbackReceiverOptions) {
     if (options.secret === undefined && options.publicKey === undefined) {
@@ -65,26 +68,34 @@ export class CallbackReceiver {
   /** For servers that speak the web's own types: a `Request` in, a `Response` out. */
   readonly handle = async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } });
+    const reader = request.body?.getReader();
     try {
-      await this.receive({ headers: request.headers, body: await this.#bodyOf(request) });
+      await this.receive({ headers: request.headers, body: chunksOf(reader) });
       return new Response(null, { status: 204 });
     } catch (error) {
       if (error instanceof CallbackRefused) return new Response(error.message, { status: error.status });
       return new Response(null, { status: 500 });
+    } finally {
+      // Of what was refused the rest is not wanted.
+      reader?.cancel().catch(() => {});
     }
   };
 
-  /** The same for any other server. Rejects with `CallbackRefused`, or with what `onAnswer` threw. */
-  async receive({ headers, body }: { readonly headers: AnyHeaders; readonly body: Uint8Array }): Promise<Callback> {
+  /**
+   * The same for any other server. `body` is all its bytes, or what they are read from, such as a request of Node's: then nothing is
+   * read of what the headers alone show to be none. Rejects with `CallbackRefused`, or with what `onAnswer` threw.
+   */
+  async receive({ headers, body }: { readonly headers: AnyHeaders; readonly body: CallbackBody }): Promise<Callback> {
     const { onAnswer } = this.#options;
-    this.#checkSize(body.length);
-    const { id, signedAt } = await this.#verified(headers, body);
+    const head = this.#headOf(headers);
+    const bytes = await this.#provenBody(head, body);
+    const { id, signedAt } = head;
     const earlier = this.#seen.get(id);
     if (earlier !== undefined) {
       await earlier;
       return { id, signedAt, isRepeat: true };
     }
-    const answer = answerIn(body);
+    const answer = answerIn(bytes);
     const callback = { id, signedAt, isRepeat: false };
     const handled = (async () => onAnswer(answer, callback))();
     this.#remember(id, handled);
@@ -97,40 +108,59 @@ export class CallbackReceiver {
     return callback;
   }
 
-  /** Anybody may send to a receiver, so what is too large is not read to its end. */
-  async #bodyOf(request: Request): Promise<Uint8Array> {
-    const reader = request.body?.getReader();
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for (;;) {
-      const { done = true, value } = (await reader?.read()) ?? {};
-      if (done || value === undefined) return joined(parts);
-      bytes += value.length;
-      this.#checkSize(bytes);
-      parts.push(value);
-    }
-  }
-
-  #checkSize(bytes: number): void {
-    const { maxBytes = MAX_BYTES } = this.#options;
-    if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
-  }
-
-  async #verified(headers: AnyHeaders, body: Uint8Array): Promise<Pick<Callback, 'id' | 'signedAt'>> {
-    const { toleranceSeconds = 300, now = () => new Date() } = this.#options;
+  /** All that can be said before anything of the body is there: anybody may send to a receiver. */
+  #headOf(headers: AnyHeaders): Head {
+    const { secret, publicKey, toleranceSeconds = 300, now = () => new Date() } = this.#options;
     const id = headerIn(headers, 'webhook-id');
     const timestamp = headerIn(headers, 'webhook-timestamp');
-    const signatures = headerIn(headers, 'webhook-signature');
+    const signatures = signaturesIn(headerIn(headers, 'webhook-signature'));
     if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
-    const content = joined([new TextEncoder().encode(`${id}.${timestamp}.`), body]);
-    // The signature first: what is not signed is not worth telling about the time.
-    const keys = await this.#keys;
-    if (!(await isSigned(content, signatures, keys))) throw new CallbackRefused(401, whyNotSigned(signatures, keys));
     const signedAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
       throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
     }
-    return { id, signedAt };
+    const came = new Set(signatures.map(({ scheme }) => scheme));
+    if (!(secret !== undefined && came.has('v1')) && !(publicKey !== undefined && came.has('v1a'))) {
+      throw new CallbackRefused(401, whyNotSigned(came));
+    }
+    this.#checkSize(Number(valueIn(headers, 'content-length') ?? 0));
+    return { id, signedAt, signatures, prefix: new TextEncoder().encode(`${id}.${timestamp}.`) };
+  }
+
+  /** The body, when it is signed. */
+  async #provenBody(head: Head, body: CallbackBody): Promise<Uint8Array> {
+    if (body instanceof Uint8Array) {
+      this.#checkSize(body.length);
+      return this.#proven(head, [body]);
+    }
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    try {
+      for await (const part of body) {
+        bytes += part.length;
+        this.#unproven += part.length;
+        this.#checkSize(bytes);
+        parts.push(part);
+      }
+      return await this.#proven(head, parts);
+    } finally {
+      this.#unproven -= bytes;
+    }
+  }
+
+  async #proven({ prefix, signatures }: Head, parts: readonly Uint8Array[]): Promise<Uint8Array> {
+    const content = joined([prefix, ...parts]);
+    if (await isSigned(content, signatures, await this.#keys)) return content.subarray(prefix.length);
+    throw new CallbackRefused(401, NOT_SIGNED);
+  }
+
+  /** What is too large is not read to its end, and neither is what all together would be. */
+  #checkSize(bytes: number): void {
+    const { maxBytes = MAX_BYTES } = this.#options;
+    if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
+    if (this.#unproven > Math.max(MOST_UNPROVEN, 2 * maxBytes)) {
+      throw new CallbackRefused(503, 'too much comes at once; it is welcome a little later');
+    }
   }
 
   #remember(id: string, handled: Promise<void>): void {
@@ -143,6 +173,23 @@ export class CallbackReceiver {
 
 /** A `Headers` object, or names in lower case with their values, as Node has them. */
 type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** All of a body, or where its bytes come from. */
+type CallbackBody = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** What the headers of a callback say. */
+interface Head {
+  readonly id: string;
+  readonly signedAt: Date;
+  readonly signatures: readonly Signature[];
+  /** What is signed before the body. */
+  readonly prefix: Uint8Array;
+}
+
+interface Signature {
+  readonly scheme: string;
+  readonly base64: string;
+}
 
 /** How a key is written; its length where it has but one. */
 interface KeyForm {
@@ -158,10 +205,10 @@ interface VerifyingKey {
 
 async function isSigned(
   content: Uint8Array<ArrayBuffer>,
-  signatures: string,
+  signatures: readonly Signature[],
   keys: readonly VerifyingKey[],
 ): Promise<boolean> {
-  for (const { scheme, base64 } of signaturesIn(signatures)) {
+  for (const { scheme, base64 } of signatures) {
     const signature = bytesOf(base64);
     for (const key of keys) {
       if (key.scheme === scheme && signature !== undefined && (await key.verify(signature, content))) return true;
@@ -171,7 +218,7 @@ async function isSigned(
 }
 
 /** Several are sent at once, also while keys change; one good one is enough. Nobody needs more than a few. */
-function signaturesIn(header: string): { readonly scheme: string; readonly base64: string }[] {
+function signaturesIn(header: string): Signature[] {
   return header
     .split(' ')
     .slice(0, 8)
@@ -182,13 +229,10 @@ function signaturesIn(header: string): { readonly scheme: string; readonly base6
 }
 
 /** A key that cannot check what came is a mistake of the receiver's, and would refuse for ever without a word of why. */
-function whyNotSigned(signatures: string, keys: readonly VerifyingKey[]): string {
-  const came = new Set(signaturesIn(signatures).map(({ scheme }) => scheme));
-  const isCheckable = keys.some(({ scheme }) => came.has(scheme));
-  if (!isCheckable && came.has('v1a'))
+function whyNotSigned(came: ReadonlySet<string>): string {
+  if (came.has('v1a'))
     return 'it is signed by Ed25519 (v1a) alone, as for senders without a key: check it by the public key';
-  if (!isCheckable && came.has('v1')) return 'it is signed by HMAC (v1) alone: check it by the secret';
-  return 'no signature of this callback is good';
+  return came.has('v1') ? 'it is signed by HMAC (v1) alone: check it by the secret' : NOT_SIGNED;
 }
 
 async function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
@@ -236,8 +280,20 @@ function jsonIn(body: Uint8Array): Json | undefined {
   }
 }
 
+async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (done || value === undefined) return;
+    yield value;
+  }
+}
+
+function valueIn(headers: AnyHeaders, name: string): string | readonly string[] | null | undefined {
+  return headers instanceof Headers ? headers.get(name) : headers[name];
+}
+
 function headerIn(headers: AnyHeaders, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const value = valueIn(headers, name);
   if (typeof value === 'string' && value !== '') return value;
   throw new CallbackRefused(400, `${name} is required; nothing came`);
 }
@@ -254,5 +310,8 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 /** More than ten million characters, the most an answer of our server has, each as `\u0000`, and what is around them. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Of all bodies together, as long as nobody knows who sent them. */
+const MOST_UNPROVEN = 2 * MAX_BYTES;
+const NOT_SIGNED = 'no signature of this callback is good';
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };
 const PUBLIC_KEY: KeyForm = { name: 'publicKey', prefix: 'whpk_', length: 32 };

@@ -38,12 +38,20 @@ describe('listen', () => {
     );
 
     // What anybody could send is refused, and said so.
-    expect(await post(port, { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': 'v1a,AAAA' })).toBe(
-      401,
-    );
+    const head = {
+      'webhook-id': 'x',
+      'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+      'webhook-signature': 'v1a,AAAA',
+    };
+    expect(await post(port, head)).toBe(401);
     expect(await post(port, {})).toBe(400);
     expect(await post(port, {}, 'GET')).toBe(405);
     expect(surroundings.notes).toContain('refused with 401: no signature of this callback is good');
+    // Of what cannot be one nothing is waited for.
+    const huge = { 'content-length': String(65 * 1024 * 1024) };
+    expect(await post(port, { ...head, ...huge })).toBe(413);
+    expect(await post(port, { ...head, ...huge, 'webhook-timestamp': '1' })).toBe(401);
+    expect(surroundings.notes).toContain('refused with 401: it was signed more than 300 seconds from now');
     surroundings.interrupt();
     expect(await ended).toBe(0);
   });
@@ -137,12 +145,14 @@ function post(port: number, headers: Record<string, string>, method = 'POST'): P
       rejectUnauthorized: false,
       agent: false as const,
     };
-    request(options, (response) => {
+    const asking = request(options, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
-    })
-      .on('error', reject)
-      .end('{}');
+      asking.destroy();
+    }).on('error', reject);
+    // One that told a length of its own has more to come.
+    if (headers['content-length'] === undefined) asking.end('{}');
+    else asking.write('{}');
   });
 }
 

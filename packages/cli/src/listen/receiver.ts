@@ -26,9 +26,7 @@ export class Receiver implements AsyncDisposable {
   static async listen(port: number, { cert, key }: ListenCertificate, options: ReceiverOptions): Promise<Receiver> {
     let receiver: Promise<CallbackReceiver> | undefined;
     const server = createServer({ cert, key }, (request, response) => {
-      receiver ??= options
-        .keys()
-        .then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer, maxBytes: MAX_BYTES }));
+      receiver ??= options.keys().then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer }));
       void receive(request, response, { receiver, note: options.note });
     });
     server.listen(port, '127.0.0.1');
@@ -58,14 +56,7 @@ async function receive(
   // As when somebody looks at the URL in a browser.
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of request) {
-      bytes += (part as Uint8Array).length;
-      if (bytes > MAX_BYTES) throw new CallbackRefused(413, `a callback has at most ${MAX_BYTES} bytes`);
-      parts.push(part as Uint8Array);
-    }
-    const { id, isRepeat } = await (await receiver).receive({ headers: request.headers, body: Buffer.concat(parts) });
+    const { id, isRepeat } = await (await receiver).receive({ headers: request.headers, body: request });
     if (isRepeat) note(`${printable(id)} came again`);
     response.writeHead(204).end();
   } catch (error) {
@@ -74,6 +65,3 @@ async function receive(
     response.writeHead(status).end();
   }
 }
-
-/** Every answer of our server fits in it. */
-const MAX_BYTES = 64 * 1024 * 1024;
