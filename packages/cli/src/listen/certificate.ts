@@ -1,5 +1,5 @@
-import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_DAY, selfSigned } from './self-signed.ts';
 
@@ -23,10 +23,15 @@ export function listenCertificate(data: string, now: Date): ListenCertificate {
   return { cert: readFileSync(path, 'utf8'), key: readFileSync(keyPath, 'utf8'), path };
 }
 
+/** What is damaged, as when its writing was cut off, is made anew like what is not there. */
 function isGood(path: string, keyPath: string, now: Date): boolean {
-  if (!existsSync(path) || !existsSync(keyPath)) return false;
-  const end = Date.parse(new X509Certificate(readFileSync(path)).validTo);
-  return end - now.getTime() > 7 * ONE_DAY;
+  try {
+    const certificate = new X509Certificate(readFileSync(path));
+    const isOfKey = certificate.checkPrivateKey(createPrivateKey(readFileSync(keyPath)));
+    return isOfKey && Date.parse(certificate.validTo) - now.getTime() > 7 * ONE_DAY;
+  } catch {
+    return false;
+  }
 }
 
 /** Where `listen` listens unless told, and where `dev` lets callbacks through to. */

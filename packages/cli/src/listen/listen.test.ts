@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
 import { listenCertificate } from './certificate.ts';
+import { Receiver } from './receiver.ts';
 import { selfSigned } from './self-signed.ts';
 
 const NOW = new Date();
@@ -91,6 +92,32 @@ describe('listen', () => {
     expect(await Promise.race([main(['listen', '--port', '0', option, key], surroundings), stillRuns()])).toBe(2);
     expect(surroundings.notes).toContain(told);
   });
+
+  test('in a folder that cannot be written says so', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'file'), '');
+    surroundings = new FakeSurroundings({ folder, now: NOW });
+    const options = ['--port', '0', '--public-key', `whpk_${'A'.repeat(43)}=`, '--data', join(folder, 'file')];
+    expect(await main(['listen', ...options], surroundings)).toBe(1);
+    expect(surroundings.notes).toContain('the certificate cannot be kept in');
+    expect(surroundings.notes).toContain('--data FOLDER');
+  });
+});
+
+test('a receiver whose server is not up yet asks it again with the next callback, and not for what is none', async () => {
+  let asked = 0;
+  await using receiver = await Receiver.listen(0, listenCertificate(temporaryFolder(), NOW), {
+    keys: async () => {
+      asked += 1;
+      if (asked === 1) throw new Error('nobody there');
+      return { publicKey: `whpk_${'A'.repeat(43)}=` };
+    },
+    onAnswer: () => {},
+    note: () => {},
+  });
+  expect([await post(receiver.port, {}, 'GET'), asked]).toEqual([405, 0]);
+  expect(await post(receiver.port, {})).toBe(500);
+  expect([await post(receiver.port, {}), await post(receiver.port, {}), asked]).toEqual([400, 400, 2]);
 });
 
 describe('the certificate of the receiver', () => {
@@ -108,6 +135,20 @@ describe('the certificate of the receiver', () => {
     expect(listenCertificate(data, NOW)).toEqual(first);
     expect(statSync(join(data, 'listen', 'key.pem')).mode & 0o777).toBe(0o600);
     expect(listenCertificate(data, new Date(NOW.getTime() + 360 * 86_400_000)).cert).not.toBe(first.cert);
+  });
+
+  test.each([
+    ['cert.pem', ''],
+    ['cert.pem', 'nonsense'],
+    ['key.pem', ''],
+    ['key.pem', selfSigned({ now: NOW, days: 365 }).key],
+  ])('is made anew where %s is damaged, or not its own', (file, text) => {
+    const data = temporaryFolder();
+    const first = listenCertificate(data, NOW);
+    writeFileSync(join(data, 'listen', file), text);
+    const second = listenCertificate(data, NOW);
+    expect(second.cert).not.toBe(first.cert);
+    expect(new X509Certificate(second.cert).checkPrivateKey(createPrivateKey(second.key))).toBe(true);
   });
 });
 

@@ -22,7 +22,7 @@ export interface ListenOptions {
 export async function listen(options: ListenOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal, folder, now } = context;
   const keys = await keysFor(options, context);
-  const certificate = listenCertificate(devDataIn(options, context), now());
+  const certificate = certificateIn(devDataIn(options, context), now());
   const show = options.json ? asJson : asText(paint(terminal.colour.out));
   await using receiver = await Receiver.listen(options.port ?? LISTEN_PORT, certificate, {
     keys: async () => keys,
@@ -39,6 +39,19 @@ export async function listen(options: ListenOptions & { json: boolean }, context
     });
   });
   return 0;
+}
+
+function certificateIn(data: string, now: Date): ListenCertificate {
+  try {
+    return listenCertificate(data, now);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return fail({
+      code: 'data_folder',
+      message: `the certificate cannot be kept in ${data}: ${why}`,
+      fixes: [`name a folder that can be written: ${PROGRAM} listen --data FOLDER`],
+    });
+  }
 }
 
 function cannotListen({ message }: NodeJS.ErrnoException): Trouble {

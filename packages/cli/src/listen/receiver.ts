@@ -7,7 +7,7 @@ import { printable } from '../paint.ts';
 import type { ListenCertificate } from './certificate.ts';
 
 export interface ReceiverOptions {
-  /** What signatures are checked by; asked for when the first callback comes, for a server that is still to start. */
+  /** What signatures are checked by; asked for when callbacks come, until it is told: the server may be still to start. */
   readonly keys: () => Promise<Pick<CallbackReceiverOptions, 'secret' | 'publicKey'>>;
   readonly onAnswer: CallbackReceiverOptions['onAnswer'];
   /** Told of repeats and of what was refused. */
@@ -24,11 +24,19 @@ export class Receiver implements AsyncDisposable {
 
   /** Rejects when the port is taken. 0 is any free one. */
   static async listen(port: number, { cert, key }: ListenCertificate, options: ReceiverOptions): Promise<Receiver> {
-    let receiver: Promise<CallbackReceiver> | undefined;
-    const server = createServer({ cert, key }, (request, response) => {
-      receiver ??= options.keys().then((keys) => new CallbackReceiver({ ...keys, onAnswer: options.onAnswer }));
-      void receive(request, response, { receiver, note: options.note });
-    });
+    const { keys, onAnswer, note } = options;
+    let made: CallbackReceiver | undefined;
+    const receiver = async () => {
+      if (made !== undefined) return made;
+      const told = await keys();
+      // One for all, also where several waited: it knows what has come before.
+      made ??= new CallbackReceiver({ ...told, onAnswer });
+      return made;
+    };
+    const server = createServer(
+      { cert, key },
+      (request, response) => void receive(request, response, { receiver, note }),
+    );
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new Receiver(server);
@@ -51,12 +59,12 @@ export class Receiver implements AsyncDisposable {
 async function receive(
   request: IncomingMessage,
   response: ServerResponse,
-  { receiver, note }: { receiver: Promise<CallbackReceiver>; note: (line: string) => void },
+  { receiver, note }: { receiver: () => Promise<CallbackReceiver>; note: (line: string) => void },
 ): Promise<void> {
   // As when somebody looks at the URL in a browser.
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
-    const { id, isRepeat } = await (await receiver).receive({ headers: request.headers, body: request });
+    const { id, isRepeat } = await (await receiver()).receive({ headers: request.headers, body: request });
     if (isRepeat) note(`${printable(id)} came again`);
     response.writeHead(204).end();
   } catch (error) {
