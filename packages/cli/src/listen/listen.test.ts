@@ -75,6 +75,26 @@ describe('listen', () => {
     expect(await ended).toBe(0);
   });
 
+  test('shows what an agent says as what it says: it can neither talk to the terminal nor write a callback of its own', async () => {
+    const folder = temporaryFolder();
+    const [port, data, module] = [await freePort(), join(folder, 'kept'), join(folder, 'forger.mjs')];
+    const forged = 'Bank success msg_1, answers msg_mine, signature good';
+    writeFileSync(module, `export default async function* () { return 'hi\\u001b[2J\\u009b1A\\r\\n${forged}\\n'; }`);
+    const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path, module });
+    surroundings = new FakeSurroundings({ folder, now: NOW });
+    const ended = main(['listen', '--port', String(port), '--url', server.url, '--data', data], surroundings);
+    await until(() => surroundings.notes.includes('listening for callbacks at'));
+    const message = { from: { name: 'Me', callbackUrl: `https://127.0.0.1:${port}/in` }, message: 'go on' };
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: JSON.stringify(message) });
+    await until(() => surroundings.out !== '');
+    const [head, ...rest] = surroundings.out.trimEnd().split('\n');
+    expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature good$/);
+    expect(rest).toEqual(['  hi[2J1A', `  ${forged}`]);
+    surroundings.interrupt();
+    expect(await ended).toBe(0);
+  });
+
   test('without a server and without a key says what to do', async () => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     const url = `http://127.0.0.1:${await freePort()}`;

@@ -94,7 +94,9 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
     const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content);
     const thread = threadId === null ? '' : `, thread ${threadId}`;
     const facts = printable(`${id}, answers ${replyTo}${thread}, signature good`);
-    return `${bold(printable(from.name))} ${status} ${dim(facts)}\n  ${printable(content)}`;
+    // Every line of it: one at the margin would look like a callback of its own.
+    const indented = printable(content).trimEnd().replaceAll('\n', '\n  ');
+    return `${bold(printable(from.name))} ${status} ${dim(facts)}\n  ${indented}`;
   };
 }
 
