@@ -12,7 +12,7 @@ import { SERVER } from '../layers/journal.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
-import type { ArrivedRow, DeliveryRow, Store } from '../store/store.ts';
+import type { ArrivedRow, ShownDelivery, Store } from '../store/store.ts';
 import { type Arrival, readArrival } from './arrival.ts';
 import { wayIn } from './way-in.ts';
 import { wayOut } from './way-out.ts';
@@ -87,7 +87,7 @@ async function framesOf(row: ArrivedRow, { requests }: Store) {
   }
 }
 
-function callback({ id, url, state, attempts, failures, body, endedAt }: DeliveryRow): Json {
+function callback({ id, url, state, attempts, failures, body, endedAt }: ShownDelivery): Json {
   return {
     id,
     url,
@@ -95,7 +95,8 @@ function callback({ id, url, state, attempts, failures, body, endedAt }: Deliver
     attempts,
     ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
     failures: failures.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest })),
-    body: JSON.parse(body) as Json,
+    // It may be damaged; its failures say so.
+    body: body === null ? null : (JSON.parse(body) as Json),
   };
 }
 

@@ -40,6 +40,9 @@ export interface DeliveryRow extends NewDelivery {
 /** A delivery as far as it is told of: bodies can be long, and only who sends one wants it. */
 export type ToldDelivery = Omit<DeliveryRow, 'body'>;
 
+/** A delivery for who looks at it whole; `null` in place of a body that is damaged. */
+export type ShownDelivery = ToldDelivery & { readonly body: string | null };
+
 /** All of a delivery that is known while it waits; the body is read when it is sent. */
 export type DueDelivery = Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'>;
 
@@ -62,7 +65,7 @@ export interface OutboxStore {
   /** What to send; nothing when it is not due, or not any more. */
   dueBody(id: string): Promise<string | undefined>;
   /** The callbacks a request has led to, in the order they came. */
-  answering(key: RequestKey): Promise<DeliveryRow[]>;
+  answering(key: RequestKey): Promise<ShownDelivery[]>;
   /** Everything due, in the order it came. */
   due(): Promise<DueDelivery[]>;
   delivered(id: string, at: number): Promise<void>;

@@ -29,6 +29,15 @@ test('whose body is damaged is listed with the others, without it', () => {
   expect(rows.some((row) => 'body' in row || 'checksum' in row)).toBe(false);
 });
 
+test('whose body is damaged is shown with the request it answers, without it', () => {
+  const shown = operations.reads.deliveriesAnswering({ owner: 'ann', requestId: 'r' });
+  expect(shown.map(({ id, body }) => [id, body])).toEqual([
+    ['whole', '{"pay":1}'],
+    ['damaged', null],
+  ]);
+  expect(shown.some((row) => 'checksum' in row)).toBe(false);
+});
+
 test('whose body is damaged ends with the others when their receiver is gone', () => {
   const failure = { at: 2000, reason: 'HTTP 410', status: 410 };
   expect(operations.writes.receiverGone('whole', failure)).toEqual(['whole', 'damaged']);

@@ -10,6 +10,7 @@ import type {
   NewDelivery,
   OutboxPage,
   RequestKey,
+  ShownDelivery,
   ToldDelivery,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -39,8 +40,10 @@ export function outboxReads(database: Database) {
       return row === undefined ? undefined : checkedBody(id, row);
     },
 
-    deliveriesAnswering: ({ owner, requestId }: RequestKey): DeliveryRow[] =>
-      (answering.all(owner, requestId) as StoredDelivery[]).map(checked),
+    deliveriesAnswering: ({ owner, requestId }: RequestKey): ShownDelivery[] =>
+      (answering.all(owner, requestId) as StoredDelivery[]).map(({ checksum, ...row }) =>
+        told(checksum === crc32(row.body) ? row : { ...row, body: null }),
+      ),
 
     dueDeliveries: (): DueDelivery[] => due.all() as DueDelivery[],
 
