@@ -143,6 +143,22 @@ describe('a receiver that has said it is gone', () => {
     expect(await stateOf('e')).toBe('delivered');
   });
 
+  test('and says so again to what was under way is heard once: by then that may be forgotten', async () => {
+    await heard();
+    for (const id of ['a', 'b']) await add(id);
+    await turns();
+    const { gone } = store.outbox;
+    let written = 0;
+    store.outbox.gone = (...values) => {
+      written += 1;
+      return gone(...values);
+    };
+    await answer('a', 410);
+    await store.outbox.purge({ ended: Number.POSITIVE_INFINITY, gone: 0 });
+    await answer('b', 410);
+    expect([written, outbox.trying, outbox.queued('ann')]).toEqual([1, 0, 0]);
+  });
+
   test('and is enabled again while an old try is under way is tried as often as any other', async () => {
     await heard();
     for (const id of ['slow', 'refused']) await add(id);

@@ -292,10 +292,11 @@ export class Outbox {
       return;
     }
     log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    if (verdict.outcome === 'gone') return this.#recordGone(entry, failure);
     // Another try to the same URL may have heard in the meantime that it is gone. Then this one counts no more, nor towards the
     // tries of one that somebody has since asked for.
-    if (this.#entries.get(entry.id) !== entry) return;
+    const current = this.#entries.get(entry.id);
+    if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
+    if (verdict.outcome === 'gone' || current !== entry) return;
     entry.attempts += 1;
     entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
