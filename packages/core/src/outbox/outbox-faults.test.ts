@@ -18,26 +18,41 @@ let outbox: Outbox;
 let log: SilentLog;
 /** Each request that was sent, by its callback's id, and how to answer it. */
 let sent: { readonly id: string; readonly answer: (status: number) => void }[];
+/** Those that were ended from our side. */
+let ended: string[];
+/** Whether requests have their answers already, so that nothing ends them any more. */
+let isAnswered: boolean;
 
 const gate: Gate = {
   check: async () => undefined,
   request: async ({ headers, signal }) => {
+    const id = String(headers?.['webhook-id']).replace('answer_', '');
     const status = await new Promise<number>((answer, reject) => {
-      sent.push({ id: String(headers?.['webhook-id']).replace('answer_', ''), answer });
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const request = { id, answer };
+      sent.push(request);
+      const end = () => {
+        // One that has its answer is not in there any more.
+        if (!sent.includes(request) || isAnswered) return;
+        sent.splice(sent.indexOf(request), 1);
+        ended.push(id);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', end, { once: true });
     });
     return { status, headers: {}, body: (async function* () {})() };
   },
 };
 
 beforeEach(() => {
-  [clock, store, log, sent] = [new TestClock(), new MemoryStore(), new SilentLog(), []];
+  [clock, store, log] = [new TestClock(), new MemoryStore(), new SilentLog()];
+  [sent, ended, isAnswered] = [[], [], false];
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   // Always the shortest pause.
   const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
   outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => false });
 });
 afterEach(async () => {
+  isAnswered = false;
   const stopped = outbox.stop({ drainMs: 0 });
   clock.pass(1);
   await stopped;
@@ -121,6 +136,7 @@ describe('a receiver that has said it is gone', () => {
     await heard();
     const { gone } = store.outbox;
     store.outbox.gone = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
+    isAnswered = true;
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await add(id);
     await add('other', 'other');
     await turns();
@@ -143,8 +159,26 @@ describe('a receiver that has said it is gone', () => {
     expect(await stateOf('e')).toBe('delivered');
   });
 
+  test('ends what is on its way there, and nothing else', async () => {
+    await heard();
+    for (const id of ['a', 'b', 'c']) await add(id);
+    await add('other', 'other');
+    await turns();
+    await answer('a', 410);
+    expect(ended).toEqual(['b', 'c']);
+    expect([await stateOf('b'), await stateOf('c'), outbox.trying]).toEqual(['dead', 'dead', 1]);
+    await answer('other', 200);
+    expect(await stateOf('other')).toBe('delivered');
+    // What is tried later is not ended with those.
+    await outbox.retry('b');
+    await turns();
+    await answer('b', 200);
+    expect([await stateOf('b'), outbox.trying, outbox.queued('ann')]).toEqual(['delivered', 0, 0]);
+  });
+
   test('and says so again to what was under way is heard once: by then that may be forgotten', async () => {
     await heard();
+    isAnswered = true;
     for (const id of ['a', 'b']) await add(id);
     await turns();
     const { gone } = store.outbox;
@@ -161,6 +195,7 @@ describe('a receiver that has said it is gone', () => {
 
   test('and is enabled again while an old try is under way is tried as often as any other', async () => {
     await heard();
+    isAnswered = true;
     for (const id of ['slow', 'refused']) await add(id);
     await turns();
     const [slow] = sent;

@@ -57,6 +57,8 @@ export class Outbox {
   readonly #urls = new KnownUrls();
   /** Receivers that said they are gone, as long as that is being written down. */
   readonly #gone = new Set<string>();
+  /** The tries that are under way, by receiver. */
+  readonly #underWay = new Map<string, Together>();
   readonly #tries = new Set<Promise<void>>();
   readonly #stopped = new Ending();
   /** How many were made before their turn. */
@@ -155,6 +157,7 @@ export class Outbox {
     await Promise.race([Promise.all(this.#tries), late]);
     drained.abort();
     this.#stopped.end(STOPPED);
+    for (const { ending } of this.#underWay.values()) ending.end(STOPPED);
     await Promise.all(this.#tries);
   }
 
@@ -260,13 +263,31 @@ export class Outbox {
       if (prepared === undefined) this.#forget(entry);
       // It is dead with all others to this receiver, as soon as that is written down.
       if (prepared === undefined || this.#gone.has(receiverOf(entry))) return undefined;
-      const { timeoutMs } = this.#settings;
-      return await attempt({ due: entry, prepared, timeoutMs, signal: this.#stopped }, this.#options);
+      return await this.#attempt(entry, prepared);
     } catch (error) {
       if (!isDamaged(error)) throw error;
       // It will be no better the next time.
       log.warn({ delivery: entry.id, error: String(error) }, 'a callback is damaged');
       return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: DAMAGED } };
+    }
+  }
+
+  /** Ends, with `undefined`, when another try hears that the receiver is gone: this one may still be on its way there. */
+  async #attempt(due: Entry, prepared: Prepared): Promise<Verdict | undefined> {
+    const { timeoutMs } = this.#settings;
+    const receiver = receiverOf(due);
+    const together = this.#underWay.get(receiver) ?? { ending: new Ending(), tries: 0 };
+    if (this.#stopped.aborted) together.ending.end(STOPPED);
+    this.#underWay.set(receiver, together);
+    together.tries += 1;
+    try {
+      return await attempt({ due, prepared, timeoutMs, signal: together.ending }, this.#options);
+    } catch (error) {
+      if (together.ending.reason !== GONE) throw error;
+      return undefined;
+    } finally {
+      together.tries -= 1;
+      if (together.tries === 0 && this.#underWay.get(receiver) === together) this.#underWay.delete(receiver);
     }
   }
 
@@ -312,6 +333,8 @@ export class Outbox {
   async #recordGone(entry: Entry, failure: DeliveryFailure): Promise<void> {
     const receiver = receiverOf(entry);
     this.#gone.add(receiver);
+    this.#underWay.get(receiver)?.ending.end(GONE);
+    this.#underWay.delete(receiver);
     const ids = await this.#insist(() => this.#options.store.gone(entry.id, failure));
     this.#gone.delete(receiver);
     this.#schedule.remove(new Set(ids));
@@ -380,6 +403,12 @@ interface Entry extends DueDelivery {
   ahead: Promise<Prepared | undefined> | undefined;
 }
 
+/** Tries to one receiver at the same time, which end together when it is gone. */
+interface Together {
+  readonly ending: Ending;
+  tries: number;
+}
+
 function receiverOf({ owner, url }: Entry): string {
   return `${owner}\0${url}`;
 }
@@ -409,4 +438,5 @@ const STORE_PAUSE_MS = 1000;
 const SHORT = 65_536;
 /** Why a delivery is dead that cannot be read. */
 const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
+const GONE = new Error('the receiver is gone');
 const STOPPED = new Error('the outbox stops');
