@@ -11,6 +11,7 @@ import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { type DirectRequest, DirectTransport } from './direct-transport.ts';
+import { withoutInvisible } from './invisible.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
@@ -156,7 +157,7 @@ export class McpServer implements AsyncDisposable {
       ...this.#countOf('resources'),
       ...this.#countOf('prompts'),
       ...(this.#client !== undefined && optional('mcp_version', this.#direct?.protocolVersion)),
-      ...(version !== undefined && { server_name: version.name, server_version: version.version }),
+      ...(version !== undefined && { server_name: told(version.name), server_version: told(version.version) }),
       ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
       ...(error !== '' && { error }),
     };
@@ -384,10 +385,16 @@ export class McpServer implements AsyncDisposable {
   }
 }
 
+/** What a server calls itself is read by a model as its descriptions are. */
+function told(text: string): string {
+  return String(withoutInvisible(text)).slice(0, LONGEST_NAME);
+}
+
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [_ in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [_ in Name]?: Value });
 }
 
+const LONGEST_NAME = 128;
 const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;
 const PATIENCE_MS = 1_100;

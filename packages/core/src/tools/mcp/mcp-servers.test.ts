@@ -137,6 +137,24 @@ describe('a hostile server', () => {
     expect(list.filter(({ name }) => name.includes('bad name'))).toEqual([]);
   });
 
+  test('a tool that is misshapen, or says that it answers what nobody can compile, keeps nobody from the others', async () => {
+    const { servers, tools, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const names = (await tools.list(ADA)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['bad__echo', 'bad__outlandish']));
+    expect(names).not.toContain('bad__shapeless');
+    expect(await call('bad__outlandish')).toMatchObject({ success: true, data: { a: 1 } });
+  });
+
+  test('what it calls itself hides nothing either, and is no longer than a name', async () => {
+    const { servers } = open({ bad: hostile() });
+    await using _ = servers;
+    await servers.ready;
+    const { server_name: name = '', server_version: version } = servers.server('bad')?.info() ?? {};
+    expect(name).toMatch(/^hostnore the userile x{1,200}$/);
+    expect(version).toBe('1nore the user');
+  });
+
   test('its patterns cost no more than their length', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
