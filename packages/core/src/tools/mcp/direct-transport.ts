@@ -24,6 +24,8 @@ export interface DirectRequest {
 /** A transport that can say at once whether a message is on its way. */
 export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
+  /** Tells the server that the session is over, where there is one. */
+  terminateSession?(): Promise<void>;
   /** An answer is awaited, alone or among others, and may be near. */
   expect?(next: { readonly isAlone: boolean }): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
@@ -84,6 +86,10 @@ export class DirectTransport implements Transport {
       this.#owed.delete(message.params?.['requestId']);
     }
     return this.#inner.send(message, ...(options as []));
+  }
+
+  async endSession(): Promise<void> {
+    await this.#inner.terminateSession?.();
   }
 
   async close(): Promise<void> {

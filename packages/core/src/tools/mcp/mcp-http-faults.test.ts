@@ -27,10 +27,12 @@ interface Manners {
   readonly onPrompts?: (exchange: Exchange) => void;
   /** What it does when its events, or the rest of an answer, are asked for; it has none unless told. */
   readonly onGet?: (exchange: Exchange) => void;
+  /** What it does when it is told that its session is over. */
+  readonly onDelete?: (exchange: Exchange) => void;
 }
 
 /** A server over HTTP, by hand: the SDK's would not do what it should not. */
-async function open({ onCall = () => {}, onPrompts = () => {}, onGet = notOffered }: Manners) {
+async function open({ onCall = silent, onPrompts = silent, onGet = notOffered, onDelete = notOffered }: Manners) {
   const seen: { method: string | undefined; url: string | undefined; asked: unknown; at: number }[] = [];
   const clock = new TestClock();
   const peer = createServer(async (request, response) => {
@@ -50,6 +52,7 @@ async function open({ onCall = () => {}, onPrompts = () => {}, onGet = notOffere
     else if (method === 'prompts/list') onPrompts({ id, request, response });
     else if (method === 'resources/subscribe') answer(response, { id, result: {} });
     else if (request.method === 'GET') onGet({ id, request, response });
+    else if (request.method === 'DELETE') onDelete({ id, request, response });
     else response.writeHead(202).end();
   });
   peer.listen(0, '127.0.0.1');
@@ -91,6 +94,8 @@ async function open({ onCall = () => {}, onPrompts = () => {}, onGet = notOffere
     },
   };
 }
+
+function silent(): void {}
 
 function notOffered({ response }: Exchange): void {
   response.writeHead(405).end();
@@ -312,4 +317,32 @@ test.each<[string, (exchange: Exchange) => void]>([
   await peer.passing(() => peer.clock.elapsed() >= 10_000);
   expect((await peer.call()).success).toBe(true);
   expect([peer.times('initialize'), peer.times('GET'), peer.status()]).toEqual([1, 1, 'ready']);
+});
+
+test.each<[string, (exchange: Exchange) => void]>([
+  ['takes note', ({ response }) => response.writeHead(200).end()],
+  ['does not allow that', notOffered],
+  ['hangs up', ({ response }) => response.destroy()],
+])('a server is told that its session is over, and %s', async (_, onDelete) => {
+  const ended: unknown[] = [];
+  const peer = await open({
+    onDelete: (exchange) => {
+      ended.push(exchange.request.headers['mcp-session-id']);
+      onDelete(exchange);
+    },
+  });
+  await peer[Symbol.asyncDispose]();
+  expect(ended).toEqual(['session-1']);
+});
+
+test('a server that does not listen to that is not waited for', async () => {
+  const peer = await open({ onDelete: silent });
+  let isOver = false;
+  const over = peer[Symbol.asyncDispose]().then(() => {
+    isOver = true;
+  });
+  await eventually(() => peer.times('DELETE')).toBe(1);
+  await peer.passing(() => isOver);
+  await over;
+  expect(peer.clock.elapsed()).toBeLessThan(5_000);
 });

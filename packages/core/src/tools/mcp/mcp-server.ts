@@ -106,18 +106,23 @@ export class McpServer implements AsyncDisposable {
 
   /** Tells a listener when a resource changes, until its signal aborts. The same listener is told once, however often it asks. */
   async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
-    const isFirst = this.#subscriptions.add(uri, listener, tell);
-    if (!isFirst) return;
-    const leave = () => this.#unsubscribe(uri, listener);
-    closed.addEventListener('abort', leave, { once: true });
+    const subscription = this.#subscriptions.add(uri, listener, tell);
+    // Whoever asks while that is not known yet asks for itself: what comes of the other may not come of it.
+    if (subscription.isSure) return;
+    subscription.asking += 1;
     try {
       await this.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: this.timeoutMs }));
     } catch (error) {
-      this.#subscriptions.remove(uri, listener);
-      // Who asks for what is not there may do so without end.
-      closed.removeEventListener('abort', leave);
+      if (!subscription.isSure && subscription.asking === 1) this.#subscriptions.remove(uri, listener);
       throw error;
+    } finally {
+      subscription.asking -= 1;
     }
+    if (subscription.isSure) return;
+    subscription.isSure = true;
+    const leave = () => this.#unsubscribe(uri, listener);
+    if (closed.aborted) leave();
+    else closed.addEventListener('abort', leave, { once: true });
   }
 
   /** Nobody listens any more, so the server need not tell. */
@@ -211,7 +216,17 @@ export class McpServer implements AsyncDisposable {
     this.#isStopped = true;
     this.#giveUp();
     const client = await this.#connection;
-    await client?.close().catch(() => {});
+    if (client !== undefined) await this.#leave(client, this.#direct);
+  }
+
+  /** MCP, Session Management: a server that is not told keeps the session. One that does not listen is not waited for. */
+  async #leave(client: Client, direct: DirectTransport | undefined): Promise<void> {
+    if (direct?.hasSession === true) {
+      const told = new AbortController();
+      const farewell = direct.endSession().finally(() => told.abort());
+      await Promise.race([farewell, this.#options.clock.wait(GOODBYE_MS, told.signal)]).catch(() => {});
+    }
+    await client.close().catch(() => {});
   }
 
   /** On the session there is; where the server has forgotten it, once more on another. */
@@ -254,6 +269,7 @@ export class McpServer implements AsyncDisposable {
     this.#giveUp = () => controller.abort();
     this.#retryAt = clock.elapsed() + delay;
     let client: Client | undefined;
+    let direct: DirectTransport | undefined;
     try {
       if (delay > 0) await clock.wait(delay, signal);
       this.#state = 'connecting';
@@ -270,7 +286,7 @@ export class McpServer implements AsyncDisposable {
         isGone = true;
         this.#lost(opened, since);
       };
-      const direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
+      direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
       signal.throwIfAborted();
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
       // The signal is not for the SDK, which would take a greeting back: MCP, Cancellation, does not have that.
@@ -290,7 +306,7 @@ export class McpServer implements AsyncDisposable {
       for (const uri of this.#subscriptions.uris()) client.subscribeResource({ uri }).catch(() => {});
       return client;
     } catch (error) {
-      await client?.close().catch(() => {});
+      if (client !== undefined) await this.#leave(client, direct);
       const { SUPPORTED_PROTOCOL_VERSIONS } = await import('@modelcontextprotocol/sdk/types.js');
       if (this.#isStopped) return undefined;
       this.#state = 'error';
@@ -397,5 +413,6 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
 const LONGEST_NAME = 128;
 const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;
+const GOODBYE_MS = 2_000;
 const PATIENCE_MS = 1_100;
 const FIVE_MINUTES = 300_000;

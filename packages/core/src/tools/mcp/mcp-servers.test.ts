@@ -433,6 +433,16 @@ test('a subscription that is refused leaves nothing with the connection that ask
   expect(getEventListeners(closed.signal, 'abort')).toEqual([]);
 });
 
+test('who asks twice at once for a subscription that is refused is refused twice', async () => {
+  const { servers } = open({ files: { command: process.execPath, args: [moduleAt('server-filesystem'), folder] } });
+  await using _ = servers;
+  await servers.ready;
+  const { signal } = new AbortController();
+  const ask = () => servers.server('files')?.subscribe('x:1', signal, () => {}, { signal, closed: signal });
+  const asked = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+});
+
 test('one that leaves the list may finish what it was asked, and one that stays is not touched', async () => {
   const [stays, leaves, comes] = [everything(), hostile(), everything()];
   const { servers, tools, call, children } = open({ stays, leaves });
