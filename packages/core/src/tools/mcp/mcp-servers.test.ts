@@ -258,6 +258,33 @@ describe('a hostile server', () => {
     ).toBe('here');
   });
 
+  test.each([
+    ['output', 1],
+    ['input', 0],
+  ])('one that closes its %s and runs on is ended, and started again', async (_name, what) => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile() }, time);
+    await using _ = servers;
+    await servers.ready;
+    let told: unknown;
+    const asked = what === 0 ? call('bad__hang-up', { what }).then(() => call('bad__echo')) : call('bad__hang-up');
+    asked.catch((error: unknown) => {
+      told = error;
+    });
+    await eventually(() => {
+      time.pass(100);
+      return told;
+    }).toMatchObject({ code: 'mcp_transport_error' });
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it hung up and did not end' } }),
+    );
+    await eventually(() => {
+      time.pass(100);
+      return servers.server('bad')?.info().status;
+    }).toBe('ready');
+    expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
+  });
+
   test('one that dies ends its call, and is started again', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
