@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
+import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { unlessAborted } from '../../until-aborted.ts';
 import { Deadlines } from '../deadlines.ts';
@@ -55,6 +56,8 @@ export class McpServer implements AsyncDisposable {
   readonly #options: McpServerOptions;
   readonly #backoff = new Backoff();
   readonly #deadlines: Deadlines;
+  /** For what it can make happen as often as it likes. */
+  readonly #log: LimitedLog;
   readonly #calls = new Set<ToolCall>();
   /** Called when no tool is being called any more. */
   #onIdle = () => {};
@@ -80,6 +83,7 @@ export class McpServer implements AsyncDisposable {
     this.name = options.name;
     this.#options = options;
     this.#deadlines = new Deadlines(options.clock);
+    this.#log = new LimitedLog({ log: options.log, clock: options.clock, fields: { mcp_server: options.name } });
     this.#connection = this.#connect(0);
     this.ready = this.#connection.then(() => {});
   }
@@ -176,10 +180,13 @@ export class McpServer implements AsyncDisposable {
 
   /** Looks again at which tools may be used: one was accepted, or the server has changed. */
   async refresh(): Promise<void> {
+    const { pins } = this.#options;
     const definitions = this.#definitions;
     const tools = new Map<string, Tool>();
+    pins.release(this.name, new Set(definitions.map(({ name }) => name)));
     for (const definition of definitions) {
-      const isAdmitted = await this.#options.pins.admit(definition.name, definition.hash);
+      const wasHeld = pins.isHeld(definition.name);
+      const isAdmitted = await pins.admit(definition.name, definition.hash);
       // The server has changed meanwhile, and that is being looked at: what was found here is old.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
@@ -192,12 +199,11 @@ export class McpServer implements AsyncDisposable {
         // At once: the others are still being looked at, and it must not be called meanwhile.
         this.#tools.delete(definition.name);
         this.#options.onChange();
-        this.#options.log.warn(
-          { mcp_server: this.name, tool: definition.name },
-          'a tool has changed and is held until it is accepted',
-        );
+        // Said once: it is looked at as often as the server likes.
+        if (!wasHeld) this.#log.write('warn', { tool: definition.name }, HELD);
       }
     }
+    this.#log.flush();
     this.#tools = tools;
     this.#options.onChange();
   }
@@ -410,6 +416,7 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
   return value === undefined ? {} : ({ [name]: value } as { [_ in Name]?: Value });
 }
 
+const HELD = 'a tool has changed and is held until it is accepted';
 const LONGEST_NAME = 128;
 const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;

@@ -177,6 +177,9 @@ describe('a hostile server', () => {
         failure: { code: 'not_found', details: { suggestions: [expect.stringContaining('tools accept bad__echo')] } },
       });
       expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
+      // However often it is looked at.
+      for (let times = 0; times < 3; times++) await servers.server('bad')?.refresh();
+      expect(log.lines.filter(({ message }) => message.includes('is held until'))).toHaveLength(1);
       expect(await servers.accept('bad__nothing')).toBe(false);
       expect(await servers.accept('bad__echo')).toBe(true);
       expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
