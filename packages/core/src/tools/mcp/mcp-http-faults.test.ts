@@ -244,6 +244,35 @@ test('nothing more is asked of a server once nobody waits for the answer', async
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
+  ['before it says anything', silent],
+  ['while it answers', ({ response }) => tell(response, ':\n\n')],
+  ['while it goes on with its answer', breakOff],
+])('a call that is given up holds no connection: %s', async (_, onCall) => {
+  let held = 0;
+  const counted = (act: (exchange: Exchange) => void) => (exchange: Exchange) => {
+    held += 1;
+    exchange.response.on('close', () => {
+      held -= 1;
+    });
+    act(exchange);
+  };
+  await using peer = await open({
+    onCall: counted(onCall),
+    onGet: (exchange) => {
+      if (exchange.request.headers['last-event-id'] === undefined) notOffered(exchange);
+      else counted(({ response }) => tell(response, ':\n\n'))(exchange);
+    },
+  });
+  const ending = new Ending();
+  const given = expect(peer.call(ending)).rejects.toThrow('enough');
+  await peer.passing(() => peer.times(onCall === breakOff ? 'GET' : 'tools/call') === (onCall === breakOff ? 2 : 1));
+  expect(held).toBe(1);
+  ending.end(new Error('enough'));
+  await given;
+  await eventually(() => [held, peer.times('notifications/cancelled')]).toEqual([0, 1]);
+});
+
+test.each<[string, (exchange: Exchange) => void]>([
   ['it answers another request', ({ response }) => answer(response, { id: 'other', result: { content: [] } })],
   ['it answers nothing', ({ response }) => response.writeHead(202).end()],
 ])('a call that was answered without its answer is told so: %s', async (_, onCall) => {

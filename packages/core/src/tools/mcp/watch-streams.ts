@@ -23,6 +23,25 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
   const events: Strand = newStrand(undefined);
   /** What is asked for again, by the id of the event it ended with. */
   const ended = new Map<string, Strand>();
+  /** What is being waited for or read, by the request that it answers. */
+  const underWay = new Map<RequestId, Strand>();
+
+  const begin = (strand: Strand, init: RequestInit): RequestInit => {
+    const { signal } = init;
+    const controller = new AbortController();
+    const follow = () => controller.abort(signal?.reason);
+    if (signal?.aborted === true) follow();
+    else signal?.addEventListener('abort', follow, { once: true });
+    strand.stop = () => controller.abort(new Error('nobody waits for it any more'));
+    strand.leave = () => signal?.removeEventListener('abort', follow);
+    if (strand.id !== undefined) underWay.set(strand.id, strand);
+    return { ...init, signal: controller.signal };
+  };
+
+  const leave = (strand: Strand) => {
+    strand.leave();
+    if (strand.id !== undefined && underWay.get(strand.id) === strand) underWay.delete(strand.id);
+  };
 
   const over = (strand: Strand) => {
     const { id } = strand;
@@ -34,6 +53,7 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
   const isForNobody = ({ id }: Strand) => id !== undefined && !isAwaited(id);
 
   const onEnd = (strand: Strand) => {
+    leave(strand);
     strand.isOpen = false;
     strand.endedAt = clock.elapsed();
     for (const [key, other] of ended) if (isForNobody(other)) ended.delete(key);
@@ -43,13 +63,20 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
   };
 
   const post: Fetch = async (url, init = {}) => {
-    const response = await fetch(url, init);
-    const id = typeof init.body === 'string' ? requestIn(init.body) : undefined;
-    if (id === undefined || !response.ok) return response;
+    const { id, cancelled } = typeof init.body === 'string' ? messageIn(init.body) : {};
+    // Whatever the server makes of it: what it holds open is one of the few connections there are.
+    if (cancelled !== undefined) underWay.get(cancelled)?.stop();
+    if (id === undefined) return fetch(url, init);
     const strand = newStrand(id);
-    if (response.status !== ACCEPTED && response.body !== null) return watched(response, strand, onEnd);
-    over(strand);
-    return response;
+    try {
+      const response = await fetch(url, begin(strand, init));
+      if (!response.ok) return response;
+      if (response.status === ACCEPTED || response.body === null) over(strand);
+      else strand.isOpen = true;
+      return strand.isOpen ? watched(response, strand, onEnd) : response;
+    } finally {
+      if (!strand.isOpen) leave(strand);
+    }
   };
 
   const reopen = async (strand: Strand, url: string | URL, init: RequestInit): Promise<Response> => {
@@ -58,7 +85,7 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
       const left = strand.endedAt + PAUSE_MS - clock.elapsed();
       if (left > 0) await clock.wait(left, signal ?? undefined);
       if (isForNobody(strand)) return notOffered();
-      const answer = await fetch(url, init);
+      const answer = await fetch(url, begin(strand, init));
       const response = answer.ok && !isStream(answer) ? notOffered() : answer;
       if (response !== answer) await answer.body?.cancel();
       if (response.ok) {
@@ -76,11 +103,12 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
       return response;
     } catch (error) {
       // The SDK would try it again, though nobody is there any more.
-      if (signal?.aborted === true) return notOffered();
+      if (signal?.aborted === true || isForNobody(strand)) return notOffered();
       strand.failures += 1;
       if (strand.failures >= TRIES) over(strand);
       throw error;
     } finally {
+      if (!strand.isOpen) leave(strand);
       strand.endedAt = Math.max(strand.endedAt, clock.elapsed());
     }
   };
@@ -106,11 +134,16 @@ interface Strand {
   failures: number;
   wasOpen: boolean;
   isOpen: boolean;
+  /** Ends what is under way. */
+  stop: () => void;
+  /** Listens no more for the end of everything. */
+  leave: () => void;
 }
 
 function newStrand(id: RequestId | undefined): Strand {
   const endedAt = Number.NEGATIVE_INFINITY;
-  return { id, lastEvent: undefined, endedAt, failures: 0, wasOpen: false, isOpen: false };
+  const [stop, leave] = [() => {}, () => {}];
+  return { id, lastEvent: undefined, endedAt, failures: 0, wasOpen: false, isOpen: false, stop, leave };
 }
 
 function watched(response: Response, strand: Strand, onEnd: (strand: Strand) => void): Response {
@@ -144,12 +177,17 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }
 
-/** The id of the request that a message is; `undefined` for what is not answered. */
-function requestIn(body: string): RequestId | undefined {
+/** The id of the request that a message is, or of the one that it takes back. */
+function messageIn(body: string): { readonly id?: RequestId; readonly cancelled?: RequestId } {
   const [, direct] = DIRECT_ID.exec(body) ?? [];
-  if (direct !== undefined) return direct;
-  const { id, method } = JSON.parse(body) as { id?: RequestId; method?: string };
-  return method === undefined ? undefined : id;
+  if (direct !== undefined) return { id: direct };
+  const { id, method, params } = JSON.parse(body) as { id?: RequestId; method?: string; params?: CancelledParams };
+  const cancelled = method === 'notifications/cancelled' ? params?.requestId : undefined;
+  return { ...(method !== undefined && id !== undefined && { id }), ...(cancelled !== undefined && { cancelled }) };
+}
+
+interface CancelledParams {
+  readonly requestId?: RequestId;
 }
 
 /** MCP, Listening for Messages from the Server: what a server answers that has no stream; the SDK then asks for none. */
