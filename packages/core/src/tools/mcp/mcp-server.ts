@@ -364,7 +364,8 @@ export class McpServer implements AsyncDisposable {
       clock: this.#options.clock,
       signal,
       list: async () => {
-        if (client.getServerCapabilities()?.tools === undefined) return undefined;
+        // It may have had some before it was started again.
+        if (client.getServerCapabilities()?.tools === undefined) return [];
         return readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS, signal });
       },
       take: async (definitions) => {
@@ -376,6 +377,13 @@ export class McpServer implements AsyncDisposable {
 
   #toolOf(definition: McpDefinition): Tool {
     return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
+  }
+
+  /** Who waited for another connection asked for what the tool was on the last one. */
+  #requireTool(name: string): void {
+    if (this.#tools.has(`${this.name}__${name}`)) return;
+    const text = `The MCP server ${this.name} was greeted anew, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    throw new WireRefused('not_found', text);
   }
 
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
@@ -395,7 +403,10 @@ export class McpServer implements AsyncDisposable {
       };
       // A program has no session to forget, and need not be waited for.
       if (this.#client !== undefined && this.#direct?.hasSession === false) return await this.#direct.ask(request);
-      return await this.#inSession(call.signal, (_, direct) => direct.ask(request));
+      return await this.#inSession(call.signal, (_, direct) => {
+        this.#requireTool(name);
+        return direct.ask(request);
+      });
     } catch (error) {
       if (ending.aborted) throw ending.reason;
       throw refusedBy(this.name, error);
