@@ -17,10 +17,11 @@ export interface HttpWireOptions {
 export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
   const http = new Http({ url, key, fetch, silenceMs: DEFAULT_RETRY.silenceMs });
   return {
-    async open(handlers) {
+    async open(handlers, signal) {
       const { session_id } = await http.json<{ session_id: string }>({
         method: 'POST',
         path: 'a2e/session',
+        signal,
         gives: { session_id: 'string' },
       });
       const headers = { 'X-Session-Id': session_id };

@@ -16,15 +16,18 @@ export interface WebSocketWireOptions {
 export function webSocketWire({ url, WebSocket: given }: WebSocketWireOptions): WireTransport {
   const address = `${url.replace(/^http/, 'ws').replace(/\/?$/, '/')}a2e/ws`;
   return {
-    open: ({ onMessage, onClosed }) =>
+    open: ({ onMessage, onClosed }, signal) =>
       new Promise((resolve, reject) => {
         const WebSocket =
           given ?? (globalThis as unknown as { WebSocket?: new (url: string) => WebSocketLike }).WebSocket;
         if (WebSocket === undefined) return reject(noWebSocket());
         const socket = new WebSocket(address);
         let isOpen = false;
+        const giveUp = () => socket.close();
+        signal?.addEventListener('abort', giveUp, { once: true });
         socket.addEventListener('open', () => {
           isOpen = true;
+          signal?.removeEventListener('abort', giveUp);
           resolve({ send: (text) => socket.send(text), close: () => socket.close(1000) });
         });
         socket.addEventListener('message', ({ data }) => {
@@ -33,6 +36,7 @@ export function webSocketWire({ url, WebSocket: given }: WebSocketWireOptions): 
         // The close that follows says the same, and more.
         socket.addEventListener('error', () => {});
         socket.addEventListener('close', ({ code, reason }) => {
+          signal?.removeEventListener('abort', giveUp);
           const error = unreachable(url, `the WebSocket was closed, ${code}${reason === '' ? '' : ` ${reason}`}`);
           if (isOpen) onClosed(error);
           else reject(error);

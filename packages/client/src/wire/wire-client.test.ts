@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -17,7 +17,7 @@ import { httpWire } from './http-wire.ts';
 import { streamWire } from './stream-wire.ts';
 import { webSocketWire } from './web-socket-wire.ts';
 import { connectWire, WireClient, type WireClientOptions } from './wire-client.ts';
-import type { LinkHandlers, WireTransport } from './wire-transport.ts';
+import type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-wire-client-'));
 const tools = fileURLToPath(new URL('../../../server/src/edges/fixtures/tools.mjs', import.meta.url));
@@ -421,6 +421,88 @@ test('who carries the messages is told whether an answer is awaited alone', asyn
   expect(expected).toEqual([true, false, true]);
 });
 
+describe('a host that takes a connection and never says a word', () => {
+  const sockets = new Set<Socket>();
+  const mute = createServer((socket) => {
+    sockets.add(socket.resume().on('error', () => {}));
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const places = async (): Promise<Record<string, WireTransport>> => {
+    if (!mute.listening) await once(mute.listen(0, '127.0.0.1'), 'listening');
+    const { port } = mute.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    return {
+      tcp: tcp(port),
+      websocket: webSocketWire({ url, WebSocket: WebSocket as unknown as new (url: string) => WebSocketLike }),
+      http: httpWire({ url, key: KEY }),
+    };
+  };
+  afterAll(() => void mute.close());
+
+  test.each(['tcp', 'websocket', 'http'])('keeps nobody who closes, and no connection: %s', async (name) => {
+    const wire = new WireClient({ transport: (await places())[name] as WireTransport, key: KEY });
+    const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+    await expect.poll(() => sockets.size).toBe(1);
+    await wire.close();
+    await asked;
+    await expect.poll(() => sockets.size).toBe(0);
+    await expect(wire.ping()).rejects.toMatchObject({ code: 'closed' });
+  });
+});
+
+test('a connection that is open only when nobody wants it any more is closed', async () => {
+  let open = (_: WireLink) => {};
+  let isUnwanted = false;
+  const transport: WireTransport = {
+    open: (_, signal) =>
+      new Promise((resolve) => {
+        open = resolve;
+        signal?.addEventListener('abort', () => {
+          isUnwanted = true;
+        });
+      }),
+  };
+  const wire = new WireClient({ transport });
+  const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+  await wire.close();
+  await asked;
+  expect(isUnwanted).toBe(true);
+  const closed = new Promise<void>((resolve) => open({ send: () => expect.fail('it was used'), close: resolve }));
+  await closed;
+});
+
+test('an answer of another kind is no result and no list', async () => {
+  const { transport } = hostOf((type, _, answer) => {
+    if (type !== 'handshake/req') answer('pong', { uptime_seconds: 7 });
+  });
+  const wire = await connectWire({ transport });
+  const unexpected = { code: 'unexpected_answer', message: expect.stringContaining('it sent a pong') };
+  await expect(wire.call('echo')).rejects.toMatchObject(unexpected);
+  await expect(wire.tools()).rejects.toMatchObject(unexpected);
+  expect(await wire.ping()).toBe(7);
+});
+
+test('what a listener of pushes throws is told as what any listener throws, and ends no call', async () => {
+  const others = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  try {
+    const stray = once(process, 'uncaughtException');
+    const { transport } = hostOf((type, { onMessage }, answer) => {
+      if (type !== 'ping') return;
+      onMessage(JSON.stringify({ a2e: '1.0', type: 'mcp/server/push', id: 'p', ts: 1, method: 'it' }));
+      answer('pong', { uptime_seconds: 7 });
+    });
+    const onPush = () => {
+      throw new Error('not mine');
+    };
+    const wire = await connectWire({ transport, onPush });
+    expect(await wire.ping()).toBe(7);
+    expect((await stray)[0]).toMatchObject({ message: 'not mine' });
+  } finally {
+    for (const listener of others) process.on('uncaughtException', listener);
+  }
+});
+
 describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers());
 
@@ -441,6 +523,50 @@ describe('by the clock', () => {
     await vi.advanceTimersByTimeAsync(900);
     expect(over.slice(1)).toEqual(Array.from({ length: 10 }, (_, count) => (count + 1) * 200 + 900));
   });
+
+  test('a connection that does not open is given up, and another tried', async () => {
+    vi.useFakeTimers();
+    const { transport } = hostOf((type, _, answer) => {
+      if (type === 'ping') answer('pong', { uptime_seconds: 7 });
+    });
+    let tries = 0;
+    const open: WireTransport['open'] = (handlers) =>
+      tries++ === 0 ? new Promise(() => {}) : transport.open(handlers);
+    const wire = new WireClient({ transport: { open } });
+    const asked = wire.request('ping', {});
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect(await asked).toMatchObject({ uptime_seconds: 7 });
+    expect(tries).toBe(2);
+  });
+
+  test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+    'who waits for %s ms waits while the connection opens',
+    async (timeoutMs) => {
+      vi.useFakeTimers();
+      const { transport } = hostOf((type, _, answer) => {
+        if (type === 'tool/call/req') answer('tool/call/resp', { data: { success: true, tool_name: 'it', data: 1 } });
+      });
+      const sent: string[] = [];
+      const open: WireTransport['open'] = async (handlers) => {
+        await new Promise((resolve) => setTimeout(resolve, 5_000));
+        const link = await transport.open(handlers);
+        return {
+          ...link,
+          send: (text) => {
+            sent.push(text);
+            link.send(text);
+          },
+        };
+      };
+      const wire = new WireClient({ transport: { open } });
+      const asked = wire.call('it', {}, { timeoutMs });
+      await vi.advanceTimersByTimeAsync(6_000);
+      expect(await asked).toMatchObject({ data: 1 });
+      // As the protocol has it: 0 is as long as any call may take.
+      const told = timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000;
+      expect(JSON.parse(sent[1] ?? '')).toMatchObject({ type: 'tool/call/req', timeout: told });
+    },
+  );
 
   test('who closes while it waits to try again waits no longer, and tries no more', async () => {
     vi.useFakeTimers();

@@ -16,7 +16,7 @@ import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 import { stamp } from './stamp.ts';
 import type { Asked, Waiting } from './waiting.ts';
 import { brokenError, errorOfMessage, lostError, timeoutError, turnedDown } from './wire-errors.ts';
-import type { WireLink, WireTransport } from './wire-transport.ts';
+import type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
   readonly transport: WireTransport;
@@ -36,7 +36,7 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. */
+  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. `Infinity` is as long as it takes. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -84,15 +84,15 @@ export class WireClient implements AsyncDisposable {
       arguments: args,
       correlation_id: '',
       streaming: onEvent !== undefined,
-      timeout: timeoutMs / 1000,
+      // A2E wire, tool/call/req: 0 is as long as the host lets any call take.
+      timeout: timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000,
     };
     return this.#request('tool/call/req', fields, { onEvent, signal, timeoutMs: timeoutMs + GRACE_MS }, resultOf);
   }
 
   /** The tools this caller may use. */
-  async tools(filter: FieldsOf<'tool/list/req'> = {}): Promise<readonly ToolDefinition[]> {
-    const answer = await this.request('tool/list/req', filter);
-    return answer['tools'] as unknown as ToolDefinition[];
+  tools(filter: FieldsOf<'tool/list/req'> = {}): Promise<readonly ToolDefinition[]> {
+    return this.#request('tool/list/req', filter as unknown as JsonObject, {}, toolsOf);
   }
 
   /** Whether the host is there; resolves with how long it has been up, in seconds. */
@@ -150,7 +150,10 @@ export class WireClient implements AsyncDisposable {
         reject(reason);
       };
       const onAbort = () => giveUp(signal?.reason);
-      const timer = setTimeout(() => giveUp(timeoutError(asked.type, timeoutMs)), timeoutMs);
+      const timer = setTimeout(
+        () => giveUp(timeoutError(asked.type, timeoutMs)),
+        Math.min(timeoutMs, LONGEST_TIMER_MS),
+      );
       const over = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
@@ -189,7 +192,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   async #shakeHands(): Promise<Connected> {
-    const { transport, key = '', agentId = '', capabilities = [] } = this.#options;
+    const { key = '', agentId = '', capabilities = [] } = this.#options;
     let link: WireLink | undefined;
     let refusal: DragomanError | undefined;
     const refuse = (error: DragomanError) => {
@@ -203,7 +206,7 @@ export class WireClient implements AsyncDisposable {
       throw refusal;
     };
     // Something may come before the link is known.
-    const opened = await transport.open({
+    const opened = await this.#open({
       onMessage: (text) => {
         const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
         if (error !== undefined) refuse(error);
@@ -214,7 +217,7 @@ export class WireClient implements AsyncDisposable {
     link = opened;
     check(link);
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
-    const options = { timeoutMs: HANDSHAKE_MS };
+    const options = { timeoutMs: HANDSHAKE_MS, signal: this.#closing.signal };
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
     const granted = await this.#ask(opened, asked).catch((error: unknown) => {
       // The next try opens another.
@@ -230,6 +233,40 @@ export class WireClient implements AsyncDisposable {
     throw turnedDown(String(granted['reason']));
   }
 
+  /** No longer than a handshake may take, and than anybody wants it: a host may take a connection and never say a word. */
+  #open(handlers: LinkHandlers): Promise<WireLink> {
+    const closing = this.#closing.signal;
+    const attempt = new AbortController();
+    const opening = this.#options.transport.open(handlers, attempt.signal);
+    return new Promise((resolve, reject) => {
+      let isGivenUp = false;
+      const giveUp = (reason: unknown) => {
+        isGivenUp = true;
+        over();
+        attempt.abort(reason);
+        reject(reason);
+      };
+      const onClosing = () => giveUp(closing.reason);
+      const timer = setTimeout(() => giveUp(timeoutError('handshake/req', HANDSHAKE_MS)), HANDSHAKE_MS);
+      const over = () => {
+        clearTimeout(timer);
+        closing.removeEventListener('abort', onClosing);
+      };
+      closing.addEventListener('abort', onClosing, { once: true });
+      opening.then(
+        (link) => {
+          if (isGivenUp) return link.close();
+          over();
+          return resolve(link);
+        },
+        (error: unknown) => {
+          over();
+          reject(error);
+        },
+      );
+    });
+  }
+
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
     const { signal, onEvent, timeoutMs = DEFAULT_REQUEST_MS } = options;
     return new Promise((resolve, reject) => {
@@ -238,7 +275,13 @@ export class WireClient implements AsyncDisposable {
       const { id } = stamped;
       const onAbort = signal && (() => this.#giveUp(id, signal.reason));
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
-      const answer = (message: WireMessage) => resolve(read(message));
+      const answer = (message: WireMessage) => {
+        try {
+          resolve(read(message));
+        } catch (error) {
+          reject(error);
+        }
+      };
       const dueAt = stamped.now.getTime() + timeoutMs;
       const waiting = { link, type, timeoutMs, dueAt, answer, reject, onEvent, signal, onAbort };
       this.#pending.expect(id, new Date(dueAt), waiting);
@@ -308,7 +351,18 @@ export class WireClient implements AsyncDisposable {
     const route = this.#pending.route(message);
     if (route.to === 'events') this.#tell(route.reqId, message, route.waiter);
     else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
-    else if (route.to === 'push') this.#options.onPush?.(message);
+    else if (route.to === 'push') this.#pushed(message);
+  }
+
+  /** What a listener of pushes throws is nobody's call's trouble; it is told as what any listener throws, and the connection goes on. */
+  #pushed(message: WireMessage): void {
+    try {
+      this.#options.onPush?.(message);
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
   }
 
   /** What a listener throws is its own call's trouble, not that of the others on the connection. */
@@ -394,7 +448,17 @@ function itself(message: WireMessage): WireMessage {
 }
 
 function resultOf(message: WireMessage): ToolResult {
-  return message['data'] as unknown as ToolResult;
+  return fieldOf(message, 'tool/call/resp', 'data') as unknown as ToolResult;
+}
+
+function toolsOf(message: WireMessage): readonly ToolDefinition[] {
+  return fieldOf(message, 'tool/list/resp', 'tools') as unknown as ToolDefinition[];
+}
+
+function fieldOf(message: WireMessage, type: WireType, field: string): Json | undefined {
+  if (message.type === type) return message[field];
+  const text = `The host was to answer with a ${type}; it sent a ${message.type.slice(0, 128)}.`;
+  throw new DragomanError({ code: 'unexpected_answer', message: text });
 }
 
 /** What may run on for long when nobody waits for it any more. */
@@ -403,6 +467,8 @@ const LENIENT = { lenient: true };
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
+/** What a timer takes; a longer wait would be none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;
 /** The host ends the call in time; this is for the way back. */

@@ -39,6 +39,7 @@ export class ChildTransport implements DirectInner {
   /** What is said in the rest of this turn will be written at its end. */
   #isDue = false;
   #isCutOff = false;
+  #isClosing = false;
 
   constructor(options: ChildTransportOptions) {
     this.#options = options;
@@ -53,7 +54,19 @@ export class ChildTransport implements DirectInner {
     this.#child = child;
     this.#readErrors(child.stderr);
     this.#read(child);
+    // MCP, stdio: they are the connection. A program that closes one of them and runs on can be asked nothing any more.
+    let cancel = () => {};
+    const onHungUp = () => {
+      cancel();
+      cancel = clock.after(EXIT_MS, () => {
+        // One that was told to go has its own time for that.
+        if (!this.#isClosing) this.#cutOff(child.pid, 'it hung up and did not end');
+      });
+    };
+    child.stdout.once('end', onHungUp);
+    child.stdin.once('error', onHungUp);
     void child.exited.then(() => {
+      cancel();
       child.stdout.destroy();
       child.stderr.destroy();
       this.onclose?.();
@@ -92,6 +105,7 @@ export class ChildTransport implements DirectInner {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     const child = await this.#started?.catch(() => undefined);
     // One that has not greeted us was asked for nothing that it could finish.
     await child?.end(this.#isGreeted ? {} : { patienceMs: 0 });
@@ -185,6 +199,8 @@ const SPACE = 0x20;
 const BRACE = 0x7b;
 /** Between two pauses of a second. */
 const MAX_ERROR_BYTES = 1024 * 1024;
+/** How long after its output a program may end. */
+const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Messages that are worth a write of their own. */
 const MANY = 4;

@@ -44,6 +44,15 @@ test('as many answers are awaited as the SDK has asked questions', async () => {
   expect(isAwaited({ jsonrpc: '2.0', method: 'notifications/message' })).toBe(false);
 });
 
+test('an answer is awaited by its own id, which may be written as text, and until the SDK gives it up', async () => {
+  const { direct, isAwaited, say } = open();
+  for (const id of [0, 1, 2]) await direct.send({ jsonrpc: '2.0', id, method: 'tools/list' });
+  expect([isAwaited(answer(3)), isAwaited(answer('')), isAwaited(answer('1'))]).toEqual([false, false, true]);
+  say(answer('1'));
+  await direct.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+  expect([0, 1, 2].map((id) => isAwaited(answer(id)))).toEqual([true, false, false]);
+});
+
 test('who carries the messages is told whether an answer is awaited alone', async () => {
   const { direct, inner, say } = open();
   const expected: boolean[] = [];

@@ -24,10 +24,12 @@ export interface DirectRequest {
 /** A transport that can say at once whether a message is on its way. */
 export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
+  /** Tells the server that the session is over, where there is one. */
+  terminateSession?(): Promise<void>;
   /** An answer is awaited, alone or among others, and may be near. */
   expect?(next: { readonly isAlone: boolean }): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
-  onover?: (id: string) => void;
+  onover?: (id: string | number) => void;
   /** Set by who takes it: whether a message is one that was asked for. */
   awaits?: (message: JSONRPCMessage) => boolean;
   /** Whether what came is to be looked at, a message or what could not be read as one; all is unless told. */
@@ -46,7 +48,7 @@ export class DirectTransport implements Transport {
   readonly #calls = new InFlight<DirectCall>();
   #count = 0;
   /** Requests of the SDK's that may still be answered. */
-  #owed = 0;
+  readonly #owed = new Set<unknown>();
   #protocolVersion: string | undefined;
 
   constructor(inner: DirectInner) {
@@ -54,7 +56,10 @@ export class DirectTransport implements Transport {
     inner.onmessage = (message) => {
       if (inner.takes?.(message) !== false) this.#receive(message);
     };
-    inner.onover = (id) => this.#settle(id)?.reject(new JsonRpcError(CLOSED, 'the answer broke off'));
+    inner.onover = (id) => {
+      const over: JSONRPCMessage = { jsonrpc: '2.0', id, error: { code: CLOSED, message: 'the answer broke off' } };
+      if (this.#awaits(over)) this.#receive(over);
+    };
     inner.onerror = (error) => {
       if (inner.takes?.(error) !== false) this.onerror?.(error);
     };
@@ -75,8 +80,16 @@ export class DirectTransport implements Transport {
   }
 
   send(message: JSONRPCMessage, ...options: unknown[]): Promise<void> {
-    if ('method' in message && 'id' in message) this.#owed += 1;
+    if ('method' in message && 'id' in message) this.#owed.add(message.id);
+    // MCP, Cancellation: nobody waits for its answer any more.
+    else if ('method' in message && message.method === 'notifications/cancelled') {
+      this.#owed.delete(message.params?.['requestId']);
+    }
     return this.#inner.send(message, ...(options as []));
+  }
+
+  async endSession(): Promise<void> {
+    await this.#inner.terminateSession?.();
   }
 
   async close(): Promise<void> {
@@ -132,7 +145,7 @@ export class DirectTransport implements Transport {
 
   #awaits(message: JSONRPCMessage): boolean {
     const { id, method } = message as unknown as JsonObject;
-    return method === undefined && ((typeof id === 'string' && this.#calls.has(id)) || this.#owed > 0);
+    return method === undefined && ((typeof id === 'string' && this.#calls.has(id)) || this.#owed.has(idOf(id)));
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -144,7 +157,7 @@ export class DirectTransport implements Transport {
       else answered.reject(new JsonRpcError(INVALID, 'it answered with neither a result nor an error'));
       return;
     }
-    if (method === undefined && this.#owed > 0) this.#owed -= 1;
+    if (method === undefined) this.#owed.delete(idOf(id));
     const token = method === 'notifications/progress' && isObject(params) ? params['progressToken'] : undefined;
     const call = typeof token === 'string' ? this.#calls.get(token) : undefined;
     if (call !== undefined && isObject(params)) call.onProgress(params);
@@ -167,6 +180,11 @@ export class DirectTransport implements Transport {
 /** What another program wrote may be of any kind: nothing is made a number or a text that is none. */
 function errorIn({ code, message }: JsonObject): JsonRpcError {
   return new JsonRpcError(typeof code === 'number' ? code : INVALID, typeof message === 'string' ? message : '');
+}
+
+/** The SDK numbers its requests, and takes the number for an answer that has it as text. */
+function idOf(id: unknown): unknown {
+  return typeof id === 'string' && id !== '' ? Number(id) : id;
 }
 
 interface DirectCall {

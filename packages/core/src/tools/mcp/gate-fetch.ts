@@ -1,4 +1,4 @@
-import { CredentialUse, type Gate, type OutboundRequest } from '../../gate/gate.ts';
+import { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from '../../gate/gate.ts';
 
 export interface GateFetchOptions {
   readonly gate: Gate;
@@ -30,6 +30,10 @@ export function gateFetch({ gate, caller, headers, timeoutMs }: GateFetchOptions
       maxBytes: isStream ? STREAM_BYTES : MAX_BYTES,
       ...(init.signal && { signal: init.signal }),
     });
+    if (REDIRECTS.has(answer.status)) {
+      answer.end?.();
+      throw redirected(answer);
+    }
     const fields = Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
       [value].flat().flatMap((one): [string, string][] => (one === undefined ? [] : [[name, one]])),
     );
@@ -39,6 +43,13 @@ export function gateFetch({ gate, caller, headers, timeoutMs }: GateFetchOptions
   };
 }
 
+/** The SDK would follow it within the same host, and everything we send along with it. */
+function redirected({ status, headers: { location } }: InboundAnswer): Error {
+  const to = typeof location === 'string' ? ` to ${location.slice(0, 200)}` : '';
+  return Object.assign(new Error(`it answered with a redirect${to}, which is not followed`), { code: status });
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308]);
 /** A stream of events that is over is opened again. */
 const STREAM_MS = 3_600_000;
 const STREAM_BYTES = 64 * 1024 * 1024;

@@ -11,7 +11,8 @@ export function refusedBy(server: string, error: unknown): Error {
   const words = typeof message === 'string' ? message.replace(PREFIX, '').slice(0, 2000) : 'It failed.';
   if (code === REQUEST_TIMEOUT) return tooLate(server);
   if (typeof code === 'number') {
-    return new WireRefused(CODES[code] ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
+    const known = words.startsWith(OF_HTTP) && NOT_NOW.has(code) ? 'mcp_server_unavailable' : CODES[code];
+    return new WireRefused(known ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
       mcp_code: code,
     });
   }
@@ -58,6 +59,10 @@ const CODES: Readonly<Record<number, WireErrorCode>> = {
   [-32002]: 'mcp_resource_not_found',
   [-32601]: 'mcp_capability_missing',
 };
+/** As the SDK words what is a status of HTTP, and no code of the server's own. */
+const OF_HTTP = 'Streamable HTTP error: ';
+/** RFC 9110 §15.6, RFC 6585 §4: another time it may. */
+const NOT_NOW: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const REQUEST_TIMEOUT = -32001;
 /** As the SDK words it. */
 const OTHER_REVISION = /protocol version is not supported: (.*)/s;

@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
+import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { unlessAborted } from '../../until-aborted.ts';
 import { Deadlines } from '../deadlines.ts';
@@ -11,6 +12,7 @@ import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { type DirectRequest, DirectTransport } from './direct-transport.ts';
+import { withoutInvisible } from './invisible.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
@@ -54,6 +56,8 @@ export class McpServer implements AsyncDisposable {
   readonly #options: McpServerOptions;
   readonly #backoff = new Backoff();
   readonly #deadlines: Deadlines;
+  /** For what it can make happen as often as it likes. */
+  readonly #log: LimitedLog;
   readonly #calls = new Set<ToolCall>();
   /** Called when no tool is being called any more. */
   #onIdle = () => {};
@@ -79,6 +83,7 @@ export class McpServer implements AsyncDisposable {
     this.name = options.name;
     this.#options = options;
     this.#deadlines = new Deadlines(options.clock);
+    this.#log = new LimitedLog({ log: options.log, clock: options.clock, fields: { mcp_server: options.name } });
     this.#connection = this.#connect(0);
     this.ready = this.#connection.then(() => {});
   }
@@ -105,18 +110,23 @@ export class McpServer implements AsyncDisposable {
 
   /** Tells a listener when a resource changes, until its signal aborts. The same listener is told once, however often it asks. */
   async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
-    const isFirst = this.#subscriptions.add(uri, listener, tell);
-    if (!isFirst) return;
-    const leave = () => this.#unsubscribe(uri, listener);
-    closed.addEventListener('abort', leave, { once: true });
+    const subscription = this.#subscriptions.add(uri, listener, tell);
+    // Whoever asks while that is not known yet asks for itself: what comes of the other may not come of it.
+    if (subscription.isSure) return;
+    subscription.asking += 1;
     try {
       await this.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: this.timeoutMs }));
     } catch (error) {
-      this.#subscriptions.remove(uri, listener);
-      // Who asks for what is not there may do so without end.
-      closed.removeEventListener('abort', leave);
+      if (!subscription.isSure && subscription.asking === 1) this.#subscriptions.remove(uri, listener);
       throw error;
+    } finally {
+      subscription.asking -= 1;
     }
+    if (subscription.isSure) return;
+    subscription.isSure = true;
+    const leave = () => this.#unsubscribe(uri, listener);
+    if (closed.aborted) leave();
+    else closed.addEventListener('abort', leave, { once: true });
   }
 
   /** Nobody listens any more, so the server need not tell. */
@@ -156,7 +166,7 @@ export class McpServer implements AsyncDisposable {
       ...this.#countOf('resources'),
       ...this.#countOf('prompts'),
       ...(this.#client !== undefined && optional('mcp_version', this.#direct?.protocolVersion)),
-      ...(version !== undefined && { server_name: version.name, server_version: version.version }),
+      ...(version !== undefined && { server_name: told(version.name), server_version: told(version.version) }),
       ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
       ...(error !== '' && { error }),
     };
@@ -170,10 +180,13 @@ export class McpServer implements AsyncDisposable {
 
   /** Looks again at which tools may be used: one was accepted, or the server has changed. */
   async refresh(): Promise<void> {
+    const { pins } = this.#options;
     const definitions = this.#definitions;
     const tools = new Map<string, Tool>();
+    pins.release(this.name, new Set(definitions.map(({ name }) => name)));
     for (const definition of definitions) {
-      const isAdmitted = await this.#options.pins.admit(definition.name, definition.hash);
+      const wasHeld = pins.isHeld(definition.name);
+      const isAdmitted = await pins.admit(definition.name, definition.hash);
       // The server has changed meanwhile, and that is being looked at: what was found here is old.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
@@ -186,12 +199,11 @@ export class McpServer implements AsyncDisposable {
         // At once: the others are still being looked at, and it must not be called meanwhile.
         this.#tools.delete(definition.name);
         this.#options.onChange();
-        this.#options.log.warn(
-          { mcp_server: this.name, tool: definition.name },
-          'a tool has changed and is held until it is accepted',
-        );
+        // Said once: it is looked at as often as the server likes.
+        if (!wasHeld) this.#log.write('warn', { tool: definition.name }, HELD);
       }
     }
+    this.#log.flush();
     this.#tools = tools;
     this.#options.onChange();
   }
@@ -210,7 +222,17 @@ export class McpServer implements AsyncDisposable {
     this.#isStopped = true;
     this.#giveUp();
     const client = await this.#connection;
-    await client?.close().catch(() => {});
+    if (client !== undefined) await this.#leave(client, this.#direct);
+  }
+
+  /** MCP, Session Management: a server that is not told keeps the session. One that does not listen is not waited for. */
+  async #leave(client: Client, direct: DirectTransport | undefined): Promise<void> {
+    if (direct?.hasSession === true) {
+      const told = new AbortController();
+      const farewell = direct.endSession().finally(() => told.abort());
+      await Promise.race([farewell, this.#options.clock.wait(GOODBYE_MS, told.signal)]).catch(() => {});
+    }
+    await client.close().catch(() => {});
   }
 
   /** On the session there is; where the server has forgotten it, once more on another. */
@@ -253,6 +275,7 @@ export class McpServer implements AsyncDisposable {
     this.#giveUp = () => controller.abort();
     this.#retryAt = clock.elapsed() + delay;
     let client: Client | undefined;
+    let direct: DirectTransport | undefined;
     try {
       if (delay > 0) await clock.wait(delay, signal);
       this.#state = 'connecting';
@@ -269,7 +292,7 @@ export class McpServer implements AsyncDisposable {
         isGone = true;
         this.#lost(opened, since);
       };
-      const direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
+      direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
       signal.throwIfAborted();
       // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
       // The signal is not for the SDK, which would take a greeting back: MCP, Cancellation, does not have that.
@@ -289,7 +312,7 @@ export class McpServer implements AsyncDisposable {
       for (const uri of this.#subscriptions.uris()) client.subscribeResource({ uri }).catch(() => {});
       return client;
     } catch (error) {
-      await client?.close().catch(() => {});
+      if (client !== undefined) await this.#leave(client, direct);
       const { SUPPORTED_PROTOCOL_VERSIONS } = await import('@modelcontextprotocol/sdk/types.js');
       if (this.#isStopped) return undefined;
       this.#state = 'error';
@@ -341,7 +364,8 @@ export class McpServer implements AsyncDisposable {
       clock: this.#options.clock,
       signal,
       list: async () => {
-        if (client.getServerCapabilities()?.tools === undefined) return undefined;
+        // It may have had some before it was started again.
+        if (client.getServerCapabilities()?.tools === undefined) return [];
         return readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS, signal });
       },
       take: async (definitions) => {
@@ -353,6 +377,13 @@ export class McpServer implements AsyncDisposable {
 
   #toolOf(definition: McpDefinition): Tool {
     return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
+  }
+
+  /** Who waited for another connection asked for what the tool was on the last one. */
+  #requireTool(name: string): void {
+    if (this.#tools.has(`${this.name}__${name}`)) return;
+    const text = `The MCP server ${this.name} was greeted anew, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    throw new WireRefused('not_found', text);
   }
 
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
@@ -372,7 +403,10 @@ export class McpServer implements AsyncDisposable {
       };
       // A program has no session to forget, and need not be waited for.
       if (this.#client !== undefined && this.#direct?.hasSession === false) return await this.#direct.ask(request);
-      return await this.#inSession(call.signal, (_, direct) => direct.ask(request));
+      return await this.#inSession(call.signal, (_, direct) => {
+        this.#requireTool(name);
+        return direct.ask(request);
+      });
     } catch (error) {
       if (ending.aborted) throw ending.reason;
       throw refusedBy(this.name, error);
@@ -384,11 +418,19 @@ export class McpServer implements AsyncDisposable {
   }
 }
 
+/** What a server calls itself is read by a model as its descriptions are. */
+function told(text: string): string {
+  return String(withoutInvisible(text)).slice(0, LONGEST_NAME);
+}
+
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [_ in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [_ in Name]?: Value });
 }
 
+const HELD = 'a tool has changed and is held until it is accepted';
+const LONGEST_NAME = 128;
 const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;
+const GOODBYE_MS = 2_000;
 const PATIENCE_MS = 1_100;
 const FIVE_MINUTES = 300_000;

@@ -137,6 +137,24 @@ describe('a hostile server', () => {
     expect(list.filter(({ name }) => name.includes('bad name'))).toEqual([]);
   });
 
+  test('a tool that is misshapen, or says that it answers what nobody can compile, keeps nobody from the others', async () => {
+    const { servers, tools, call } = open({ bad: hostile() });
+    await using _ = servers;
+    const names = (await tools.list(ADA)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['bad__echo', 'bad__outlandish']));
+    expect(names).not.toContain('bad__shapeless');
+    expect(await call('bad__outlandish')).toMatchObject({ success: true, data: { a: 1 } });
+  });
+
+  test('what it calls itself hides nothing either, and is no longer than a name', async () => {
+    const { servers } = open({ bad: hostile() });
+    await using _ = servers;
+    await servers.ready;
+    const { server_name: name = '', server_version: version } = servers.server('bad')?.info() ?? {};
+    expect(name).toMatch(/^hostnore the userile x{1,200}$/);
+    expect(version).toBe('1nore the user');
+  });
+
   test('its patterns cost no more than their length', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
@@ -159,6 +177,9 @@ describe('a hostile server', () => {
         failure: { code: 'not_found', details: { suggestions: [expect.stringContaining('tools accept bad__echo')] } },
       });
       expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
+      // However often it is looked at.
+      for (let times = 0; times < 3; times++) await servers.server('bad')?.refresh();
+      expect(log.lines.filter(({ message }) => message.includes('is held until'))).toHaveLength(1);
       expect(await servers.accept('bad__nothing')).toBe(false);
       expect(await servers.accept('bad__echo')).toBe(true);
       expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');
@@ -238,6 +259,33 @@ describe('a hostile server', () => {
         () => undefined,
       ),
     ).toBe('here');
+  });
+
+  test.each([
+    ['output', 1],
+    ['input', 0],
+  ])('one that closes its %s and runs on is ended, and started again', async (_name, what) => {
+    const time = new TestClock();
+    const { servers, call } = open({ bad: hostile() }, time);
+    await using _ = servers;
+    await servers.ready;
+    let told: unknown;
+    const asked = what === 0 ? call('bad__hang-up', { what }).then(() => call('bad__echo')) : call('bad__hang-up');
+    asked.catch((error: unknown) => {
+      told = error;
+    });
+    await eventually(() => {
+      time.pass(100);
+      return told;
+    }).toMatchObject({ code: 'mcp_transport_error' });
+    expect(log.lines).toContainEqual(
+      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it hung up and did not end' } }),
+    );
+    await eventually(() => {
+      time.pass(100);
+      return servers.server('bad')?.info().status;
+    }).toBe('ready');
+    expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
   });
 
   test('one that dies ends its call, and is started again', async () => {
@@ -413,6 +461,16 @@ test('a subscription that is refused leaves nothing with the connection that ask
     await expect(asked).rejects.toThrow();
   }
   expect(getEventListeners(closed.signal, 'abort')).toEqual([]);
+});
+
+test('who asks twice at once for a subscription that is refused is refused twice', async () => {
+  const { servers } = open({ files: { command: process.execPath, args: [moduleAt('server-filesystem'), folder] } });
+  await using _ = servers;
+  await servers.ready;
+  const { signal } = new AbortController();
+  const ask = () => servers.server('files')?.subscribe('x:1', signal, () => {}, { signal, closed: signal });
+  const asked = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
 });
 
 test('one that leaves the list may finish what it was asked, and one that stays is not touched', async () => {

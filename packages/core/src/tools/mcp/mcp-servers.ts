@@ -66,6 +66,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     for (const [name, server] of this.#servers) {
       if (isDeepStrictEqual(configs[name], this.#configs[name])) continue;
       this.#servers.delete(name);
+      if (configs[name] === undefined) this.#pins.release(name, NONE);
       const ended = server.retire().finally(() => this.#retiring.delete(ended));
       this.#retiring.add(ended);
     }
@@ -136,4 +137,5 @@ function onServer(tool: string): string {
 
 type McpConfigs = McpServersOptions['configs'];
 
+const NONE: ReadonlySet<string> = new Set();
 const PATIENCE_MS = 10_000;

@@ -41,7 +41,9 @@ export function mcpTool(
 }
 
 /** Structured content where there is some; text as text; anything else as the list of its parts. */
-export function outcomeOf({ content, structuredContent, isError }: McpResult): ToolOutcome {
+export function outcomeOf({ content, structuredContent: structured, isError }: McpResult): ToolOutcome {
+  // Some write what is not there as null; MCP has objects there and nothing else.
+  const structuredContent = structured ?? undefined;
   if (!Array.isArray(content) && structuredContent === undefined) {
     throw new WireRefused('mcp_protocol_error', 'The MCP server answered without any content.');
   }

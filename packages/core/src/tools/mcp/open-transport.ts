@@ -1,9 +1,9 @@
-import { watchAnswers } from './answer-watch.ts';
 import { ChildTransport } from './child-transport.ts';
 import type { DirectInner } from './direct-transport.ts';
 import { gateFetch } from './gate-fetch.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 import { NoticeLimit } from './notice-limit.ts';
+import { TRIES, watchStreams } from './watch-streams.ts';
 
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<DirectInner> {
@@ -20,16 +20,30 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
     headers: headers as Parameters<typeof gateFetch>[0]['headers'],
     timeoutMs,
   });
-  const watched = watchAnswers(fetch, { clock, onOver: (id) => transport.onover?.(id) });
-  // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
-  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch: watched }) as unknown as DirectInner;
-  const notices = new NoticeLimit({
+  const cutOff = (why: string) => {
+    log.warn({ mcp_server: name, error: why }, 'an MCP server is cut off');
+    transport.close().catch(() => {});
+  };
+  const watched = watchStreams(fetch, {
     clock,
-    onFlood: () => {
-      log.warn({ mcp_server: name, error: 'it flooded us' }, 'an MCP server is cut off');
-      transport.close().catch(() => {});
-    },
+    isAwaited: (id) => transport.awaits?.({ jsonrpc: '2.0', id, result: {} }) === true,
+    onOver: (id) => transport.onover?.(id),
+    onLost: () => cutOff('what it says by itself cannot be heard any more'),
   });
+  // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: watched,
+    reconnectionOptions: RECONNECTION,
+  }) as unknown as DirectInner;
+  const notices = new NoticeLimit({ clock, onFlood: () => cutOff('it flooded us') });
   transport.takes = (came) => (!(came instanceof Error) && transport.awaits?.(came) === true) || notices.takes();
   return transport;
 }
+
+/** After 1, 2, 4 … seconds. */
+const RECONNECTION = {
+  initialReconnectionDelay: 1_000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: TRIES,
+};

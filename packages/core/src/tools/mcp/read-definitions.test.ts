@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dragoman/protocols';
+import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
@@ -7,15 +7,19 @@ import { toolDefinition } from '../tool-definition.ts';
 import { readDefinitions } from './read-definitions.ts';
 
 /** Reads what a server has that tells its tools on these pages, and after them the last one without end. */
-async function read(...pages: readonly (readonly JsonObject[])[]) {
+async function read(...pages: readonly (readonly Json[])[]) {
+  return readWith((asked) => `page ${asked}`, ...pages);
+}
+
+async function readWith(cursorAfter: (asked: number) => string, ...pages: readonly (readonly Json[])[]) {
   const log = new SilentLog();
   let asked = 0;
-  const listTools = async () => {
+  const request = async () => {
     const tools = pages[Math.min(asked, pages.length - 1)];
     asked += 1;
-    return { tools, nextCursor: 'more' };
+    return { tools, nextCursor: cursorAfter(asked) };
   };
-  const definitions = await readDefinitions({ listTools } as unknown as Client, {
+  const definitions = await readDefinitions({ request } as unknown as Client, {
     name: 'big',
     config: {},
     clock: new TestClock(),
@@ -54,8 +58,8 @@ test('a tool that would take half of that is left out by itself', async () => {
 });
 
 test('of very many tools the first thousand are taken, and of the rest some are named', async () => {
-  const page = Array.from({ length: 600 }, (_, index) => tool(`t${index}`, {}));
-  const { names, asked, log } = await read(page);
+  const page = (from: number) => Array.from({ length: 600 }, (_, index) => tool(`t${from + index}`, {}));
+  const { names, asked, log } = await read(page(0), page(600));
   expect([names.length, asked]).toEqual([1_000, 2]);
   expect(log.lines).toHaveLength(21);
   expect(log.lines.at(-1)).toMatchObject({ fields: { mcp_server: 'big', count: 180 } });
@@ -64,4 +68,25 @@ test('of very many tools the first thousand are taken, and of the rest some are 
 test('pages without any tool that can be called are not read without end', async () => {
   const { names, asked } = await read([tool('no name\n', {})]);
   expect([names, asked]).toEqual([[], 1_000]);
+});
+
+const ODD: readonly Json[] = ['', null, 7, {}, { name: 7 }, { name: 'without' }, { name: 'listed', inputSchema: [] }];
+
+test.each(ODD)('a tool that is not as MCP has it keeps nobody from the others: %j', async (odd) => {
+  const { names, log } = await read([tool('first', {}), odd, tool('last', {})], []);
+  expect(names).toEqual(['first', 'last']);
+  expect(log.lines.map(({ message }) => message)).toEqual(['a tool is left out']);
+});
+
+test('a server that comes back to a page it has told is not followed', async () => {
+  const pages = ['a', 'b', 'c', 'd'].map((name) => [tool(name, {})]);
+  const { names } = await readWith((asked) => (asked % 2 === 0 ? 'even' : 'odd'), ...pages);
+  expect(names).toEqual(['a', 'b', 'c']);
+});
+
+test('of two tools of one name the first is taken, also where only what nobody sees tells them apart', async () => {
+  const said = (name: string, description: string) => ({ ...tool(name, {}), description });
+  const { names, log } = await read([said('twice', 'a'), said('twice', 'b')], [said('tw\u200bice', 'c')], []);
+  expect(names).toEqual(['twice']);
+  expect(log.lines.map(({ fields }) => fields?.['tool'])).toEqual(['twice', 'tw\u200bice']);
 });

@@ -1,22 +1,33 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { WireRefused } from '../wire/wire-refused.ts';
 
+/** What one listener is told of one resource, from the moment it asks. */
+export interface Subscription {
+  readonly tell: (params: JsonObject) => void;
+  /** The server has said that it will tell. */
+  isSure: boolean;
+  /** Requests for it that are under way. */
+  asking: number;
+}
+
 /** Who wants to hear of which resource of one server. */
 export class Subscriptions {
-  readonly #byUri = new Map<string, Map<object, (params: JsonObject) => void>>();
+  readonly #byUri = new Map<string, Map<object, Subscription>>();
   readonly #counts = new Map<object, number>();
 
-  /** False when the listener has it already. */
-  add(uri: string, listener: object, tell: (params: JsonObject) => void): boolean {
-    const listeners = this.#byUri.get(uri) ?? new Map();
-    if (listeners.has(listener)) return false;
+  /** The one that the listener has already, or a new one. */
+  add(uri: string, listener: object, tell: (params: JsonObject) => void): Subscription {
+    const listeners = this.#byUri.get(uri) ?? new Map<object, Subscription>();
+    const known = listeners.get(listener);
+    if (known !== undefined) return known;
     const count = this.#counts.get(listener) ?? 0;
     if (count >= MOST) {
       throw new WireRefused('busy', `A connection may have ${MOST} subscriptions; it has them already.`);
     }
     this.#counts.set(listener, count + 1);
-    this.#byUri.set(uri, listeners.set(listener, tell));
-    return true;
+    const subscription = { tell, isSure: false, asking: 0 };
+    this.#byUri.set(uri, listeners.set(listener, subscription));
+    return subscription;
   }
 
   /** True when nobody listens for it any more. */
@@ -33,7 +44,7 @@ export class Subscriptions {
   tell(params: JsonObject): void {
     const { uri } = params;
     const listeners = typeof uri === 'string' ? this.#byUri.get(uri) : undefined;
-    for (const tell of listeners?.values() ?? []) tell(params);
+    for (const { tell } of listeners?.values() ?? []) tell(params);
   }
 
   uris(): string[] {

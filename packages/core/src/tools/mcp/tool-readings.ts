@@ -5,8 +5,8 @@ export interface ToolReadingsOptions {
   readonly clock: Clock;
   /** That nobody wants to know any more. */
   readonly signal: AbortSignal;
-  /** Asks the server; `undefined` where there is nothing to ask for. */
-  readonly list: () => Promise<readonly McpDefinition[] | undefined>;
+  /** Asks the server. */
+  readonly list: () => Promise<readonly McpDefinition[]>;
   readonly take: (definitions: readonly McpDefinition[]) => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export class ToolReadings {
     this.#listing = listing;
     const definitions = await listing;
     // Not a part of the turn: a list that comes later is looked at although this one still is.
-    if (definitions !== undefined) await take(definitions);
+    await take(definitions);
   }
 
   async #pause(): Promise<void> {

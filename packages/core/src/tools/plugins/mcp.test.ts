@@ -22,6 +22,8 @@ const servers = new McpServers({
     nonsense: hostile('nonsense'),
     error: hostile('error'),
     silence: hostile('silence'),
+    much: hostile('pages'),
+    more: hostile('pages'),
     every: everything(),
     narrow: { ...everything(), resources: [DOCUMENT] },
   },
@@ -77,6 +79,42 @@ describe.each([
     const late = { mcp_server: 'silence', error: 'The MCP server silence did not answer in time.' };
     expect(told).toContainEqual(expect.objectContaining({ level: 'warn', fields: late }));
   });
+
+  test('of all servers goes on until each has told all it has', async () => {
+    const { ask } = caller('much', 'error', 'more');
+    const told: unknown[] = [];
+    let cursor = '';
+    let pages = 0;
+    do {
+      const page = (await ask(type, { cursor })) as JsonObject;
+      const items = page[field] as JsonObject[];
+      expect(items.length).toBeLessThanOrEqual(1_000);
+      told.push(...items.map((item) => `${item['server_id']} ${item['name']}`));
+      cursor = String(page['next_cursor']);
+      pages += 1;
+    } while (cursor !== '' && pages < 10);
+    expect(told).toHaveLength(2_400);
+    expect(new Set(told).size).toBe(2_400);
+    expect(pages).toBe(4);
+  });
+
+  test('of the only server there is goes on as that of the server', async () => {
+    const { ask } = caller('much');
+    const { next_cursor: cursor = '' } = (await ask(type)) as JsonObject;
+    const page = (await ask(type, { cursor })) as JsonObject;
+    expect([(page[field] as JsonObject[])[0]?.['name'], page['next_cursor']]).toEqual(['n600', '']);
+    expect(await ask(type, { cursor, server_id: 'much' })).toEqual(page);
+  });
+
+  test.each(['600', 'e30x', 'bnVsbA', Buffer.from('{"much":7}').toString('base64url')])(
+    'of all servers does not go on from %s, which is no cursor of its own',
+    async (cursor) => {
+      await expect(caller('much', 'more').ask(type, { cursor })).rejects.toMatchObject({
+        code: 'invalid_message',
+        message: expect.stringContaining('cursor must be the next_cursor'),
+      });
+    },
+  );
 
   test('of that server alone is an error, and so it is where no other is there', async () => {
     const { ask } = caller('error', 'every');

@@ -7,6 +7,7 @@ import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
+import { cursorsIn, cursorText } from './mcp-cursor.ts';
 
 export interface McpPluginOptions {
   readonly servers: McpServers;
@@ -100,12 +101,12 @@ async function listResources(
   call: WireCall,
   options: McpPluginOptions,
 ): Promise<Answered> {
-  const pages = await fromEach(server_id, call, options, 'resources', async (server, timeout) => {
+  const pages = await fromEach({ server_id, cursor }, call, options, 'resources', async (server, from, timeout) => {
     const page = await server.ask(call.signal, (client) =>
-      client.listResources(paged(cursor), { signal: call.signal, timeout }),
+      client.listResources(paged(from), { signal: call.signal, timeout }),
     );
     const allowed = page.resources.filter(({ uri }) => server.allowsResource(uri));
-    if (isWhole(cursor, page)) server.count('resources', allowed.length);
+    if (isWhole(from, page)) server.count('resources', allowed.length);
     const resources = allowed.map(({ uri, name, description = '', mimeType = '', annotations = {} }) => ({
       uri,
       name,
@@ -167,11 +168,11 @@ async function listPrompts(
   call: WireCall,
   options: McpPluginOptions,
 ): Promise<Answered> {
-  const pages = await fromEach(server_id, call, options, 'prompts', async (server, timeout) => {
+  const pages = await fromEach({ server_id, cursor }, call, options, 'prompts', async (server, from, timeout) => {
     const page = await server.ask(call.signal, (client) =>
-      client.listPrompts(paged(cursor), { signal: call.signal, timeout }),
+      client.listPrompts(paged(from), { signal: call.signal, timeout }),
     );
-    if (isWhole(cursor, page)) server.count('prompts', page.prompts.length);
+    if (isWhole(from, page)) server.count('prompts', page.prompts.length);
     const prompts = page.prompts.map(({ name, description = '', arguments: args = [] }) => ({
       name,
       description,
@@ -197,7 +198,11 @@ async function getPrompt(
       client.getPrompt({ name, arguments: texts }, { signal: call.signal, timeout: server.timeoutMs }),
     )
     .catch(orNotFound('mcp_prompt_not_found'));
-  return { description, messages: messages as unknown as JsonObject[], server_id: server.name };
+  return {
+    description: withoutInvisible(description),
+    messages: messages as unknown as JsonObject[],
+    server_id: server.name,
+  };
 }
 
 /** MCP: an unknown name or URI is "invalid params", which is all that the code says. */
@@ -213,39 +218,60 @@ interface Page {
   readonly next: string | undefined;
 }
 
-/** One server's page, or all pages' beginnings where no server is named. */
+/**
+ * One server's page; where no server is named, a page of each. Those with more, and those whose page has no room beside the
+ * others', go on with the next.
+ */
 async function fromEach(
-  serverId: string,
+  { server_id: serverId, cursor }: { readonly server_id: string; readonly cursor: string },
   call: WireCall,
   options: McpPluginOptions,
   capability: 'resources' | 'prompts',
-  read: (server: McpServer, timeout: number) => Promise<Page>,
+  read: (server: McpServer, cursor: string, timeout: number) => Promise<Page>,
 ): Promise<{ items: JsonObject[]; next: string }> {
   if (serverId !== '') {
     const server = serverNamed(serverId, call, options);
-    const { items, next = '' } = await read(server, server.timeoutMs);
+    const { items, next = '' } = await read(server, cursor, server.timeoutMs);
     return { items, next };
   }
   const { patienceMs = PATIENCE_MS } = options;
   // One that has none, is away, or answers nothing that can be used does not keep the others from telling theirs.
-  const asked = visible(call, options).filter((server) => server.has(capability));
+  const able = visible(call, options).filter((server) => server.has(capability));
+  const [only] = able;
+  if (only !== undefined && able.length === 1) {
+    const { items, next = '' } = await read(only, cursor, Math.min(only.timeoutMs, patienceMs));
+    return { items, next };
+  }
+  const from = cursor === '' ? undefined : cursorsIn(cursor);
+  if (from === undefined && cursor !== '') throw new WireRefused('invalid_message', FOREIGN_CURSOR);
+  const asked = able.filter(({ name }) => from === undefined || from.has(name));
   const faults: unknown[] = [];
-  const listOf = async (server: McpServer): Promise<JsonObject[]> => {
+  const pageOf = async (server: McpServer): Promise<Page> => {
     try {
-      return (await read(server, Math.min(server.timeoutMs, patienceMs))).items;
+      return await read(server, from?.get(server.name) ?? '', Math.min(server.timeoutMs, patienceMs));
     } catch (error) {
       call.signal.throwIfAborted();
       // The answer has no place for it.
       const told = error instanceof Error ? error.message : String(error);
       call.log.warn({ mcp_server: server.name, error: told }, `the ${capability} of an MCP server cannot be listed`);
       faults.push(error);
-      return [];
+      return { items: [], next: undefined };
     }
   };
-  const lists = await Promise.all(asked.map(listOf));
+  const pages = await Promise.all(asked.map(pageOf));
   // An empty list would say that there is nothing.
   if (faults.length > 0 && faults.length === asked.length) throw faults[0];
-  return { items: lists.flat().slice(0, MOST_ITEMS), next: '' };
+  let items: JsonObject[] = [];
+  const rest = new Map<string, string>();
+  for (const [index, { name }] of asked.entries()) {
+    const page = pages[index];
+    if (page === undefined) continue;
+    const hasRoom = items.length === 0 || items.length + page.items.length <= MOST_ITEMS;
+    if (hasRoom) items = items.concat(page.items);
+    if (!hasRoom) rest.set(name, from?.get(name) ?? '');
+    else if (page.next !== undefined && page.next !== '') rest.set(name, page.next);
+  }
+  return { items, next: cursorText(rest) };
 }
 
 /** The server of this name; without a name, the only one there is. */
@@ -299,5 +325,8 @@ function isEmpty(value: unknown): boolean {
 
 /** What would run a program or call an address of the agent's choice, or narrows what we do not narrow. */
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
+/** On one page, unless a server has more on its own. */
 const MOST_ITEMS = 1_000;
+const FOREIGN_CURSOR =
+  'cursor must be the next_cursor of a list that named no server; or name the server by server_id.';
 const PATIENCE_MS = 10_000;
