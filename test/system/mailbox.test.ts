@@ -338,6 +338,18 @@ describe('an answer that takes longer', () => {
     const absent = await get('/a2a/messages/never-was', other.api_key);
     expect(timeless(await get(path, other.api_key))).toEqual(timeless(absent));
   });
+
+  test('is found by every id a message may have, and so is its thread', async () => {
+    for (const id of ['😀'.repeat(500), 'x'.repeat(500), 'a b/c?d#e%41+\\', '__proto__']) {
+      const [, answer] = await post(
+        { from: 'Me', message: 'hi', metadata: { messageId: id, threadId: id } },
+        mine.api_key,
+      );
+      const segment = encodeURIComponent(id);
+      expect(await get(`/a2a/messages/${segment}`, mine.api_key), id.slice(0, 20)).toEqual([200, answer]);
+      expect((await get(`/a2a/threads/${segment}`, mine.api_key))[1]['threadId']).toBe(id);
+    }
+  });
 });
 
 describe('an answer asked for without a key', () => {
