@@ -222,6 +222,18 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
         expect(await idsIn({ owner, threadId: 't' })).toEqual(['m3']);
       });
 
+      test('is all of it also where its id was another message’s before, whose request is forgotten', async () => {
+        await ask('daily');
+        await store.requests.append({ owner, requestId: 'daily' }, [frame(0, { isFinal: true })]);
+        await store.threads.settle(letter({ requestId: 'daily' }), settled('to-daily'));
+        await store.requests.purge(5000);
+        await ask('m1', { acceptedAt: 6000 });
+        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+        expect(await ask('daily', { acceptedAt: 7000 })).toEqual({ repeat: false });
+        await ask('m2', { acceptedAt: 8000 });
+        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+      });
+
       test('ends where it is too large', async () => {
         for (const [index, size] of [10, 500, 20, 10].entries()) await ask(`m${index}`, {}, 100, 'x'.repeat(size));
         await ask('now');

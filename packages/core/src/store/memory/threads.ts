@@ -116,9 +116,10 @@ export function memoryThreads({
     latest: ({ owner, agentId, sessionId }, { before, limit, maxBytes }) =>
       perform(() => {
         const { rows } = threads.get(nameOf(owner, sessionId)) ?? { rows: [] };
-        const place = rows.find((row) => row.messageId === before && !row.isAnswer)?.sequence;
+        // The newest of its id: a message outlives its request, and then its id may be another's.
+        const place = rows.findLast((row) => row.messageId === before && !row.isAnswer)?.sequence;
         // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
-        const end = place ?? (letters.has(nameOf(owner, before)) ? 0 : Number.MAX_SAFE_INTEGER);
+        const end = letters.has(nameOf(owner, before)) ? (place ?? 0) : Number.MAX_SAFE_INTEGER;
         const said = rows.filter((row) => row.agentId === agentId && row.sequence < end).reverse();
         return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
       }),
