@@ -14,6 +14,7 @@ import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
+import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
 import { CallbackLimits } from './callback-limits.ts';
 import { type Addressee, Directory } from './directory.ts';
 import { Mailbox } from './mailbox.ts';
@@ -138,6 +139,24 @@ test('so does a repeat that replied to an acknowledgement', async () => {
   for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
   expect(await send('a reply', reply)).toEqual(answer);
   await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a sender without a key has no part in a session that somebody has under the name of its thread', async () => {
+  const store = new MemoryStore();
+  const told: unknown[] = [];
+  const { mailbox, engine } = mailboxOn(store, async function* ({ session_id: sessionId }) {
+    told.push(sessionId);
+    return { content: 'heard' };
+  });
+  const stranger = anonymousPrincipal(anonymousOwner('203.0.113.7', 'Ann'), ['*']);
+  for (const principal of [stranger, ANN]) {
+    await mailbox.receive(message('hello', { messageId: 'm-1', threadId: 'talk' }), { principal });
+  }
+  expect(told).toEqual(['talk', 'talk']);
+  // What the agent says there by itself is for who is the only one.
+  expect(await store.sessions.owners({ agentId: 'echo', sessionId: 'talk' })).toEqual([ANN.id]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
