@@ -486,6 +486,17 @@ describe('a thread', () => {
     expect(pages.map(([, { messages }]) => (messages as Json[]).length)).toEqual([2, 2]);
   });
 
+  test('that its owner deletes as the session it is, is told to nobody any more', async () => {
+    await say('secret of mine', 't-deleted');
+    const json = { protocol_version: '1.0', method: 'session.delete', params: { session_id: 't-deleted' } };
+    const deletion = { method: 'POST', path: '/e2a', accept: 'application/json', json } satisfies CallOptions;
+    const deletedBy = async (key: string) => (await told(await call(system.url, { ...deletion, key })))[1]['body'];
+    expect(await deletedBy(other.api_key)).toMatchObject({ code: 'E2A.NOT_FOUND' });
+    expect(await deletedBy(mine.api_key)).toMatchObject({ result: { deleted: true } });
+    expect((await get('/a2a/threads/t-deleted', mine.api_key))[0]).toBe(404);
+    expect(reported((await say({ report: true }, 't-deleted'))[1]).history).toEqual([]);
+  });
+
   test('takes replies only to what is in it', async () => {
     const [, first] = await say('one', 't-reply-a');
     const refused = await say('two', 't-reply-b', { replyTo: first['messageId'] ?? null });

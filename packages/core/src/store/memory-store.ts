@@ -116,7 +116,8 @@ export class MemoryStore implements Store {
       }),
     delete: (key) =>
       this.#perform(() => {
-        if (!this.#sessions.delete(nameOfSession(key))) return false;
+        const hadMessages = this.threads.forgetSession(key);
+        if (!this.#sessions.delete(nameOfSession(key))) return hadMessages;
         this.#forget(({ row }) => row.state === 'finished' && isIn(row, key));
         for (const recorded of this.#requests.values()) {
           if (isIn(recorded.row, key)) recorded.row = { ...recorded.row, sessionId: null };

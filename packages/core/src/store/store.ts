@@ -180,8 +180,9 @@ export interface SessionStore {
     page: { offset: number; limit: number; agentId?: string },
   ): Promise<{ rows: SessionRow[]; total: number }>;
   /**
-   * Forgets it with its finished requests; false when there is none. Requests still running in it keep running, outside of
-   * any session.
+   * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
+   * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,
+   * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */

@@ -255,6 +255,25 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toEqual([]);
     });
 
+    test('what was said with an agent is forgotten with the session, but for what it has not answered yet', async () => {
+      const key = { owner, agentId: 'echo', sessionId: 't' };
+      const has = () => idsIn({ owner, threadId: 't' });
+      for (const id of ['m1', 'm2']) await ask(id);
+      await ask('to-another', { agentId: 'other' });
+      await ask('elsewhere', { threadId: 'u' });
+      await store.threads.settle(letter({ requestId: 'm1' }), settled('to-m1'));
+      expect(await store.sessions.delete({ ...key, owner: `not-${owner}` })).toBe(false);
+      expect(await store.sessions.delete({ ...key, agentId: 'nobody' })).toBe(false);
+      expect(await has()).toEqual(['m1', 'm2', 'to-another', 'to-m1']);
+      // No session was made with these, as of a thread whose requests are forgotten.
+      expect(await store.sessions.delete(key)).toBe(true);
+      expect(await has()).toEqual(['m2', 'to-another']);
+      expect(await store.sessions.delete(key)).toBe(false);
+      await store.threads.settle(letter({ requestId: 'm2' }), settled('to-m2'));
+      expect(await has()).toEqual(['m2', 'to-another', 'to-m2']);
+      expect(await idsIn({ owner, threadId: 'u' })).toEqual(['elsewhere']);
+    });
+
     test('old messages are forgotten', async () => {
       await ask('old', { acceptedAt: 1 });
       await ask('new', { acceptedAt: 500_000 });

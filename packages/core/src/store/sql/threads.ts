@@ -183,8 +183,17 @@ export function threadRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
       SELECT owner, thread_id, sequence FROM thread_messages WHERE at < ? LIMIT ?)`);
+  const forget = database.prepare(`
+    DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
+      SELECT owner, thread_id, sequence FROM thread_messages m
+      WHERE m.owner = ? AND m.thread_id = ? AND m.agent_id = ? AND NOT EXISTS (
+        SELECT 1 FROM letters l WHERE l.owner = m.owner AND l.request_id = m.message_id) LIMIT ?)`);
 
   return {
+    /** Some of what was said to an agent and by it; 0 when nothing is left but what it has not answered yet. */
+    deleteThread: ({ owner, agentId, sessionId }: SessionKey): number =>
+      Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes),
+
     /** Some at a time; 0 when none is left. */
     purgeThreads: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
   };
