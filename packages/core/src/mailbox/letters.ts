@@ -141,12 +141,14 @@ export class Letters {
     };
   }
 
-  /** The answer when it comes in time. */
+  /** The answer of what was accepted, when it comes in time. */
   #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
     const { clock, settings } = this.#options;
     return new Promise((resolve, reject) => {
       const cancel = clock.after(settings.answerWithinMs, () => resolve(acknowledge()));
-      answering.then(resolve, reject).finally(cancel);
+      // Refused now, it is left to the next start.
+      const fail = (error: unknown) => (error instanceof Refused ? resolve(acknowledge()) : reject(error));
+      answering.then(resolve, fail).finally(cancel);
     });
   }
 

@@ -84,6 +84,31 @@ test('a message whose answer takes its time is acknowledged, but never before it
   await engine.stop({ drainMs: 0 });
 });
 
+test.each([
+  ['a plain message', {}],
+  ['one of a thread', { threadId: 'th_1' }],
+])('what waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
+  const store = new MemoryStore();
+  const { mailbox, engine } = mailboxOn(store);
+  engine.addAgent(
+    moduleAgent('echo', async function* (_envelope, call) {
+      await new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason)));
+    }),
+    { maxParallel: 1 },
+  );
+  const [working, waiting] = ['m-1', 'm-2'].map((messageId) =>
+    mailbox.receive(message('hello', { messageId, ...metadata }), { principal: ANN }),
+  );
+  await new Promise(setImmediate);
+  await engine.runs.drain(AbortSignal.abort());
+  expect(await working).toMatchObject({ message: { content: { code: 'E2A.INTERRUPTED' } } });
+  const { replyTo, metadata: told } = (await waiting) ?? {};
+  expect(told?.status).toBe('received');
+  expect(await store.requests.find({ owner: ANN.id, requestId: replyTo ?? '' })).toMatchObject({ state: 'accepted' });
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
   const { mailbox, engine } = mailboxOn(new MemoryStore());
   const send = (text: string, metadata: object) =>

@@ -151,6 +151,8 @@ export class Mailbox {
       const fail = (error: unknown) => {
         cancel();
         if (isLate) tellUnlessRefused(error, log);
+        // Recorded, and left to the next start: who sent it without an id of its own has to learn with which to come back.
+        if (asked !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
       finalOf(reading)
