@@ -644,7 +644,7 @@ function fixtures(folder: 'accept' | 'reject'): { name: string; fixture: Fixture
 
 function isMessage(input: Json): boolean {
   const { error, messageId, replyTo, from } = (input ?? {}) as JsonObject;
-  const isAnswer = messageId !== undefined && replyTo !== undefined;
+  const isAnswer = messageId !== undefined && replyTo !== undefined && typeof from !== 'string';
   const url = (from as JsonObject | undefined)?.['callbackUrl'];
   return error === undefined && !isAnswer && !String(url).startsWith('https://');
 }
