@@ -338,6 +338,18 @@ describe('an answer that takes longer', () => {
     const absent = await get('/a2a/messages/never-was', other.api_key);
     expect(timeless(await get(path, other.api_key))).toEqual(timeless(absent));
   });
+
+  test('is found by every id a message may have, and so is its thread', async () => {
+    for (const id of ['😀'.repeat(500), 'x'.repeat(500), 'a b/c?d#e%41+\\', '__proto__']) {
+      const [, answer] = await post(
+        { from: 'Me', message: 'hi', metadata: { messageId: id, threadId: id } },
+        mine.api_key,
+      );
+      const segment = encodeURIComponent(id);
+      expect(await get(`/a2a/messages/${segment}`, mine.api_key), id.slice(0, 20)).toEqual([200, answer]);
+      expect((await get(`/a2a/threads/${segment}`, mine.api_key))[1]['threadId']).toBe(id);
+    }
+  });
 });
 
 describe('an answer asked for without a key', () => {
@@ -472,6 +484,17 @@ describe('a thread', () => {
     expect(reported(anonymous).envelope['source_agent_id']).toBeNull();
     const pages = await Promise.all([mine, other].map(({ api_key }) => get('/a2a/threads/t-shared', api_key)));
     expect(pages.map(([, { messages }]) => (messages as Json[]).length)).toEqual([2, 2]);
+  });
+
+  test('that its owner deletes as the session it is, is told to nobody any more', async () => {
+    await say('secret of mine', 't-deleted');
+    const json = { protocol_version: '1.0', method: 'session.delete', params: { session_id: 't-deleted' } };
+    const deletion = { method: 'POST', path: '/e2a', accept: 'application/json', json } satisfies CallOptions;
+    const deletedBy = async (key: string) => (await told(await call(system.url, { ...deletion, key })))[1]['body'];
+    expect(await deletedBy(other.api_key)).toMatchObject({ code: 'E2A.NOT_FOUND' });
+    expect(await deletedBy(mine.api_key)).toMatchObject({ result: { deleted: true } });
+    expect((await get('/a2a/threads/t-deleted', mine.api_key))[0]).toBe(404);
+    expect(reported((await say({ report: true }, 't-deleted'))[1]).history).toEqual([]);
   });
 
   test('takes replies only to what is in it', async () => {
@@ -621,7 +644,7 @@ function fixtures(folder: 'accept' | 'reject'): { name: string; fixture: Fixture
 
 function isMessage(input: Json): boolean {
   const { error, messageId, replyTo, from } = (input ?? {}) as JsonObject;
-  const isAnswer = messageId !== undefined && replyTo !== undefined;
+  const isAnswer = messageId !== undefined && replyTo !== undefined && typeof from !== 'string';
   const url = (from as JsonObject | undefined)?.['callbackUrl'];
   return error === undefined && !isAnswer && !String(url).startsWith('https://');
 }

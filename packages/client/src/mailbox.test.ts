@@ -54,7 +54,10 @@ test('what the mailbox refuses is told by code, with its sentences', async () =>
   await expect(client.mailbox.thread('never-was')).rejects.toMatchObject({ code: 'not_found', retryable: false });
 });
 
-test('a broken connection is tried again, with the same id', async () => {
+test.each<[string, object]>([
+  ['without an id', {}],
+  ['with an empty one', { messageId: '', metadata: { messageId: '' } }],
+])('a broken connection is tried again, with the same id: a message %s', async (_, ids) => {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -71,6 +74,8 @@ test('a broken connection is tried again, with the same id', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const client = impatient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  expect(await client.mailbox.send({ from: 'Me', message: 'once' })).toMatchObject({ metadata: { status: 'success' } });
+  const answer = await client.mailbox.send({ from: 'Me', message: 'once', ...ids });
+  expect(answer).toMatchObject({ metadata: { status: 'success' } });
   expect([bodies.length, new Set(bodies).size]).toEqual([3, 1]);
+  expect(JSON.parse(bodies[0] ?? '').metadata.messageId).toMatch(/^msg_/);
 });

@@ -71,7 +71,8 @@ export class Mailbox {
    * ask `answer` for. The message has an id before it is sent, so that trying again cannot send it twice.
    */
   send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
-    const messageId = message.metadata?.messageId ?? message.messageId ?? newMessageId();
+    // The mailbox takes an empty one as none, and would make another at every try.
+    const messageId = message.metadata?.messageId || message.messageId || newMessageId();
     const body = JSON.stringify({ ...message, metadata: { ...message.metadata, messageId } });
     return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
   }

@@ -27,13 +27,18 @@ describe('finding', () => {
     expect(match?.query).toBe(query);
   });
 
-  test.each(['/', '/A', '/a/', '//a', '/a//', '/a/%', '/a/1/b', `/a/${'x'.repeat(600)}`, '/__proto__', 'a'])(
+  test.each(['/', '/A', '/a/', '//a', '/a//', '/a/%', '/a/1/b', `/a/${'x'.repeat(1001)}`, '/__proto__', 'a'])(
     'nothing at %s',
     (target) => {
       expect(router.find('GET', target)).toBeUndefined();
       expect(router.allowed(target)).toEqual([]);
     },
   );
+});
+
+test('the longest id of a mailbox is found', () => {
+  const id = '😀'.repeat(500);
+  expect(router.find('GET', `/a/${encodeURIComponent(id)}`)?.params['id']).toBe(id);
 });
 
 test('a target tells which methods it has', () => {

@@ -64,5 +64,5 @@ function hasEmptyParam(params: Readonly<Record<string, string>>): boolean {
 /** find-my-way wants a handler in every leaf; we only ask it for the entry stored there. */
 function unused(): void {}
 
-/** Ids are at most 256 characters; a longer segment finds nothing. */
-const MAX_PARAM_LENGTH = 512;
+/** The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds nothing. */
+const MAX_PARAM_LENGTH = 1000;

@@ -1,19 +1,17 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { frameFrom } from '../runs/frame-text.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { Turn } from '../store/store.ts';
 
 /**
- * What an agent has told last, in these turns, of the things it has to do. The newest turn comes first. Not all of a very long
+ * What an agent has told last, in these requests, of the things it has to do. The newest comes first. Not all of a very long
  * talk is read for it.
  */
 export async function lastTodos(
-  turns: readonly Turn[],
+  requestIds: readonly string[],
   { owner, runs }: { readonly owner: string; readonly runs: Pick<Runs, 'read'> },
 ): Promise<JsonObject | undefined> {
   let left = MOST_FRAMES;
-  for (const { requestId, final } of turns) {
-    if (final === null || frameFrom(final).sequence === 0) continue;
+  for (const requestId of requestIds) {
     let told: JsonObject | undefined;
     const reading = runs.read({ owner, requestId }, -1);
     for (let rows = await reading.next(); rows.length > 0 && left > 0; rows = await reading.next()) {

@@ -1,6 +1,7 @@
 import { parseTimestamp } from '@dragoman/protocols';
 import { isForAgent } from '../gateway/gateway.ts';
 import type { Layer } from '../handler.ts';
+import { isAnonymous } from '../mailbox/anonymous.ts';
 import type { Router } from '../router.ts';
 import type { Runs } from '../runs/runs.ts';
 
@@ -13,7 +14,8 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const forAgent = isForAgent(envelope.method);
     const admission = {
       agentId: forAgent ? router.resolve(envelope) : SERVER,
-      sessionId: forAgent ? envelope.session_id : null,
+      // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
+      sessionId: forAgent && !isAnonymous(call.principal.id) ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,

@@ -35,10 +35,13 @@ export function askedIn(row: RequestRow): Asked | undefined {
   return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
 }
 
-/** What was asked, as this message has it: only a repeat by its idempotency key may be of another one. */
-export function askedBy(row: RequestRow, key: RequestKey, envelope: E2AEnvelope): Asked {
-  const { owner, requestId } = key;
-  if (row.requestId === requestId) return { owner, requestId, acceptedAt: row.acceptedAt, envelope };
+/**
+ * What was asked: as this message has it, or, of a repeat, as the first had it. Who answers may have been renamed in between, and
+ * the answer is that of then.
+ */
+export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolean): Asked {
+  const { owner, requestId, acceptedAt } = row;
+  if (!isRepeat) return { owner, requestId, acceptedAt, envelope };
   const earlier = askedIn(row);
   if (earlier === undefined) throw new Error('a message of the mailbox was recorded as something else');
   return earlier;
@@ -51,6 +54,7 @@ export function envelopeOf(
 ): E2AEnvelope {
   const envelope = mailboxDialect.toEnvelope(message) ?? newEnvelope();
   const { priority, expiresAt } = message.metadata;
+  const { provenance } = envelope;
   const sender = envelope.channel_context['from'];
   const { name, agentId } = from;
   const context: JsonObject = {
@@ -60,6 +64,8 @@ export function envelopeOf(
   if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
     ...envelope,
+    // As it was addressed: whom that means is for the configuration of the day to say, and a repeat is told by what was sent.
+    provenance: { ...provenance, details: { ...provenance.details, to: { ...message.to } } },
     source_agent_id: source,
     agent_ref: target === undefined ? { name, agentId } : { id: target, name, agentId },
     channel_context: context,

@@ -64,6 +64,38 @@ describe('call.history()', () => {
     expect(await say('four', { limit: 0 })).toEqual([]);
   });
 
+  test('gives as many as are wanted, also where that is no whole number, and no number at all', async () => {
+    for (const content of ['one', 'two']) await say(content);
+    expect(await say('three', { limit: 2.5 })).toEqual([
+      ['caller', 'two'],
+      ['agent', 'noted'],
+    ]);
+    expect(await say('four', { limit: Number.NaN })).toEqual([]);
+  });
+
+  test('has eight megabytes at most: what would be more, and what came before that, is left out', async () => {
+    const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
+    const lengths = async (session: string) => (await say('now', { session })).map(([, said]) => String(said).length);
+    for (const count of [1, 3, 4]) await say(megabytes(count), { session: 'long', words: ['noted'] });
+    expect(await lengths('long')).toEqual([3 * 1024 * 1024, 5, 4 * 1024 * 1024, 5]);
+    await say(megabytes(9), { session: 'longest', words: ['noted'] });
+    expect(await lengths('longest')).toEqual([]);
+  });
+
+  test('has no more of what was streamed, either', async () => {
+    const talkative = moduleAgent('reporter', async function* ({ params }, call) {
+      if (params['content'] !== 'go on') return { history: await call.history?.({ limit: 1000 }) };
+      yield 'x'.repeat(100_000);
+    });
+    engine.addAgent(talkative);
+    for (let turn = 0; turn < 150; turn += 1) {
+      await say('go on');
+      clock.pass(1000);
+    }
+    // So many of 65,536 characters are eight megabytes, with their questions.
+    expect(await say('now')).toHaveLength(2 * 127);
+  });
+
   test('is the caller’s own, of this session and no other', async () => {
     await say('secret', { owner: 'bob' });
     await say('elsewhere', { session: 'other' });
@@ -112,11 +144,35 @@ describe('call.history()', () => {
       ['agent', `${'x'.repeat(65_536)}…`],
     ];
     expect(await say('three')).toEqual(told);
-    const envelope = newEnvelope({ request_id: 'h', method: 'history.get', params: { session_id: 's' } });
-    const call = { principal: principal('ann'), signal: new AbortController().signal, log };
-    let final: E2AResponse | undefined;
-    for await (const frame of engine.handle(envelope, call)) final = frame;
-    const { messages = [] } = (final?.body['result'] ?? {}) as { messages?: { answer: Json }[] };
-    expect(messages.map(({ answer }) => answer).slice(1)).toEqual([told[3]?.[1], 'well hello']);
+    expect((await lookBackAt('s')).map(({ answer }) => answer).slice(1)).toEqual([told[3]?.[1], 'well hello']);
   });
 });
+
+describe('history.get', () => {
+  test('tells every turn of a page, and of those that are very long the beginning', async () => {
+    const long = 'x'.repeat(3_000_000);
+    for (let turn = 1; turn <= 51; turn += 1) {
+      await say(turn % 10 === 0 ? `${turn} ${long}` : `${turn}`, { words: ['noted'] });
+    }
+    const contents = (await lookBackAt('s')).map(({ params }) => String(params['content']));
+    expect(contents.map(Number.parseFloat)).toEqual(Array.from({ length: 50 }, (_, at) => 51 - at));
+    const cut = contents.filter((content) => content.endsWith('…'));
+    expect(contents.filter((content) => content.length > 3_000_000)).toHaveLength(1);
+    expect(cut.length).toBe(4);
+    expect(cut.slice(1).every((content) => content.length > 65_000 && content.length <= 65_537)).toBe(true);
+    expect(contents.join('').length).toBeLessThan(4.5 * 1024 * 1024);
+    const rest = await lookBackAt('s', 2);
+    expect(rest.map(({ params, answer }) => [params['content'], answer])).toEqual([['1', 'noted']]);
+  });
+});
+
+async function lookBackAt(session: string, page = 1) {
+  requests += 1;
+  const params = { session_id: session, page_idx: page };
+  const envelope = newEnvelope({ request_id: `h${requests}`, method: 'history.get', params });
+  const call = { principal: principal('ann'), signal: new AbortController().signal, log };
+  let final: E2AResponse | undefined;
+  for await (const frame of engine.handle(envelope, call)) final = frame;
+  const { messages = [] } = (final?.body['result'] ?? {}) as { messages?: { params: JsonObject; answer: Json }[] };
+  return messages;
+}

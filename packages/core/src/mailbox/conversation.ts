@@ -37,11 +37,13 @@ export function conversation(context: ConversationContext): Layer {
 function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
   return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
-    if (sessionId === null || requestId === null || limit < 1) return [];
+    // An agent reckons it, and may come to 2.5 or to no number.
+    const most = Math.floor(Math.min(limit, MOST));
+    if (sessionId === null || requestId === null || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope), sessionId };
     const said = envelope.channel === 'a2a-mailbox' ? inThread : inSession;
-    const all = await said(key, { before: requestId, limit: Math.min(limit, MOST), maxBytes }, context);
-    return all.slice(-limit);
+    const all = await said(key, { before: requestId, limit: most, maxBytes }, context);
+    return all.slice(-most);
   };
 }
 
@@ -59,15 +61,18 @@ async function inThread(key: SessionKey, range: SaidRange, { threads }: Conversa
   });
 }
 
-async function inSession(
-  key: SessionKey,
-  { before, limit }: SaidRange,
-  context: ConversationContext,
-): Promise<SaidBefore[]> {
-  const { rows } = await context.sessions.turns(key, { offset: 0, limit, before });
-  const said: SaidBefore[] = [];
-  for (const row of rows.reverse()) said.push(...(await saidIn(row, key.owner, context)));
-  return said;
+async function inSession(key: SessionKey, range: SaidRange, context: ConversationContext): Promise<SaidBefore[]> {
+  const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
+  const turns: SaidBefore[][] = [];
+  let left = range.maxBytes;
+  for (const row of rows) {
+    const turn = await saidIn(row, key.owner, context);
+    // Once more, for what was streamed is not in the row, and one that is too large by itself is.
+    for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
+    if (left < 0) break;
+    turns.push(turn);
+  }
+  return turns.reverse().flat();
 }
 
 async function saidIn(turn: Turn, owner: string, { runs }: ConversationContext): Promise<SaidBefore[]> {
@@ -105,7 +110,7 @@ function within(said: readonly SaidBefore[], characters: number): readonly SaidB
 }
 
 const MOST = 1000;
-/** Of a thread, as it is kept. */
+/** Of a thread, or of a session. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const COMES_ALONG = 20;
 const COMES_ALONG_CHARACTERS = 64 * 1024;

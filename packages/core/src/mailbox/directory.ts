@@ -55,9 +55,12 @@ export class Directory {
     return ourId !== null && sameAgentId(agentId, ourId);
   }
 
+  /** What an agent of the mailbox is called by as well is that agent's: it was given it. */
   #isOurs({ name, agentId }: MailboxMessage['to']): boolean {
     const { name: ourName, agentId: ourId } = this.#identity;
-    if (agentId !== null) return ourId !== null && sameAgentId(agentId, ourId);
+    if (agentId !== null) {
+      return ourId !== null && sameAgentId(agentId, ourId) && this.#withAgentId(agentId) === undefined;
+    }
     return name === null || (name === ourName && this.#named(name) === undefined);
   }
 

@@ -8,7 +8,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import { patiently } from '../store/patiently.ts';
-import type { NewDelivery, NewLetter, RequestKey, RequestRow, Store, ThreadMessage } from '../store/store.ts';
+import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
 import { addressOf } from './callback-address.ts';
 
@@ -33,7 +33,6 @@ export interface LetterSettings {
 
 /** A message that was let in, ready for its agent. */
 export interface Admitted {
-  readonly key: RequestKey;
   readonly envelope: Asked['envelope'];
   readonly call: Call;
 }
@@ -72,17 +71,17 @@ export class Letters {
   /** Takes a message in. One with a callback is acknowledged as soon as it is recorded, which its letter is with it. */
   async receive(
     message: MailboxMessage,
-    { key, envelope, call, hasThread }: Admitted & { readonly hasThread: boolean },
+    { envelope, call, hasThread }: Admitted & { readonly hasThread: boolean },
   ): Promise<MailboxResponse> {
     const accepting = deferredAcceptance();
     const letter = this.#letterOf(message, hasThread);
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
     const reading = this.#options.engine.open(envelope, { ...call, letter, onAccepted: accepting.resolve });
     const answering = this.#follow(
-      this.#answered(reading, { key, envelope, accepted: accepting.acceptance, onRefused: accepting.reject }),
+      this.#answered(reading, { envelope, accepted: accepting.acceptance, onRefused: accepting.reject }),
     );
-    const { row } = await accepting.acceptance;
-    const acknowledge = () => acknowledgementOf(askedBy(row, key, envelope), message);
+    const { row, isRepeat } = await accepting.acceptance;
+    const acknowledge = () => acknowledgementOf(askedBy(row, envelope, isRepeat), message);
     return message.from.callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
   }
 
@@ -93,12 +92,12 @@ export class Letters {
   }
 
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
-  async #answered(reading: Reading, { key, envelope, accepted, onRefused }: Answering): Promise<MailboxResponse> {
+  async #answered(reading: Reading, { envelope, accepted, onRefused }: Answering): Promise<MailboxResponse> {
     try {
       const final = await finalOf(reading);
       const { row, isRepeat } = await accepted;
       // What a repeat owes was owed by the first, which sees to it.
-      return await this.#answer(askedBy(row, key, envelope), final, !isRepeat);
+      return await this.#answer(askedBy(row, envelope, isRepeat), final, !isRepeat);
     } catch (error) {
       onRefused(error);
       throw error;
@@ -142,12 +141,14 @@ export class Letters {
     };
   }
 
-  /** The answer when it comes in time. */
+  /** The answer of what was accepted, when it comes in time. */
   #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
     const { clock, settings } = this.#options;
     return new Promise((resolve, reject) => {
       const cancel = clock.after(settings.answerWithinMs, () => resolve(acknowledge()));
-      answering.then(resolve, reject).finally(cancel);
+      // Refused now, it is left to the next start.
+      const fail = (error: unknown) => (error instanceof Refused ? resolve(acknowledge()) : reject(error));
+      answering.then(resolve, fail).finally(cancel);
     });
   }
 
@@ -168,7 +169,6 @@ export function tellUnlessRefused(error: unknown, log: Log): void {
 }
 
 interface Answering {
-  readonly key: RequestKey;
   readonly envelope: Asked['envelope'];
   readonly accepted: Promise<Acceptance>;
   readonly onRefused: (error: unknown) => void;

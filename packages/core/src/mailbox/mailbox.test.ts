@@ -14,8 +14,9 @@ import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
+import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
 import { CallbackLimits } from './callback-limits.ts';
-import { Directory } from './directory.ts';
+import { type Addressee, Directory } from './directory.ts';
 import { Mailbox } from './mailbox.ts';
 
 const signatures = new Signatures();
@@ -83,6 +84,31 @@ test('a message whose answer takes its time is acknowledged, but never before it
   await engine.stop({ drainMs: 0 });
 });
 
+test.each([
+  ['a plain message', {}],
+  ['one of a thread', { threadId: 'th_1' }],
+])('what waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
+  const store = new MemoryStore();
+  const { mailbox, engine } = mailboxOn(store);
+  engine.addAgent(
+    moduleAgent('echo', async function* (_envelope, call) {
+      await new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason)));
+    }),
+    { maxParallel: 1 },
+  );
+  const [working, waiting] = ['m-1', 'm-2'].map((messageId) =>
+    mailbox.receive(message('hello', { messageId, ...metadata }), { principal: ANN }),
+  );
+  await new Promise(setImmediate);
+  await engine.runs.drain(AbortSignal.abort());
+  expect(await working).toMatchObject({ message: { content: { code: 'E2A.INTERRUPTED' } } });
+  const { replyTo, metadata: told } = (await waiting) ?? {};
+  expect(told?.status).toBe('received');
+  expect(await store.requests.find({ owner: ANN.id, requestId: replyTo ?? '' })).toMatchObject({ state: 'accepted' });
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
   const { mailbox, engine } = mailboxOn(new MemoryStore());
   const send = (text: string, metadata: object) =>
@@ -96,6 +122,37 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   await engine.stop({ drainMs: 0 });
 });
 
+test.each([
+  ['a plain message', {}],
+  ['one of a thread', { threadId: 'th_1' }],
+])('so does a repeat, whoever would answer it by the configuration of now: %s', async (_, metadata) => {
+  const store = new MemoryStore();
+  let addressees: Addressee[] = [{ id: 'echo', name: 'Ann' }];
+  const identity = { name: 'Desk', agentId: null };
+  const before = mailboxOn(store, echo, {}, new Directory({ identity, addressees: () => addressees }));
+  const agentId = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
+  const renamed = new Directory({ identity: { name: 'Bureau', agentId }, addressees: () => addressees });
+  const after = { mailbox: before.again(renamed) };
+  const send = ({ mailbox }: { mailbox: Mailbox }, to: string | null) =>
+    mailbox.receive(message('hello', { messageId: `m-${to}`, taskType: 'greet', ...metadata }, { name: 'Bob' }, to), {
+      principal: ANN,
+    });
+  const answers = [await send(before, null), await send(before, 'Ann')];
+  before.engine.addAgent(moduleAgent('other', echo));
+  addressees = [
+    { id: 'other', skills: ['greet'] },
+    { id: 'echo', name: 'Ann', agentId },
+  ];
+  expect([await send(after, null), await send(after, 'Ann')]).toEqual(answers);
+  const elsewhere = after.mailbox.receive(
+    message('hello', { messageId: 'm-Ann', taskType: 'greet', ...metadata }, { name: 'Bob' }, 'other'),
+    { principal: ANN },
+  );
+  await expect(elsewhere).rejects.toThrow('This id was used before with another body.');
+  for (const one of [before, after]) await one.mailbox.stop();
+  await before.engine.stop({ drainMs: 0 });
+});
+
 test('so does a repeat that replied to an acknowledgement', async () => {
   const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('EAI_AGAIN') });
   const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
@@ -107,6 +164,24 @@ test('so does a repeat that replied to an acknowledgement', async () => {
   for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
   expect(await send('a reply', reply)).toEqual(answer);
   await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a sender without a key has no part in a session that somebody has under the name of its thread', async () => {
+  const store = new MemoryStore();
+  const told: unknown[] = [];
+  const { mailbox, engine } = mailboxOn(store, async function* ({ session_id: sessionId }) {
+    told.push(sessionId);
+    return { content: 'heard' };
+  });
+  const stranger = anonymousPrincipal(anonymousOwner('203.0.113.7', 'Ann'), ['*']);
+  for (const principal of [stranger, ANN]) {
+    await mailbox.receive(message('hello', { messageId: 'm-1', threadId: 'talk' }), { principal });
+  }
+  expect(told).toEqual(['talk', 'talk']);
+  // What the agent says there by itself is for who is the only one.
+  expect(await store.sessions.owners({ agentId: 'echo', sessionId: 'talk' })).toEqual([ANN.id]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -246,19 +321,24 @@ describe('an agent that says everything in parts', () => {
   });
 });
 
-function mailboxOn(store: Store, agent: ModuleAgentFunction = echo, way: Pick<GateOptions, 'resolve'> = {}) {
+function mailboxOn(
+  store: Store,
+  agent: ModuleAgentFunction = echo,
+  way: Pick<GateOptions, 'resolve'> = {},
+  directory = new Directory({ identity: { name: 'Desk', agentId: null }, addressees: () => [] }),
+) {
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
   engine.addAgent(moduleAgent('echo', agent));
   const gate = openGate({ clock, log, ...way });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
-  const mailbox = new Mailbox({
-    ...{ engine, store, outbox, gate, clock, ids, log },
-    directory: new Directory({ identity: { name: 'Desk', agentId: null }, addressees: () => [] }),
-    callbackLimits: new CallbackLimits({ clock, settings: { queuedPerSender: 10, anonymousPerHost: 10 } }),
-    settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
-  });
-  return { mailbox, engine };
+  const again = (changed: Directory) =>
+    new Mailbox({
+      ...{ engine, store, outbox, gate, clock, ids, log, directory: changed },
+      callbackLimits: new CallbackLimits({ clock, settings: { queuedPerSender: 10, anonymousPerHost: 10 } }),
+      settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
+    });
+  return { mailbox: again(directory), again, engine };
 }
 
 const echo: ModuleAgentFunction = async function* ({ params }) {
@@ -278,8 +358,8 @@ function deferred() {
   return { promise, resolve };
 }
 
-function message(text: string, metadata = {}, from = { name: 'Ann' }): MailboxMessage {
-  const json = { version: '0.3.0', from, message: text, metadata };
+function message(text: string, metadata = {}, from = { name: 'Ann' }, to: string | null = null): MailboxMessage {
+  const json = { version: '0.3.0', from, to, message: text, metadata };
   const decoded = mailboxDialect.decode(json, clock.now());
   if (!decoded.ok || !isMailboxMessage(decoded.value)) throw new Error('not a message');
   return decoded.value;

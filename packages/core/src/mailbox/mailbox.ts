@@ -9,7 +9,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { RequestKey, RequestRow, Store, ThreadPage } from '../store/store.ts';
+import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
 import { anonymousOwner, anonymousPrefix, isAnonymous } from './anonymous.ts';
 import {
   type Asked,
@@ -118,7 +118,7 @@ export class Mailbox {
       received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
       idempotencyKey,
     };
-    const admitted = { key, envelope, call };
+    const admitted = { envelope, call };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, admitted);
     return this.#letters.receive(message, { ...admitted, hasThread });
   }
@@ -132,7 +132,7 @@ export class Mailbox {
   }
 
   /** One that owes its answer to nobody but who waits for it, or asks for it later. */
-  #receivePlain(message: MailboxMessage, { key, envelope, call }: Admitted): Promise<MailboxResponse> {
+  #receivePlain(message: MailboxMessage, { envelope, call }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;
     return new Promise((resolve, reject) => {
       let asked: Asked | undefined;
@@ -142,8 +142,8 @@ export class Mailbox {
         // Not before it is recorded.
         if (asked !== undefined) resolve(acknowledgementOf(asked, message));
       };
-      const onAccepted = (row: RequestRow) => {
-        asked = askedBy(row, key, envelope);
+      const onAccepted: Call['onAccepted'] = (row, { isRepeat }) => {
+        asked = askedBy(row, envelope, isRepeat);
         if (isLate) acknowledge();
       };
       const reading = engine.open(envelope, { ...call, onAccepted });
@@ -151,6 +151,8 @@ export class Mailbox {
       const fail = (error: unknown) => {
         cancel();
         if (isLate) tellUnlessRefused(error, log);
+        // Recorded, and left to the next start: who sent it without an id of its own has to learn with which to come back.
+        if (asked !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
       finalOf(reading)

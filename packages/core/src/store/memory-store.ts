@@ -116,14 +116,15 @@ export class MemoryStore implements Store {
       }),
     delete: (key) =>
       this.#perform(() => {
-        if (!this.#sessions.delete(nameOfSession(key))) return false;
+        const hadMessages = this.threads.forgetSession(key);
+        if (!this.#sessions.delete(nameOfSession(key))) return hadMessages;
         this.#forget(({ row }) => row.state === 'finished' && isIn(row, key));
         for (const recorded of this.#requests.values()) {
           if (isIn(recorded.row, key)) recorded.row = { ...recorded.row, sessionId: null };
         }
         return true;
       }),
-    turns: (key, { offset, limit, before }) =>
+    turns: (key, { offset, limit, maxBytes, before }) =>
       this.#perform(() => {
         const turns = [...this.#requests.values()].filter(({ row }) => isIn(row, key));
         turns.reverse().sort((a, b) => b.row.acceptedAt - a.row.acceptedAt);
@@ -135,7 +136,12 @@ export class MemoryStore implements Store {
           final: frames.find(({ isFinal }) => isFinal)?.text ?? null,
           acceptedAt: row.acceptedAt,
         }));
-        return { rows, total: turns.length };
+        let left = maxBytes;
+        const end = rows.findIndex(({ envelope, final }) => {
+          left -= Buffer.byteLength(envelope) + Buffer.byteLength(final ?? '');
+          return left < 0;
+        });
+        return { rows: end === -1 ? rows : rows.slice(0, Math.max(1, end)), total: turns.length };
       }),
     purge: (before) =>
       this.#perform(() => {

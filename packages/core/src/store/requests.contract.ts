@@ -128,7 +128,10 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
         expect(await store.requests.frames(row, ALL)).toEqual(frames);
         expect(await store.requests.frames(row, { ...ALL, after: 0 })).toEqual(frames.slice(1));
         expect(await store.requests.frames(row, { ...ALL, after: 1 })).toEqual([]);
-        const turns = await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 });
+        const turns = await store.sessions.turns(
+          { ...row, sessionId: 's' },
+          { offset: 0, limit: 9, maxBytes: 1 << 20 },
+        );
         expect(turns.rows).toMatchObject([{ requestId: row.requestId, final: 'its end' }]);
         expect((await store.requests.unfinished()).filter((open) => open.owner === owner)).toEqual([]);
         await expect(store.requests.append(row, [frame(2)])).rejects.toThrow();
@@ -142,7 +145,10 @@ export function describeRequests(name: string, open: () => Promise<Store>): void
         await store.requests.acceptAnswered(row, frames);
         expect(await store.requests.find(row)).toEqual({ ...row, state: 'finished' });
         expect(await store.requests.frames(row, ALL)).toEqual(frames);
-        const turns = await store.sessions.turns({ ...row, sessionId: 's' }, { offset: 0, limit: 9 });
+        const turns = await store.sessions.turns(
+          { ...row, sessionId: 's' },
+          { offset: 0, limit: 9, maxBytes: 1 << 20 },
+        );
         expect(turns.rows).toMatchObject([{ final: frames.at(-1)?.text }]);
       });
 

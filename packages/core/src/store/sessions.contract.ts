@@ -92,11 +92,16 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       await store.requests.accept(request({ sessionId: 's1' }));
       const theirs = { owner: `not ${owner}`, agentId: 'echo', sessionId: 's1' };
       expect(await store.sessions.list(`not ${owner}`, { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
-      expect(await store.sessions.turns(theirs, { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
+      expect(await store.sessions.turns(theirs, { offset: 0, limit: 10, maxBytes: PLENTY })).toEqual({
+        rows: [],
+        total: 0,
+      });
       expect(await store.sessions.delete(theirs)).toBe(false);
       await store.requests.accept(request({ owner: `not ${owner}`, sessionId: 's1' }));
       expect(await store.sessions.delete(theirs)).toBe(true);
-      expect((await store.sessions.turns({ ...theirs, owner }, { offset: 0, limit: 10 })).total).toBe(1);
+      expect((await store.sessions.turns({ ...theirs, owner }, { offset: 0, limit: 10, maxBytes: PLENTY })).total).toBe(
+        1,
+      );
     });
 
     describe('that were last used long ago', () => {
@@ -159,20 +164,25 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       });
 
       test('are given by page, newest first, with the final frame once there is one', async () => {
-        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 2 })).toEqual({
+        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 2, maxBytes: PLENTY })).toEqual({
           rows: [
             { requestId: 'r4', envelope: '{"n":4}', final: null, acceptedAt: 4 },
             { requestId: 'r3', envelope: '{"n":3}', final: 'final 3', acceptedAt: 3 },
           ],
           total: 5,
         });
-        const { rows } = await store.sessions.turns(conversation(), { offset: 4, limit: 2 });
+        const { rows } = await store.sessions.turns(conversation(), { offset: 4, limit: 2, maxBytes: PLENTY });
         expect(rows.map(({ requestId }) => requestId)).toEqual(['r0']);
       });
 
       test('before one of them leave out it and what came after it; before one that is not recorded yet, none', async () => {
         const before = async (requestId: string) => {
-          const { rows } = await store.sessions.turns(conversation(), { offset: 0, limit: 2, before: requestId });
+          const { rows } = await store.sessions.turns(conversation(), {
+            offset: 0,
+            limit: 2,
+            maxBytes: PLENTY,
+            before: requestId,
+          });
           return rows.map((turn) => turn.requestId);
         };
         expect(await before('r3')).toEqual(['r2', 'r1']);
@@ -180,24 +190,41 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
         expect(await before('not yet')).toEqual(['r4', 'r3']);
       });
 
+      test('end before they are too large, and have one at least', async () => {
+        const idsIn = async (maxBytes: number, before?: string) => {
+          const { rows, total } = await store.sessions.turns(conversation(), { offset: 0, limit: 9, maxBytes, before });
+          expect(total).toBe(5);
+          return rows.map(({ requestId }) => requestId);
+        };
+        // The newest has 7 bytes, each before it 14.
+        expect(await idsIn(35)).toEqual(['r4', 'r3', 'r2']);
+        expect(await idsIn(34)).toEqual(['r4', 'r3']);
+        expect(await idsIn(0)).toEqual(['r4']);
+        expect(await idsIn(13, 'r3')).toEqual(['r2']);
+        expect(await idsIn(PLENTY)).toHaveLength(5);
+      });
+
       test('of another session, agent or none at all are not among them', async () => {
         await store.requests.accept(request({ requestId: 'x1', sessionId: 's2' }));
         await store.requests.accept(request({ requestId: 'x2', sessionId: 's1', agentId: 'other' }));
         await store.requests.accept(request({ requestId: 'x3' }));
-        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).total).toBe(5);
+        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10, maxBytes: PLENTY })).total).toBe(5);
       });
 
       test('go with their session; what still runs keeps running outside of it', async () => {
         expect(await store.sessions.delete(conversation())).toBe(true);
         expect(await store.sessions.delete(conversation())).toBe(false);
-        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).toEqual({ rows: [], total: 0 });
+        expect(await store.sessions.turns(conversation(), { offset: 0, limit: 10, maxBytes: PLENTY })).toEqual({
+          rows: [],
+          total: 0,
+        });
         expect(await store.requests.find(ann('r0'))).toBeUndefined();
         expect(await store.requests.frames(ann('r1'), ALL)).toEqual([]);
         const running = ann('r4');
         await store.requests.append(running, [frame(1, { isFinal: true })]);
         expect(await store.requests.find(running)).toMatchObject({ state: 'finished', sessionId: null });
         await store.requests.accept(request({ requestId: 'r9', sessionId: 's1' }));
-        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10 })).total).toBe(1);
+        expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10, maxBytes: PLENTY })).total).toBe(1);
       });
     });
   });
@@ -206,3 +233,5 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
 function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
   return { owner: 'ann', agentId: 'echo', sessionId: 's1', title: null, createdAt: 100, updatedAt: 100, ...fields };
 }
+
+const PLENTY = 1 << 20;

@@ -71,8 +71,9 @@ export class SqliteStore implements Store {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
     delete: async (key) => {
+      const messages = await untilNone(() => this.#ask('deleteThread', key));
       await untilNone(() => this.#ask('deleteTurns', key));
-      return this.#ask('deleteSession', key);
+      return (await this.#ask('deleteSession', key)) || messages > 0;
     },
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),

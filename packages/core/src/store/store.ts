@@ -180,16 +180,20 @@ export interface SessionStore {
     page: { offset: number; limit: number; agentId?: string },
   ): Promise<{ rows: SessionRow[]; total: number }>;
   /**
-   * Forgets it with its finished requests; false when there is none. Requests still running in it keep running, outside of
-   * any session.
+   * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
+   * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,
+   * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
-  /** Newest first; with `before`, those that came before the request of this id, which may not be recorded yet. */
+  /**
+   * Newest first, at most `limit` of them and no more than `maxBytes` of text unless the first alone is larger; with `before`,
+   * those that came before the request of this id, which may not be recorded yet. `total` is how many the session has.
+   */
   turns(
     key: SessionKey,
-    page: { offset: number; limit: number; before?: string },
+    page: { offset: number; limit: number; maxBytes: number; before?: string | undefined },
   ): Promise<{ rows: Turn[]; total: number }>;
   /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
   purge(before: number): Promise<number>;

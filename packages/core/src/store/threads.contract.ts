@@ -222,6 +222,18 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
         expect(await idsIn({ owner, threadId: 't' })).toEqual(['m3']);
       });
 
+      test('is all of it also where its id was another message’s before, whose request is forgotten', async () => {
+        await ask('daily');
+        await store.requests.append({ owner, requestId: 'daily' }, [frame(0, { isFinal: true })]);
+        await store.threads.settle(letter({ requestId: 'daily' }), settled('to-daily'));
+        await store.requests.purge(5000);
+        await ask('m1', { acceptedAt: 6000 });
+        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+        expect(await ask('daily', { acceptedAt: 7000 })).toEqual({ repeat: false });
+        await ask('m2', { acceptedAt: 8000 });
+        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+      });
+
       test('ends where it is too large', async () => {
         for (const [index, size] of [10, 500, 20, 10].entries()) await ask(`m${index}`, {}, 100, 'x'.repeat(size));
         await ask('now');
@@ -241,6 +253,25 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
         ]);
       expect(await store.threads.sentBy(`anonymous ${owner}0 `, 'r')).toEqual([]);
       expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toEqual([]);
+    });
+
+    test('what was said with an agent is forgotten with the session, but for what it has not answered yet', async () => {
+      const key = { owner, agentId: 'echo', sessionId: 't' };
+      const has = () => idsIn({ owner, threadId: 't' });
+      for (const id of ['m1', 'm2']) await ask(id);
+      await ask('to-another', { agentId: 'other' });
+      await ask('elsewhere', { threadId: 'u' });
+      await store.threads.settle(letter({ requestId: 'm1' }), settled('to-m1'));
+      expect(await store.sessions.delete({ ...key, owner: `not-${owner}` })).toBe(false);
+      expect(await store.sessions.delete({ ...key, agentId: 'nobody' })).toBe(false);
+      expect(await has()).toEqual(['m1', 'm2', 'to-another', 'to-m1']);
+      // No session was made with these, as of a thread whose requests are forgotten.
+      expect(await store.sessions.delete(key)).toBe(true);
+      expect(await has()).toEqual(['m2', 'to-another']);
+      expect(await store.sessions.delete(key)).toBe(false);
+      await store.threads.settle(letter({ requestId: 'm2' }), settled('to-m2'));
+      expect(await has()).toEqual(['m2', 'to-another', 'to-m2']);
+      expect(await idsIn({ owner, threadId: 'u' })).toEqual(['elsewhere']);
     });
 
     test('old messages are forgotten', async () => {

@@ -68,9 +68,13 @@ interface Reading {
   readonly limits: ContentLimits;
 }
 
-/** A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. */
+/**
+ * A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. What has a text for its
+ * sender or its content is no answer, which has no simplified form: its `replyTo` is in the wrong place.
+ */
 function looksLikeResponse(json: JsonObject): boolean {
-  return Object.hasOwn(json, 'messageId') && Object.hasOwn(json, 'replyTo');
+  const isSimplified = typeof json.from === 'string' || typeof json.message === 'string';
+  return !isSimplified && Object.hasOwn(json, 'messageId') && Object.hasOwn(json, 'replyTo');
 }
 
 /** Other protocols refuse with an `error` text too; these three fields are the mailbox's. */

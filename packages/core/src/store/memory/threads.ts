@@ -4,6 +4,7 @@ import type {
   NewDelivery,
   NewLetter,
   RequestRow,
+  SessionKey,
   ThreadMessage,
   ThreadMessageRow,
   ThreadStore,
@@ -26,7 +27,7 @@ export function memoryThreads({
   perform,
   requests,
   addDelivery,
-}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest & OpensLetters {
+}: MemoryThreadsOptions): ThreadStore & Forgets<'threadMessages'> & ForgetsRequest & ForgetsSession & OpensLetters {
   const letters = new Map<string, Letter>();
   const threads = new Map<string, Thread>();
 
@@ -68,6 +69,15 @@ export function memoryThreads({
         thread.rows = kept;
       }
       return had;
+    },
+    forgetSession: ({ owner, agentId, sessionId }) => {
+      const thread = threads.get(nameOf(owner, sessionId));
+      if (thread === undefined) return false;
+      const had = thread.rows.length;
+      // What is not answered yet stays.
+      thread.rows = thread.rows.filter((row) => row.agentId !== agentId || letters.has(nameOf(owner, row.messageId)));
+      thread.last = thread.rows.at(-1)?.sequence ?? 0;
+      return thread.rows.length < had;
     },
     openLetter: ({ owner, requestId, agentId, acceptedAt }, { thread }) => {
       const letter = { owner, requestId, agentId, acceptedAt, threadId: thread?.threadId ?? null };
@@ -116,9 +126,10 @@ export function memoryThreads({
     latest: ({ owner, agentId, sessionId }, { before, limit, maxBytes }) =>
       perform(() => {
         const { rows } = threads.get(nameOf(owner, sessionId)) ?? { rows: [] };
-        const place = rows.find((row) => row.messageId === before && !row.isAnswer)?.sequence;
+        // The newest of its id: a message outlives its request, and then its id may be another's.
+        const place = rows.findLast((row) => row.messageId === before && !row.isAnswer)?.sequence;
         // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
-        const end = place ?? (letters.has(nameOf(owner, before)) ? 0 : Number.MAX_SAFE_INTEGER);
+        const end = letters.has(nameOf(owner, before)) ? (place ?? 0) : Number.MAX_SAFE_INTEGER;
         const said = rows.filter((row) => row.agentId === agentId && row.sequence < end).reverse();
         return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
       }),
@@ -149,6 +160,12 @@ function fitting(rows: readonly ThreadMessageRow[], maxBytes: number): number {
 /** Of the message itself, or of that which it answers. */
 function idAsked({ messageId, isAnswer, text }: ThreadMessage): string | undefined {
   return isAnswer ? (JSON.parse(text) as { replyTo?: string }).replyTo : messageId;
+}
+
+/** For who forgets a session, and performs something already. */
+export interface ForgetsSession {
+  /** Whether anything was said in it. */
+  forgetSession(key: SessionKey): boolean;
 }
 
 /** For who records a request that owes more than its answer. */

@@ -48,12 +48,19 @@ export function sessionReads(database: Database) {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
     },
 
-    turns(key: SessionKey, { offset, limit, before }: TurnsPage): { rows: Turn[]; total: number } {
+    turns(key: SessionKey, { offset, limit, maxBytes, before }: TurnsPage): { rows: Turn[]; total: number } {
       const session = [key.owner, key.agentId, key.sessionId];
       const place = before === undefined ? undefined : placeOf.get(key.owner, before);
       const { acceptedAt, id } = (place ?? BEHIND_ALL) as typeof BEHIND_ALL;
-      const rows = pageOfTurns.all(...session, acceptedAt, id, limit, offset) as StoredRequest[];
-      return { rows: rows.map(turnOf), total: totalOf(countTurns.get(...session)) };
+      const rows: Turn[] = [];
+      let left = maxBytes;
+      for (const row of pageOfTurns.iterate(...session, acceptedAt, id, limit, offset)) {
+        const turn = turnOf(row as StoredRequest);
+        left -= bytesOf(turn);
+        if (left < 0 && rows.length > 0) break;
+        rows.push(turn);
+      }
+      return { rows, total: totalOf(countTurns.get(...session)) };
     },
   };
 }
@@ -116,11 +123,16 @@ export interface Page {
 }
 
 export interface TurnsPage extends Page {
-  readonly before?: string;
+  readonly maxBytes: number;
+  readonly before?: string | undefined;
 }
 
 export interface SessionPage extends Page {
   readonly agentId?: string | null;
+}
+
+function bytesOf({ envelope, final }: Turn): number {
+  return Buffer.byteLength(envelope) + Buffer.byteLength(final ?? '');
 }
 
 function totalOf(row: unknown): number {

@@ -51,6 +51,14 @@ describe('removes some at a time, and none when none is left', () => {
     expect(parts(() => removals.purgeThreads(500))).toEqual([200, 200, 99, 0]);
   });
 
+  test('what was said in a thread with an agent', () => {
+    fill(`
+      INSERT INTO thread_messages SELECT 'ann', 't', n, CASE WHEN n = 500 THEN 'other' ELSE 'echo' END, 'm' || n, 0, '{}', n, 0
+      FROM numbers`);
+    const key = { owner: 'ann', agentId: 'echo', sessionId: 't' };
+    expect(parts(() => removals.deleteThread(key))).toEqual([200, 200, 99, 0]);
+  });
+
   test('memories that have expired', () => {
     fill("INSERT INTO memory_entries SELECT 's' || n % 7, 'k' || n, 'ann', '{}', 1, 1, n FROM numbers");
     expect(parts(() => removals.purgeMemory(499))).toEqual([200, 200, 99, 0]);

@@ -38,7 +38,8 @@ export function threadReads(database: Database) {
     'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
   );
   const placeOf = database.prepare(`
-    SELECT sequence FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
+    SELECT MAX(sequence) AS sequence FROM thread_messages
+    WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
   const isOwed = database.prepare('SELECT 1 FROM letters WHERE owner = ? AND request_id = ?');
   const newest = database.prepare(`
     SELECT ${MESSAGE} FROM thread_messages
@@ -52,10 +53,11 @@ export function threadReads(database: Database) {
 
   /** Its number, as far as it matters to what is before it. */
   const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
-    const place = placeOf.get(owner, sessionId, messageId) as { sequence: number } | undefined;
-    if (place !== undefined) return place.sequence;
-    // The thread has forgotten it, and whatever was before it; or it is not recorded yet, and all there is was before it.
-    return isOwed.get(owner, messageId) === undefined ? Number.MAX_SAFE_INTEGER : 0;
+    // Not recorded yet, so all there is was before it: also one of its id, which outlives its request.
+    if (isOwed.get(owner, messageId) === undefined) return Number.MAX_SAFE_INTEGER;
+    const place = placeOf.get(owner, sessionId, messageId) as { sequence: number | null };
+    // The thread has forgotten it, and whatever was before it.
+    return place.sequence ?? 0;
   };
 
   return {
@@ -181,8 +183,17 @@ export function threadRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
       SELECT owner, thread_id, sequence FROM thread_messages WHERE at < ? LIMIT ?)`);
+  const forget = database.prepare(`
+    DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
+      SELECT owner, thread_id, sequence FROM thread_messages m
+      WHERE m.owner = ? AND m.thread_id = ? AND m.agent_id = ? AND NOT EXISTS (
+        SELECT 1 FROM letters l WHERE l.owner = m.owner AND l.request_id = m.message_id) LIMIT ?)`);
 
   return {
+    /** Some of what was said to an agent and by it; 0 when nothing is left but what it has not answered yet. */
+    deleteThread: ({ owner, agentId, sessionId }: SessionKey): number =>
+      Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes),
+
     /** Some at a time; 0 when none is left. */
     purgeThreads: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
   };
