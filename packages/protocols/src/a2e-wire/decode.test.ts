@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../json.ts';
-import { decodeWire, idOf } from './decode.ts';
+import { decodeWire, idAtStart, idOf } from './decode.ts';
 
 describe('suggestions', () => {
   test.each([
@@ -60,6 +60,35 @@ describe('the id an answer names', () => {
     [null, ''],
   ])('of %j is %j', (json, id) => {
     expect(idOf(json)).toBe(id);
+  });
+});
+
+describe('the id of what cannot be read', () => {
+  test.each([
+    ['{"a2e":"1.0","version":"1.0","type":"tool/call/req","id":"x","ts":1,"arguments":{"a":NaN', 'x'],
+    ['{"id":"x","type":"ping"', 'x'],
+    [' { "skills" : "1.0" , "ts" : 1.5e9, "id" : "x" ,', 'x'],
+  ])('is told where it stands at the start: %s', (text, id) => {
+    expect(idAtStart(text)).toBe(id);
+  });
+
+  test.each([
+    ['within something else', '{"a2e":"1.0","arguments":{"id":"x"},"id":"y"'],
+    ['behind what may be anything', '{"a2e":"1.0","more":"\\"","id":"x"'],
+    ['in a text', '{"type":"a\\",\\"id\\":\\"x\\"","id":"y"'],
+    ['that is cut off', '{"a2e":"1.0","id":"abc'],
+    ['with an escape', '{"id":"a\\u0062"'],
+    ['that is longer than one may be', `{"id":"${'x'.repeat(257)}"`],
+    ['with what was no text', '{"id":"\ufffd"'],
+    ['that is no text', '{"id":7,"ts":1'],
+    ['in a list', '[{"id":"x"}]'],
+  ])('is not told %s', (_, text) => {
+    expect(idAtStart(text)).toBe('');
+  });
+
+  test.each([' ', '"a2e":"1",', '"id" ', '{', '9'])('is looked for in what begins with very many %j', (part) => {
+    expect(idAtStart(`{"ts":${part.repeat(1_000_000)}`)).toBe('');
+    expect(idAtStart(`{${part.repeat(1_000_000)}`)).toBe('');
   });
 });
 

@@ -29,6 +29,15 @@ export function idOf(json: Json): string {
   return typeof id === 'string' && isId(id) ? id : '';
 }
 
+/**
+ * The same of what cannot be read, by how it begins: who waits for an answer need not wait until its time is up. Only an id that
+ * stands among the names every message begins with is told; behind anything else it could be that of something within it.
+ */
+export function idAtStart(text: string): string {
+  const [, id = ''] = ID_AT_START.exec(text) ?? [];
+  return isId(id) && !id.includes('\ufffd') ? id : '';
+}
+
 /** A type of the older set of subagent messages, which have neither id nor time. */
 export function isLegacyType(type: unknown): boolean {
   return typeof type === 'string' && LEGACY_TYPE.test(type);
@@ -178,6 +187,8 @@ function isTolerated({ code, pointer }: Issue, lenient: boolean): boolean {
 const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
+const ID_AT_START =
+  /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;
 const OUR_MAJOR = /^1(?:\.\d{1,9}){0,2}$/;
 const LEGACY_TYPE = /^SUBAGENT_[A-Z0-9_]{1,64}$/;
 

@@ -232,6 +232,14 @@ describe('a ready connection', () => {
     ]);
     expect(ready().unreadable(failure('line_too_long'), NOW).send).toMatchObject([{ code: 'invalid_message' }]);
   });
+
+  test('a line that cannot be read ends the request it would have been, and no other', () => {
+    const session = ready();
+    session.receive(call('a'), NOW);
+    const told = (start: string) => session.unreadable(failure('line_too_long'), NOW, start).send;
+    expect(told('{"a2e":"1.0","type":"tool/call/req","id":"b",')).toMatchObject([{ req_id: 'b' }]);
+    expect(told('{"a2e":"1.0","type":"tool/call/req","id":"a",')).toMatchObject([{ req_id: '' }]);
+  });
 });
 
 describe('events', () => {

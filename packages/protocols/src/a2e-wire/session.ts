@@ -3,7 +3,7 @@ import { type Failure, failure } from '../failure.ts';
 import { InFlight } from '../in-flight.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
-import { decodeWire, idOf } from './decode.ts';
+import { decodeWire, idAtStart, idOf } from './decode.ts';
 import type { WireErrorCode } from './errors.ts';
 import { EventSequence } from './event-sequence.ts';
 import { failureMessage } from './failure-message.ts';
@@ -96,9 +96,11 @@ export class HostSession<Principal> {
     return outcome.ok ? this.#dispatch(outcome.value, now) : this.#refuseInvalid(json, outcome.issues, now);
   }
 
-  /** A line that is no message at all: not JSON, not UTF-8, too long. */
-  unreadable(cause: Failure, now: Date): Reaction {
-    return this.#state === 'closed' ? NOTHING : sending(failureMessage(cause, undefined, this.#stamp(now)));
+  /** A line that is no message at all: not JSON, not UTF-8, too long. `start` is how it began, as far as that is text. */
+  unreadable(cause: Failure, now: Date, start = ''): Reaction {
+    if (this.#state === 'closed') return NOTHING;
+    const told = failureMessage(cause, undefined, this.#stamp(now));
+    return sending({ ...told, req_id: this.#freeId(idAtStart(start)) });
   }
 
   /** A delivered request has been answered; the next one in line may start. */

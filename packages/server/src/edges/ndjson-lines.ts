@@ -149,7 +149,7 @@ export function serveLines(
       isTaking = true;
       try {
         for (const line of splitter.push(chunk.subarray(0, turn))) {
-          connection?.receiveLine(line);
+          connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
           if (!line.ok && isStranger) connection?.end();
         }
       } finally {

@@ -432,6 +432,21 @@ describe('a byte stream', () => {
     ]);
   });
 
+  test('what cannot be read is an error of the request it would have been, so that nobody waits for its answer', async () => {
+    const long = JSON.stringify({ ...message('tool/call/req'), id: 'long', text: 'x'.repeat(200_000) });
+    const heard = await heardFor(async (socket) => {
+      socket.write(`${conversation[0]}\n${long}\n`);
+      socket.write(
+        `{"a2e":"1.0","type":"tool/call/req","id":"inexact","ts":1,"arguments":{"n":12345678901234567890}}\n`,
+      );
+      socket.write(`${JSON.stringify(message('shutdown'))}\n`);
+    });
+    expect(heard.slice(1)).toMatchObject([
+      { type: 'error', code: 'invalid_message', req_id: 'long' },
+      { type: 'error', code: 'parse_error', req_id: 'inexact' },
+    ]);
+  });
+
   test('a last line without its end is never run', async () => {
     const heard = await heardFor(async (socket) => {
       socket.end(`${conversation[0]}\n${JSON.stringify(callOf('echo'))}`);

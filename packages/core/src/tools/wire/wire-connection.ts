@@ -110,16 +110,16 @@ export class WireConnection {
     return this.#closed.signal.aborted;
   }
 
-  /** A line of a byte stream, or what is wrong with it. */
-  receiveLine(line: Outcome<Uint8Array>): void {
+  /** A line of a byte stream, or what is wrong with it and how it began. */
+  receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): void {
     this.#bytes = line.ok ? line.value.length : 0;
-    this.#receive(line.ok ? parseJsonBytes(line.value, this.#parts.jsonLimits) : line);
+    this.#receive(line.ok ? parseJsonBytes(line.value, this.#parts.jsonLimits) : line, line.ok ? line.value : start);
   }
 
   /** A message of a transport that has messages of its own. */
   receiveText(text: string): void {
     this.#bytes = Buffer.byteLength(text);
-    this.#receive(parseJson(text, this.#parts.jsonLimits));
+    this.#receive(parseJson(text, this.#parts.jsonLimits), text);
   }
 
   /** The agent says nothing more; what it asked for is still answered. */
@@ -150,13 +150,13 @@ export class WireConnection {
     }
   }
 
-  #receive(json: Outcome<Json>): void {
+  #receive(json: Outcome<Json>, given: Uint8Array | string = ''): void {
     if (this.isClosed) return;
     this.#idle.heard();
     const now = this.#parts.clock.now();
     const reaction = json.ok
       ? this.#session.receive(json.value, now)
-      : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now);
+      : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now, startOf(given));
     if (json.ok && reaction.deliver.length === 0) {
       this.#rememberBytes(idOf(json.value));
       this.#recordRefusal(json.value, reaction.send);
@@ -435,6 +435,11 @@ export class WireConnection {
   }
 }
 
+/** As much of it as tells whose it is. */
+function startOf(given: Uint8Array | string): string {
+  return typeof given === 'string' ? given.slice(0, SHORT) : Buffer.from(given.subarray(0, SHORT)).toString();
+}
+
 /** The error among messages that ends a request. */
 function errorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
   return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
@@ -445,6 +450,6 @@ function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Of a field that is told also where its event is too long. */
+/** Of a field that is told also where its event is too long, and of the beginning of a line. */
 const SHORT = 1024;
 const GONE = failure('cancelled', {}, 'The connection closed.');
