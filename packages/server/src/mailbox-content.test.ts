@@ -53,8 +53,8 @@ test('content has 10,000 characters and 10,240 bytes at most unless told', async
   const { send, ask } = await mailboxWith({});
   expect(await send('a'.repeat(10_000))).toMatchObject({ status: 200, json: { message: { content: '10000' } } });
   expect(await send('é'.repeat(5_120))).toMatchObject({ status: 200 });
-  expect(await send('a'.repeat(10_001))).toMatchObject(tooLong(10_000));
-  expect(await send('é'.repeat(5_121))).toMatchObject(tooLong(10_000));
+  expect(await send('a'.repeat(10_001))).toMatchObject(tooLong('10000 characters'));
+  expect(await send('é'.repeat(5_121))).toMatchObject(tooLong('10240 bytes'));
   expect(await send('a'.repeat(100_000))).toMatchObject({ status: 413 });
   expect((await ask('/agent')).json).toMatchObject({ limits: { contentCharacters: 10_000, contentBytes: 10_240 } });
 });
@@ -66,8 +66,8 @@ test('mailbox.max_content_characters and max_content_bytes allow more, and the b
   expect(await send('\u0001'.repeat(50_000))).toMatchObject({ status: 200, json: { message: { content: '50000' } } });
   expect(await send('é'.repeat(30_000))).toMatchObject({ status: 200 });
   expect(await send({ text: 'a'.repeat(40_000) })).toMatchObject({ status: 200 });
-  expect(await send('a'.repeat(50_001))).toMatchObject(tooLong(50_000));
-  expect(await send('é'.repeat(30_001))).toMatchObject(tooLong(50_000));
+  expect(await send('a'.repeat(50_001))).toMatchObject(tooLong('50000 characters'));
+  expect(await send('é'.repeat(30_001))).toMatchObject(tooLong('60000 bytes'));
   const told = { maxContentCharacters: 50_000, maxContentBytes: 60_000 };
   expect((await ask('/agent')).json).toMatchObject({ limits: { contentCharacters: 50_000, contentBytes: 60_000 } });
   expect((await ask('/.well-known/agent-card.json')).json).toMatchObject({
@@ -88,11 +88,11 @@ test('what was larger than usual is not explained as if it had been refused', as
 test('they allow less as well, each by itself', async () => {
   const characters = await mailboxWith({ max_content_characters: 200 });
   expect(await characters.send('a'.repeat(200))).toMatchObject({ status: 200 });
-  expect(await characters.send('a'.repeat(201))).toMatchObject(tooLong(200));
+  expect(await characters.send('a'.repeat(201))).toMatchObject(tooLong('200 characters'));
   const bytes = await mailboxWith({ max_content_bytes: 200 });
   expect(await bytes.send('é'.repeat(100))).toMatchObject({ status: 200 });
-  expect(await bytes.send('é'.repeat(101))).toMatchObject(tooLong(10_000));
-  expect(await bytes.send(['é'.repeat(100)])).toMatchObject(tooLong(10_000));
+  expect(await bytes.send('é'.repeat(101))).toMatchObject(tooLong('200 bytes'));
+  expect(await bytes.send(['é'.repeat(100)])).toMatchObject(tooLong('200 bytes'));
 });
 
 test.each(['max_content_characters', 'max_content_bytes'])('mailbox.%s is from 100 to a mebibyte', (name) => {
@@ -100,6 +100,6 @@ test.each(['max_content_characters', 'max_content_bytes'])('mailbox.%s is from 1
   for (const bad of [99, 1_048_577, 200.5]) expect(parseConfig(`mailbox: { ${name}: ${bad} }`).ok).toBe(false);
 });
 
-function tooLong(characters: number) {
-  return { status: 400, json: { errors: [`Message too long (max ${characters} characters)`] } };
+function tooLong(most: string) {
+  return { status: 400, json: { errors: [`Message too long (max ${most})`] } };
 }

@@ -6,6 +6,9 @@ test.each([
   'HTTPS://Agent.Example:443/a/../in',
   'https://agent.example./in',
   'https://agent.example.:443/in',
+  'https://agent.example/in#here',
+  'https://agent.example/in?',
+  'https://agent.example/in?#',
 ])('%s is one receiver', (url) => {
   expect(addressOf(url)).toBe('https://agent.example/in');
 });

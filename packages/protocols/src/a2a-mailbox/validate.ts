@@ -114,10 +114,12 @@ function contentIsShortEnough({ input, content, limits }: Parts, found: Issue[])
   const size = isNone(content) ? undefined : excessiveSize(content, limits);
   if (size === undefined) return;
   const { contentCharacters, contentBytes } = limits;
+  // The reference counts characters; of the 10 KB of the specification it has no words.
+  const most = size.characters > contentCharacters ? `${contentCharacters} characters` : `${contentBytes} bytes`;
   found.push({
     pointer: isObject(input.message) ? '/message/content' : '/message',
     code: 'too_long',
-    message: `Message too long (max ${contentCharacters} characters)`,
+    message: `Message too long (max ${most})`,
     suggestion: `got ${size.characters} characters in ${size.bytes} bytes; ${contentBytes} bytes are the most, too`,
   });
 }
