@@ -136,3 +136,20 @@ describe('arguments are checked by', () => {
 function pair(keyword: string): JsonSchema {
   return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };
 }
+
+test('a tag that is asked for a thousand times is looked for once', async () => {
+  const tags = ['mcp'];
+  let looks = 0;
+  const counting = new Proxy(tags, {
+    get(list, name) {
+      if (name === 'includes') looks += 1;
+      return Reflect.get(list, name);
+    },
+  });
+  const tool = toolFrom({ name: 'it', input: {}, tags, run: () => 1 });
+  const registry = new ToolRegistry({ clock: new TestClock() });
+  registry.add(new FixedTools([{ ...tool, definition: { ...tool.definition, tags: counting } }]));
+  expect(await registry.list(ADA, { tags: Array(1000).fill('mcp') })).toHaveLength(1);
+  expect(await registry.list(ADA, { tags: ['mcp', 'other'] })).toEqual([]);
+  expect(looks).toBe(1 + 2);
+});

@@ -78,13 +78,15 @@ export class ToolRegistry {
     await this.#ready();
     const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
+    // A message has room for a million times the same.
+    const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
     for (const { definition } of this.#all()) {
       const { name } = definition;
       if (found.has(name) || !allows(principal.permissions.tools, name)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
-      if (!tags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
+      if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
       found.set(name, definition);
     }
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
