@@ -133,6 +133,48 @@ describe('arguments are checked by', () => {
   });
 });
 
+describe('a list in which no item may be there twice', () => {
+  const asked = (items?: JsonSchema): JsonSchema => ({
+    properties: { list: { type: 'array', uniqueItems: true, ...(items && { items }) } },
+  });
+  const dialects = ['draft/2020-12', 'draft/2019-09', 'draft-07'].map(
+    (name) => `https://json-schema.org/${name}/schema`,
+  );
+
+  test.each(dialects)('is told of those that are, by %s', async ($schema) => {
+    const schema = { $schema, ...asked() };
+    const twice = [1, '1', { a: 1, b: [0] }, true, '__proto__', null, { b: [0], a: 1 }];
+    await expect(call(schema, { list: twice })).rejects.toMatchObject({
+      failure: {
+        details: {
+          issues: [
+            {
+              pointer: '/arguments/list',
+              code: 'repeated_item',
+              message: 'list must not repeat items; items 2 and 6 are equal',
+            },
+          ],
+        },
+      },
+    });
+    expect(await call(schema, { list: twice.slice(0, -1) })).toMatchObject({ success: true });
+    await expect(
+      call({ $schema, ...asked({ type: 'string' }) }, { list: ['a', '__proto__', '__proto__'] }),
+    ).rejects.toThrow();
+    const unasked = { properties: { list: { uniqueItems: false } } };
+    expect(await call({ $schema, ...unasked }, { list: [1, 1] })).toMatchObject({ success: true });
+  });
+
+  // Each with each would be 45,000,000,000 comparisons, and nobody would be heard for minutes.
+  test.each<[string, (n: number) => Json]>([
+    ['texts', (n) => `x${n}`],
+    ['objects', (n) => ({ n })],
+  ])('may have as many of them as a message has room for: %s', async (_, item) => {
+    const list = Array.from({ length: 300_000 }, (_, n) => item(n));
+    expect(await call(asked(), { list })).toMatchObject({ success: true });
+  });
+});
+
 function pair(keyword: string): JsonSchema {
   return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };
 }
