@@ -87,16 +87,34 @@ describe('what a tool throws or says went wrong', () => {
     expect(result).toMatchObject({ success: false, error: 'x'.repeat(2_000) });
   });
 
+  test('is cut at no half of a character', async () => {
+    const words = `a${'\u{1f600}'.repeat(5_000)}`;
+    const cut = `a${'\u{1f600}'.repeat(999)}`;
+    await expect(throwing(new Error(words))).rejects.toMatchObject({ message: cut });
+    expect(await calling((_, running) => running.failed(words))).toMatchObject({ error: cut });
+  });
+
+  test('may be what it caught, and a number for a code: whoever writes it need not know of types', async () => {
+    const caught = new Error('no such city') as unknown as string;
+    const code = 404 as unknown as string;
+    const result = await calling((_, running) => running.failed(caught, { code, data: [1] }));
+    expect(result).toMatchObject({ success: false, error: 'no such city', error_code: '404', data: [1] });
+  });
+
   test('a line of its log has its words, also where they are all there is', async () => {
     const { events } = await calling((_, { log }) => {
       log.info({ n: 1 }, 'both');
       (log.warn as unknown as (message: string) => void)('alone');
       (log.warn as unknown as (fields: object) => void)({ n: 2 });
+      (log.error as unknown as (error: Error) => void)(new Error('caught'));
+      (log.error as unknown as (fields: object, error: Error) => void)({ n: 3 }, new Error('caught'));
     });
     expect(events).toEqual([
       { kind: 'log', data: { n: 1, level: 'info', message: 'both' } },
       { kind: 'log', data: { level: 'warn', message: 'alone' } },
       { kind: 'log', data: { n: 2, level: 'warn', message: '' } },
+      { kind: 'log', data: { level: 'error', message: 'caught' } },
+      { kind: 'log', data: { n: 3, level: 'error', message: 'caught' } },
     ]);
   });
 });

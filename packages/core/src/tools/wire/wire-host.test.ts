@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -9,6 +9,7 @@ import { Backlog, BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WireCall, WirePlugin } from './plugin.ts';
 import { WireHost, type WireHostOptions } from './wire-host.ts';
+import { WireRefused } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
 const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
@@ -730,4 +731,31 @@ test('what a plugin pushes is not sent when it is longer than a message may be, 
   say('tool/list/req');
   expect(heard.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
   expect(JSON.stringify(log.lines)).toContain('too large');
+});
+
+test('half of a character, as a cut text ends in, makes no line that strict readers refuse', async () => {
+  const half = 'cut \ud83d';
+  const plugin: WirePlugin = {
+    ...echo,
+    handle(message, call) {
+      call.event({ kind: 'status', data: { message: half } });
+      call.session.push('weather/changed', { half });
+      if (message.type === 'tool/list/req') throw new WireRefused('tool_error', half);
+      return { data: { success: true, tool_name: half, data: { [half]: half } } };
+    },
+  };
+  const lines: string[] = [];
+  const { say } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { tool_name: 'x', arguments: {} });
+  say('tool/list/req');
+  const types = ['invoke/event', 'weather/changed', 'error'];
+  const read = lines.slice(1).map((line) => parseJson(line));
+  expect(read.map((line) => line.ok && (line.value as JsonObject)['type'])).toEqual([
+    'tool/event',
+    'weather/changed',
+    'tool/call/resp',
+    ...types,
+  ]);
+  expect(lines.slice(1).every((line) => line.includes('cut \ufffd'))).toBe(true);
 });
