@@ -66,6 +66,7 @@ export class WireConnection {
     this.#parts = parts;
     this.#events = new PacedEvents({
       sink: parts.sink,
+      clock,
       room: parts.backlogRoom,
       onThrough: (request) => this.#answerRead(request),
     });
@@ -91,6 +92,7 @@ export class WireConnection {
       clock,
       idleMs: limits.idleMs,
       isBusy: () => this.#running.size > this.#unread,
+      unreadMs: () => this.#events.unreadMs,
       ask: () => {
         if (this.#session.state === 'ready') this.#say('ping', {});
       },
@@ -232,7 +234,7 @@ export class WireConnection {
 
   /** Who is not read, or tells more than anybody could read, is ended; what else the connection has under way goes on. */
   #overflow(request: WireRequest): void {
-    const words = `The caller has not read what was told: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, and four times that of all.`;
+    const words = `The caller has not read what was told: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, four times that of all, and of one caller no more than is left for the others.`;
     const reason = new Refused(failure('busy', {}, words));
     this.#events.drop(request);
     request.ending.end(reason);

@@ -689,16 +689,81 @@ describe('events that a peer does not read', () => {
     expect(state.isClosed).toBe(true);
   });
 
-  test('of all connections together have room for four times as much as those of one', () => {
-    const host = new BacklogRoom(4 * MEBIBYTE);
-    const [one, two] = [new Backlog(host), new Backlog(host)];
-    const { calls, call } = slow();
+  /** What one caller has waiting, wherever it waits. */
+  function waiting(room: BacklogRoom, id: string) {
+    const request = { session: { principal: { ...ADA, id } } } as WireRequest;
+    const backlog = new Backlog(room);
+    const add = (mebibytes: number) => backlog.add(request, 'x'.repeat(mebibytes * MEBIBYTE));
+    return { add, clear: () => backlog.clear(), shift: () => backlog.shift(), drop: () => backlog.drop(request) };
+  }
+
+  test('of one caller have as much room as is left for the others, on all its connections together', () => {
+    const room = new BacklogRoom(16 * MEBIBYTE);
+    const [one, two] = [waiting(room, 'eve'), waiting(room, 'eve')];
+    expect([one.add(6), two.add(2), one.add(1), two.add(1)]).toEqual([true, true, false, false]);
+    two.clear();
+    expect([one.add(2), two.add(1)]).toEqual([true, false]);
+    one.shift();
+    expect(two.add(6)).toBe(true);
+    one.drop();
+    expect([two.add(3), two.add(2)]).toEqual([false, true]);
+  });
+
+  test('of however many callers leave room for one more, and never have more than there is', () => {
+    const room = new BacklogRoom(16 * MEBIBYTE);
+    const callers = ['eve', 'mallory', 'trudy', 'ada'].map((id) => waiting(room, id));
+    const taken = callers.map(({ add }) => {
+      let mebibytes = 0;
+      while (add(1)) mebibytes += 1;
+      return mebibytes;
+    });
+    expect(taken).toEqual([8, 4, 2, 1]);
+    for (const { clear } of callers) clear();
+    expect(callers[3]?.add(8)).toBe(true);
+  });
+
+  test('are let go one by one, however many they are, and none of them moves the others', () => {
+    const backlog = new Backlog(new BacklogRoom());
+    const request = { session: { principal: ADA } } as WireRequest;
+    const count = 400_000;
+    for (let n = 0; n < count; n++) backlog.add(request, `${n}`);
+    let next = 0;
+    for (let first = backlog.shift(); first !== undefined; first = backlog.shift()) {
+      if (first.text !== `${next}`) throw new Error(`got ${first.text}, and not ${next}`);
+      next += 1;
+    }
+    expect(next).toBe(count);
+  });
+
+  test('are the end of who reads nothing for as long as one may be silent, whatever it says and has running', () => {
+    const { call, tell, say, reading, read, clock, state } = slow();
     call('a');
-    const request = calls.get('a')?.call as WireRequest;
-    for (let count = 0; count < 4; count++) expect(one.add(request, 'x'.repeat(MEBIBYTE))).toBe(true);
-    expect(two.add(request, 'x')).toBe(false);
-    one.clear();
-    expect(two.add(request, 'x')).toBe(true);
+    reading.isFull = true;
+    tell('a', 'heard later');
+    clock.pass(150_000);
+    say('error', { code: 'x' });
+    read();
+    reading.isFull = true;
+    tell('a', 'never heard');
+    clock.pass(150_000);
+    say('error', { code: 'x' });
+    expect(state.isClosed).toBe(false);
+    clock.pass(150_000);
+    expect(state.isClosed).toBe(true);
+  });
+
+  test('are no end of who has nothing waiting, however long a call takes', () => {
+    const { call, tell, say, reading, clock, state } = slow();
+    call('a');
+    reading.isFull = true;
+    tell('a', 'given up');
+    say('tool/cancel/req', { target_id: 'a' });
+    call('b');
+    for (let count = 0; count < 4; count++) {
+      clock.pass(150_000);
+      say('error', { code: 'x' });
+    }
+    expect(state.isClosed).toBe(false);
   });
 
   test('are left out, and told to be, when they are longer than a message may be; the call goes on', async () => {
