@@ -8,6 +8,7 @@ import { MemoryStore } from '../../store/memory-store.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { lexicalSearch } from './lexical-search.ts';
 import { Memories, type MemoryQuery } from './memories.ts';
+import type { Search } from './search.ts';
 
 const clock = new TestClock();
 const store = new MemoryStore();
@@ -183,4 +184,35 @@ test('two hundred thousand tags are looked for in no time to speak of', async ()
   expect((await large.retrieve(ann, id, { ...ALL, tags: wanted })).total).toBe(0);
   expect(await large.forget(ann, id, { keys: [], tags: wanted, tier: 'episodic' })).toBe(0);
   expect(await large.forget(ann, id, { keys: [], tags: [...wanted, 'a7'], tier: 'episodic' })).toBe(60);
+});
+
+test('a caller looks for one thing after the other, and for nothing it has given up; others do not wait for it', async () => {
+  const asked: string[] = [];
+  const answers = new Map<string, () => void>();
+  const search: Search = {
+    rank: (query) => {
+      asked.push(query);
+      return new Promise((resolve) => answers.set(query, () => resolve([])));
+    },
+  };
+  const careful = new Memories({ store: new MemoryStore().memories, search, clock });
+  const [ann, bob] = [sessionOf('ann-looks'), sessionOf('bob-looks')];
+  const [hers, his] = [await careful.open(ann, 'default', {}), await careful.open(bob, 'default', {})];
+  const given = new Ending();
+  const look = (session: WireSession, id: string, query: string, stop?: Ending) =>
+    careful.retrieve(session, id, { ...ALL, query }, stop);
+  const [first, second, third, other] = [
+    look(ann, hers, 'first'),
+    look(ann, hers, 'second', given),
+    look(ann, hers, 'third'),
+    look(bob, his, 'other'),
+  ];
+  await expect.poll(() => asked).toEqual(['first', 'other']);
+  given.end(new Error('enough'));
+  answers.get('first')?.();
+  await first;
+  await expect(second).rejects.toThrow('enough');
+  await expect.poll(() => asked).toEqual(['first', 'other', 'third']);
+  for (const answer of answers.values()) answer();
+  expect(await Promise.all([third, other])).toMatchObject([{ total: 0 }, { total: 0 }]);
 });

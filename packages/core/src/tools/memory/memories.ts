@@ -48,6 +48,8 @@ export class Memories {
   readonly #options: MemoriesOptions;
   readonly #quota: MemoryQuota;
   readonly #working = new WeakMap<WireSession, Working>();
+  /** The last of each caller that looks for something. */
+  readonly #looking = new Map<string, Promise<void>>();
 
   constructor(options: MemoriesOptions) {
     this.#options = options;
@@ -82,14 +84,33 @@ export class Memories {
     return { stored, errors };
   }
 
-  async retrieve(
-    session: WireSession,
-    memoryId: string,
-    wanted: MemoryQuery,
-  ): Promise<{ entries: MemoryEntry[]; total: number }> {
+  async retrieve(session: WireSession, memoryId: string, wanted: MemoryQuery, stop?: StopSignal): Promise<Retrieved> {
     const { length } = wanted.query;
     if (length > LONGEST_QUERY)
       refuse('invalid_message', {}, `query may have ${LONGEST_QUERY} characters; it has ${length}`);
+    return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
+  }
+
+  /** For each caller one after the other: all that is looked through is in memory meanwhile, and takes seconds where it is much. */
+  async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
+    const before = this.#looking.get(caller);
+    const found = before === undefined ? look() : before.then(look);
+    const over = found.then(ignore, ignore);
+    this.#looking.set(caller, over);
+    try {
+      return await found;
+    } finally {
+      if (this.#looking.get(caller) === over) this.#looking.delete(caller);
+    }
+  }
+
+  async #retrieve(
+    session: WireSession,
+    memoryId: string,
+    wanted: MemoryQuery,
+    stop: StopSignal | undefined,
+  ): Promise<Retrieved> {
+    if (stop?.aborted === true) throw stop.reason;
     const memory = await this.#find(session, memoryId);
     const found: { row: MemoryEntryRow; entry: MemoryEntry }[] = [];
     for (const tier of wanted.tier === '' ? TIERS : [wanted.tier]) {
@@ -102,7 +123,7 @@ export class Memories {
       ({ row, entry }) =>
         (keys.size === 0 || keys.has(row.key)) && (tags.size === 0 || entry.tags.some((tag) => tags.has(tag))),
     );
-    const ranked = await this.#ranked(fitting, wanted.query);
+    const ranked = await this.#ranked(fitting, wanted.query, stop);
     const good = ranked.filter((entry) => entry.score >= wanted.minScore);
     return { entries: good.slice(0, Math.min(wanted.limit, MOST_FOUND)), total: good.length };
   }
@@ -163,11 +184,15 @@ export class Memories {
     return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
   }
 
-  async #ranked(found: readonly { row: MemoryEntryRow; entry: MemoryEntry }[], query: string): Promise<MemoryEntry[]> {
+  async #ranked(
+    found: readonly { row: MemoryEntryRow; entry: MemoryEntry }[],
+    query: string,
+    stop: StopSignal | undefined,
+  ): Promise<MemoryEntry[]> {
     if (query.trim() === '') return found.map(({ entry }) => entry);
     const byId = new Map(found.map(({ row, entry }) => [`${row.space}/${row.key}`, entry]));
     const texts = [...byId].map(([id, entry]) => ({ id, text: wordsOf(entry) }));
-    const ranked = await this.#options.search.rank(query, texts);
+    const ranked = await this.#options.search.rank(query, texts, stop);
     return ranked.flatMap(({ id, score }) => {
       const entry = byId.get(id);
       return entry === undefined ? [] : [{ ...entry, score: Math.round(score * 1000) / 1000 }];
@@ -196,6 +221,12 @@ export class Memories {
   #now(): number {
     return this.#options.clock.now().getTime();
   }
+}
+
+export interface Retrieved {
+  readonly entries: MemoryEntry[];
+  /** Of all that fit, also past the limit. */
+  readonly total: number;
 }
 
 /** What is kept beside a connection. */
@@ -237,6 +268,8 @@ function textsIn(value: Json | readonly string[]): string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsIn);
   return value === null ? [] : [String(value)];
 }
+
+function ignore(): void {}
 
 function digest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -33,7 +33,7 @@ export function memoryPlugin({ memories, clock, log }: MemoryPluginOptions): Wir
       if (isMessage(message, 'memory/retrieve/req')) {
         const { memory_id, keys, query, tags, tier, limit, min_score: minScore } = message;
         const wanted = { keys, query, tags, tier, limit, minScore };
-        const { entries, total } = await memories.retrieve(session, memory_id, wanted);
+        const { entries, total } = await memories.retrieve(session, memory_id, wanted, ending);
         return { entries: entries as unknown as JsonObject[], total };
       }
       if (!isMessage(message, 'memory/forget/req')) return undefined;
