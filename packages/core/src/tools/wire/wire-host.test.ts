@@ -169,6 +169,44 @@ test('a plugin of one\u2019s own takes messages of its own, and has its state ba
   expect(states.get('weather')).toEqual({ asked: 3 });
 });
 
+test('a plugin may take its time to save and to restore, and answer with what can only be waited for', async () => {
+  const states = new Map<string, Json>();
+  const told: string[] = [];
+  const slow: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    // biome-ignore lint/suspicious/noThenProperty: as queries of some databases are
+    handle: () => ({ then: (answer: (fields: JsonObject) => void) => answer({ sky: 'blue' }) }) as never,
+    setup: async () => void told.push('setup'),
+    save: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return { asked: 3 };
+    },
+    restore: async (state) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      told.push(`restored ${JSON.stringify(state)}`);
+    },
+    teardown: async () => void told.push('teardown'),
+  };
+  const options = {
+    plugins: [slow],
+    states: {
+      load: (name: string) => states.get(name),
+      save: (name: string, state: Json) => void states.set(name, state),
+    },
+  };
+  const { host, say, heard } = connected(options);
+  await host.start();
+  say('handshake/req', { auth_token: 'ada' });
+  say('weather/get/req');
+  await expect.poll(() => heard.at(-1)).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+  await host.stop({ drainMs: 0 });
+  expect(states.get('weather')).toEqual({ asked: 3 });
+  await connected(options).host.start();
+  expect(told).toEqual(['setup', 'teardown', 'restored {"asked":3}', 'setup']);
+});
+
 test('of several plugins the one with the highest priority is asked first, and nobody after an exclusive one', () => {
   const plugin = (name: string, more: Partial<WirePlugin>): WirePlugin => ({
     ...echo,
