@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asWritten, WordIndex } from './word-index.ts';
+import { asWritten, WordIndex, wordsAskedBy } from './word-index.ts';
 import { wordsOf } from './words.ts';
 
 const ALL = new Set(['orders', 'users', 'weather']);
@@ -71,4 +71,21 @@ test('a related word counts less than the word itself, and is told apart', () =>
 
 test('a hit tells the words as they were written', () => {
   expect(asWritten('Paid Invoices, invoice', ['invoic'])).toEqual(['invoices', 'invoice']);
+});
+
+test('an index for one query remembers no other word, and finds what a whole one does', () => {
+  const texts = [
+    'send a mail to Ada',
+    'a letter that was delivered twice, and posted',
+    'nothing of the kind',
+    'mail mail',
+  ];
+  const query = 'sending mails';
+  const [whole, brief] = [new WordIndex(), new WordIndex(wordsAskedBy(query))];
+  for (const index of [whole, brief]) for (const text of texts) index.put(text, text);
+  const keys = new Set(texts);
+  expect(whole.search(query, keys, 0.5).size).toBe(3);
+  expect(brief.search(query, keys, 0.5)).toEqual(whole.search(query, keys, 0.5));
+  expect(whole.search('Ada', keys).size).toBe(1);
+  expect(brief.search('Ada', keys).size).toBe(0);
 });

@@ -10,12 +10,20 @@ export class WordIndex {
   readonly #lengths = new Map<string, number>();
   /** The keys of the texts each word is in. */
   readonly #places = new Map<string, Set<string>>();
+  readonly #asked: ReadonlySet<string> | undefined;
+
+  /** `asked`: the only words that will be searched for. An index for one query need not remember every word there is. */
+  constructor(asked?: ReadonlySet<string>) {
+    this.#asked = asked;
+  }
 
   put(key: string, text: string): void {
     this.remove(key);
     const counts = new Map<string, number>();
     const words = wordsOf(text);
-    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of words) {
+      if (this.#asked?.has(word) !== false) counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
     for (const word of counts.keys()) {
       const places = this.#places.get(word);
       if (places === undefined) this.#places.set(word, new Set([key]));
@@ -81,6 +89,12 @@ export class WordIndex {
       yield [key, (rarity * count * (K + 1)) / (count + K * (1 - B + B * length))];
     }
   }
+}
+
+/** The words that a search for a query looks up: its own, and those that are related to them. */
+export function wordsAskedBy(query: string): ReadonlySet<string> {
+  const words = wordsOf(query);
+  return new Set(words.flatMap((word) => [word, ...relatedTo(word)]));
 }
 
 export interface WordHit {

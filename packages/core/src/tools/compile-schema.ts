@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module';
-import type { JsonSchema, Validator } from '@dragoman/protocols';
-import type { Ajv, AnySchema } from 'ajv';
+import type { Json, JsonSchema, Validator } from '@dragoman/protocols';
+import type { Ajv, AnySchema, SchemaValidateFunction } from 'ajv';
 import type { Ajv2019 } from 'ajv/dist/2019.js';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { RegExpLike } from 'ajv/dist/types/index.js';
+import { identity } from '../equality.ts';
 import { linearPattern } from '../linear-pattern.ts';
 
 /** A schema that is only known when running, as two validators. */
@@ -40,6 +41,8 @@ function compiled(schema: JsonSchema, allErrors: boolean): Validator {
   } as const;
   const { Compiler, ours } = dialectOf(schema);
   const ajv = new Compiler(options);
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
   try {
     return ajv.compile(ours as AnySchema) as unknown as Validator;
   } catch (error) {
@@ -69,6 +72,25 @@ function tested(pattern: string): RegExpLike {
   const expression = linearPattern(pattern);
   return { test: (text: string) => expression.matcher(text).find() };
 }
+
+/**
+ * Each item is looked at once. The library compares each with each unless the schema says that they are texts or numbers, and an
+ * agent sends as many as fit into a message: nobody would be heard for hours.
+ */
+const areUnique: SchemaValidateFunction = (isAsked: boolean, items: readonly Json[]): boolean => {
+  if (!isAsked) return true;
+  const places = new Map<string, number>();
+  for (const [i, item] of items.entries()) {
+    const name = identity(item);
+    const j = places.get(name);
+    if (j !== undefined) {
+      areUnique.errors = [{ keyword: 'uniqueItems', params: { i, j } }];
+      return false;
+    }
+    places.set(name, i);
+  }
+  return true;
+};
 
 const load = createRequire(import.meta.url);
 /**

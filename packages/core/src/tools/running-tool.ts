@@ -62,8 +62,11 @@ export class RunningTool implements ToolCall {
     } while (start < all.length);
   }
 
-  failed(message: string, more: { readonly code?: string; readonly data?: Json } = {}): FailedOutcome {
-    return new FailedOutcome(message, { ...more, ...(more.data !== undefined && { data: plainJson(more.data) }) });
+  failed(message: string, { code, data }: { readonly code?: string; readonly data?: Json } = {}): FailedOutcome {
+    return new FailedOutcome(wordsOf(message ?? 'It did not succeed.'), {
+      ...(code !== undefined && { code: String(code) }),
+      ...(data !== undefined && { data: plainJson(data) }),
+    });
   }
 
   /** Tells the tool to stop. */
@@ -93,10 +96,16 @@ export class RunningTool implements ToolCall {
 function eventLog(tell: (data: JsonObject) => void): Log {
   // Whoever writes a tool may leave out either: a line without words would be no event.
   const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
-    const isAlone = typeof fields === 'string';
-    tell({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: message ?? (isAlone ? fields : '') });
+    const isAlone = typeof fields === 'string' || fields instanceof Error;
+    const words = wordsOf(message ?? (isAlone ? fields : ''));
+    tell({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: words });
   };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}
+
+/** A tool may be written without types: what it caught is as likely to come as a text. */
+function wordsOf(said: unknown): string {
+  return said instanceof Error ? said.message : String(said);
 }
 
 /** Of an artifact in one event: the most below 256 KiB that base64 needs no padding for, so that pieces can be put together either way. */

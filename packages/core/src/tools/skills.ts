@@ -41,10 +41,12 @@ export class Skills {
     { tags = [], categories = [] }: { tags?: readonly string[]; categories?: readonly string[] } = {},
   ): SkillDefinition[] {
     const found = this.#reachable(principal).map(({ name, agent }) => definitionOf(name, agent));
+    // As many as fit into a message, for each of as many skills as there are.
+    const [wantedTags, wantedCategories] = [new Set(tags), new Set(categories)];
     return found.filter(
       (skill) =>
-        (tags.length === 0 || tags.some((tag) => skill.tags?.includes(tag))) &&
-        (categories.length === 0 || categories.includes(skill.category ?? '')),
+        (tags.length === 0 || skill.tags?.some((tag) => wantedTags.has(tag))) &&
+        (categories.length === 0 || wantedCategories.has(skill.category ?? '')),
     );
   }
 

@@ -87,16 +87,34 @@ describe('what a tool throws or says went wrong', () => {
     expect(result).toMatchObject({ success: false, error: 'x'.repeat(2_000) });
   });
 
+  test('is cut at no half of a character', async () => {
+    const words = `a${'\u{1f600}'.repeat(5_000)}`;
+    const cut = `a${'\u{1f600}'.repeat(999)}`;
+    await expect(throwing(new Error(words))).rejects.toMatchObject({ message: cut });
+    expect(await calling((_, running) => running.failed(words))).toMatchObject({ error: cut });
+  });
+
+  test('may be what it caught, and a number for a code: whoever writes it need not know of types', async () => {
+    const caught = new Error('no such city') as unknown as string;
+    const code = 404 as unknown as string;
+    const result = await calling((_, running) => running.failed(caught, { code, data: [1] }));
+    expect(result).toMatchObject({ success: false, error: 'no such city', error_code: '404', data: [1] });
+  });
+
   test('a line of its log has its words, also where they are all there is', async () => {
     const { events } = await calling((_, { log }) => {
       log.info({ n: 1 }, 'both');
       (log.warn as unknown as (message: string) => void)('alone');
       (log.warn as unknown as (fields: object) => void)({ n: 2 });
+      (log.error as unknown as (error: Error) => void)(new Error('caught'));
+      (log.error as unknown as (fields: object, error: Error) => void)({ n: 3 }, new Error('caught'));
     });
     expect(events).toEqual([
       { kind: 'log', data: { n: 1, level: 'info', message: 'both' } },
       { kind: 'log', data: { level: 'warn', message: 'alone' } },
       { kind: 'log', data: { n: 2, level: 'warn', message: '' } },
+      { kind: 'log', data: { level: 'error', message: 'caught' } },
+      { kind: 'log', data: { n: 3, level: 'error', message: 'caught' } },
     ]);
   });
 });
@@ -133,6 +151,65 @@ describe('arguments are checked by', () => {
   });
 });
 
+describe('a list in which no item may be there twice', () => {
+  const asked = (items?: JsonSchema): JsonSchema => ({
+    properties: { list: { type: 'array', uniqueItems: true, ...(items && { items }) } },
+  });
+  const dialects = ['draft/2020-12', 'draft/2019-09', 'draft-07'].map(
+    (name) => `https://json-schema.org/${name}/schema`,
+  );
+
+  test.each(dialects)('is told of those that are, by %s', async ($schema) => {
+    const schema = { $schema, ...asked() };
+    const twice = [1, '1', { a: 1, b: [0] }, true, '__proto__', null, { b: [0], a: 1 }];
+    await expect(call(schema, { list: twice })).rejects.toMatchObject({
+      failure: {
+        details: {
+          issues: [
+            {
+              pointer: '/arguments/list',
+              code: 'repeated_item',
+              message: 'list must not repeat items; items 2 and 6 are equal',
+            },
+          ],
+        },
+      },
+    });
+    expect(await call(schema, { list: twice.slice(0, -1) })).toMatchObject({ success: true });
+    await expect(
+      call({ $schema, ...asked({ type: 'string' }) }, { list: ['a', '__proto__', '__proto__'] }),
+    ).rejects.toThrow();
+    const unasked = { properties: { list: { uniqueItems: false } } };
+    expect(await call({ $schema, ...unasked }, { list: [1, 1] })).toMatchObject({ success: true });
+  });
+
+  // Each with each would be 45,000,000,000 comparisons, and nobody would be heard for minutes.
+  test.each<[string, (n: number) => Json]>([
+    ['texts', (n) => `x${n}`],
+    ['objects', (n) => ({ n })],
+  ])('may have as many of them as a message has room for: %s', async (_, item) => {
+    const list = Array.from({ length: 300_000 }, (_, n) => item(n));
+    expect(await call(asked(), { list })).toMatchObject({ success: true });
+  });
+});
+
 function pair(keyword: string): JsonSchema {
   return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };
 }
+
+test('a tag that is asked for a thousand times is looked for once', async () => {
+  const tags = ['mcp'];
+  let looks = 0;
+  const counting = new Proxy(tags, {
+    get(list, name) {
+      if (name === 'includes') looks += 1;
+      return Reflect.get(list, name);
+    },
+  });
+  const tool = toolFrom({ name: 'it', input: {}, tags, run: () => 1 });
+  const registry = new ToolRegistry({ clock: new TestClock() });
+  registry.add(new FixedTools([{ ...tool, definition: { ...tool.definition, tags: counting } }]));
+  expect(await registry.list(ADA, { tags: Array(1000).fill('mcp') })).toHaveLength(1);
+  expect(await registry.list(ADA, { tags: ['mcp', 'other'] })).toEqual([]);
+  expect(looks).toBe(1 + 2);
+});

@@ -1,5 +1,6 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
@@ -78,13 +79,15 @@ export class ToolRegistry {
     await this.#ready();
     const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
+    // A message has room for a million times the same.
+    const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
     for (const { definition } of this.#all()) {
       const { name } = definition;
       if (found.has(name) || !allows(principal.permissions.tools, name)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
-      if (!tags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
+      if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
       found.set(name, definition);
     }
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -166,7 +169,7 @@ export class ToolRegistry {
       summary: brief.data,
       truncated: told.truncated || brief.truncated,
       exit_code: null,
-      error: error === null ? null : error.slice(0, LONGEST_MESSAGE),
+      error: error === null ? null : cutTo(error, LONGEST_MESSAGE),
       error_code: errorCode,
       duration_ms: Math.round((this.#clock.elapsed() - startedAt) * 1000) / 1000,
       events: running.kept,
@@ -239,7 +242,7 @@ function toolFailure(error: unknown): Error {
   const said = typeof error === 'string' ? error : message;
   const words = typeof said === 'string' && said !== '' ? said : 'The tool failed.';
   const details = typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? { tool_code: code } : {};
-  return new Refused(failure('tool_failed', details, words.slice(0, LONGEST_MESSAGE)));
+  return new Refused(failure('tool_failed', details, cutTo(words, LONGEST_MESSAGE)));
 }
 
 /** Of a tool or a skill: ten minutes. */

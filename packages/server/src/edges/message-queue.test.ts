@@ -71,3 +71,40 @@ test('it is over when it has ended and everything was read', async () => {
   expect(await take(queue.read(undefined), 9)).toEqual([0]);
   expect(queue.isOver).toBe(true);
 });
+
+test('what comes when a reader has gone is there for the next one, though the first still waited for it', async () => {
+  const queue = queueOf(1);
+  const gone = queue.read(undefined);
+  await gone.next();
+  const waiting = gone.next();
+  const left = gone.return(undefined);
+  for (let each = 0; each < 3; each++) queue.push('x');
+  await Promise.all([waiting, left]);
+  expect(queue.unsent).toBe(3);
+  expect(await take(queue.read(undefined), 3)).toEqual([1, 2, 3]);
+});
+
+test('what a reader was given and let go before it was written is given to the next one too', async () => {
+  const queue = queueOf(3);
+  const slow = queue.read(undefined);
+  await take(slow, 2);
+  await slow.return(undefined);
+  expect(await take(queue.read(undefined), 2)).toEqual([1, 2]);
+  const again = queue.read(0);
+  await take(again, 1);
+  await again.return(undefined);
+  expect({ unsent: queue.unsent, sentUpTo: queue.sentUpTo }).toEqual({ unsent: 0, sentUpTo: 2 });
+});
+
+test('the last word of an ended queue is not over for a reader that left before it came', async () => {
+  const queue = queueOf(0);
+  const gone = queue.read(undefined);
+  const waiting = gone.next();
+  const left = gone.return(undefined);
+  queue.push('goodbye');
+  queue.end();
+  await Promise.all([waiting, left]);
+  expect(queue.isOver).toBe(false);
+  expect(await take(queue.read(undefined), 9)).toEqual([0]);
+  expect(queue.isOver).toBe(true);
+});

@@ -72,7 +72,13 @@ export class MessageQueue {
       const record = this.#kept[this.#readUpTo + 1 - this.#first];
       if (record !== undefined) {
         this.#sent(record);
-        yield record;
+        let isTaken = false;
+        try {
+          yield record;
+          isTaken = true;
+        } finally {
+          if (!isTaken && reader === this.#reader) this.#giveBack(record);
+        }
       } else if (this.#hasEnded) return;
       else {
         await new Promise<void>((resolve) => {
@@ -91,6 +97,15 @@ export class MessageQueue {
     this.#readUpTo = after;
     const past = this.#kept.slice(0, after + 1 - this.#first);
     this.#readCharacters = past.reduce((sum, { data }) => sum + data.length, 0);
+  }
+
+  /** The stream was let go before it took this one: whoever reads next begins with it. */
+  #giveBack({ id, data }: StreamRecord): void {
+    this.#readUpTo = id - 1;
+    this.#readCharacters -= data.length;
+    if (id < this.#sentUpTo) return;
+    this.#sentUpTo = id - 1;
+    this.#unsent += data.length;
   }
 
   #sent({ id, data }: StreamRecord): void {

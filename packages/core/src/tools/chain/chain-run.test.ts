@@ -64,6 +64,37 @@ describe('a walk', () => {
     expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
   });
 
+  test('whose conditions put everything together ends too', async () => {
+    const nodes = Array.from({ length: 60 }, (_, at) =>
+      node({ node_id: `n${at}`, condition: '$ == 1', next_node: at < 59 ? `n${at + 1}` : '' }),
+    );
+    const { error, nodesRun } = await run(nodes, { input: { text: 'x'.repeat(1_000_000) } });
+    expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
+    expect(nodesRun).toBe(0);
+    const few = await run(nodes.slice(-10), { input: { text: 'x'.repeat(1_000) } });
+    expect([few.success, few.told.length]).toEqual([true, 10]);
+  });
+
+  test('looks nothing up in a large input but what its nodes name', async () => {
+    let reads = 0;
+    const input = new Proxy({ a: 1, b: 2 } as JsonObject, {
+      ownKeys: (target) => {
+        reads += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+    const { outputs } = await run(
+      [
+        node({ node_id: 'first', condition: '$.a == 1', input_map: { it: '$.b' }, next_node: 'all' }),
+        node({ node_id: 'all', kind: 'map', map_node: 'one', items_path: '$.input.none' }),
+        node({ node_id: 'one' }),
+      ],
+      { input },
+    );
+    expect(outputs['first']).toEqual({ said: { it: 2 } });
+    expect(reads).toBe(0);
+  });
+
   test('lets others have their turn between steps that answer at once', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
@@ -169,6 +200,28 @@ describe('a map', () => {
     expect(told).toEqual(['all start', 'one skip', 'one start', 'one done', 'all done']);
   });
 
+  test.each([
+    ['begins nothing more', 0, [0], []],
+    ['stops what else of it is running', 3, [0, 1, 2, 3], [0, 1, 2]],
+  ])('that cannot go on %s', async (_, tooLarge, begun, ended) => {
+    const [started, stopped]: [Json[], Json[]] = [[], []];
+    const runStep = ({ input: { item = null }, signal }: Step) => {
+      started.push(item);
+      if (item === tooLarge) return Promise.resolve('x'.repeat(4_000_000));
+      return new Promise<Json>((_, reject) =>
+        signal.addEventListener('abort', () => {
+          stopped.push(item);
+          reject(signal.reason);
+        }),
+      );
+    };
+    const { error, outputs } = await run(map, { input: { list: [0, 1, 2, 3] }, runStep });
+    expect(error?.code).toBe('chain_error');
+    expect(outputs).toEqual({});
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([started, stopped]).toEqual([begun, ended]);
+  });
+
   test('wants a list', async () => {
     const { error } = await run(map, { input: { list: 'no' } });
     expect(error?.message).toContain('must give a list');
@@ -207,6 +260,19 @@ describe('a chain that cannot be run', () => {
     const { success, error } = await run(nodes, { entry });
     expect(success).toBe(false);
     expect(error?.code).toBe(code);
+  });
+
+  test('one that is cancelled between two steps does not begin the next', async () => {
+    const stop = new AbortController();
+    const started: string[] = [];
+    const runStep = async ({ nodeId }: Step) => {
+      started.push(nodeId);
+      setImmediate(() => stop.abort(new Error('enough')));
+      return null;
+    };
+    const nodes = [node({ node_id: 'a', next_node: 'b' }), node({ node_id: 'b' })];
+    await expect(run(nodes, { runStep, signal: stop.signal })).rejects.toThrow('enough');
+    expect(started).toEqual(['a']);
   });
 
   test('one that is cancelled says no more', async () => {

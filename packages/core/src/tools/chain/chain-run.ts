@@ -1,11 +1,12 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { atMost } from '../../json-size.ts';
-import { failureOf } from '../../refused.ts';
+import { failureOf, Refused } from '../../refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { type ChainError, ChainFault, nodesById } from './chain.ts';
 import { holds } from './condition.ts';
 import { evaluate } from './expression.ts';
+import { Scope } from './scope.ts';
 
 /** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
 export type RunStep = (step: Step) => Promise<Json>;
@@ -74,13 +75,14 @@ class ChainRun {
   #inputLeft = MOST_INPUT;
   #outputLeft = MOST_OUTPUT;
 
-  /** Of its caller, or of its time. */
+  readonly #stopped = new AbortController();
+  /** Of its caller, of its time, or of its own. */
   readonly #signal: AbortSignal;
 
   constructor(given: ChainGiven) {
     const { signal, over } = given;
     this.#given = given;
-    this.#signal = over === undefined ? signal : AbortSignal.any([signal, over]);
+    this.#signal = AbortSignal.any([signal, this.#stopped.signal, ...(over === undefined ? [] : [over])]);
   }
 
   async walk(): Promise<void> {
@@ -89,19 +91,21 @@ class ChainRun {
     const visited = new Set<string>();
     let next = entry;
     while (next !== '') {
-      this.#signal.throwIfAborted();
       const node = byId.get(next) as ChainNode;
       // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
       if (visited.size > 0) await aTurn();
+      this.#signal.throwIfAborted();
       if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain came to ${JSON.stringify(next)} twice`);
       visited.add(next);
       next = await this.#visit(node, byId);
     }
   }
 
+  /** What else of a map is running has nobody to run for any more. */
   stop(error: ChainError): void {
     this.#failed = true;
     this.#error = error;
+    this.#stopped.abort(new Refused(failure('cancelled', {}, 'The chain has ended.')));
   }
 
   outcome(): ChainOutcome {
@@ -153,15 +157,15 @@ class ChainRun {
   /** Items are independent, so several run at once; their results stand in the order of the items, a failed one as null. */
   async #map(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<Json> {
     const mapped = byId.get(node.map_node) as ChainNode;
-    const items = evaluate(node.items_path, this.#context());
+    const items = evaluate(node.items_path, this.#scope());
     if (!Array.isArray(items)) throw new Error(`items_path ${JSON.stringify(node.items_path)} must give a list`);
     if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
     const results: Json[] = items.map(() => null);
     const queue = items.entries();
     const work = async () => {
       for (const [index, item] of queue) {
-        this.#signal.throwIfAborted();
         if (index > 0) await aTurn();
+        this.#signal.throwIfAborted();
         if (!this.#holds(mapped, { item, index })) {
           this.#tell(mapped.node_id, 'skip', {});
           continue;
@@ -187,8 +191,7 @@ class ChainRun {
   /** `$` is everything so far: steps that hand it on twice double it each time, so what is given and kept is counted. */
   async #step({ kind, node_id: nodeId, name }: ChainNode, input: JsonObject): Promise<Json> {
     if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
-    this.#inputLeft -= atMost(input, this.#inputLeft + 1);
-    if (this.#inputLeft < 0) throw tooMuch('is given', MOST_INPUT);
+    this.#give(input);
     const output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#signal });
     this.#outputLeft -= atMost(output, this.#outputLeft + 1);
     if (this.#outputLeft < 0) throw tooMuch('gives', MOST_OUTPUT);
@@ -197,26 +200,32 @@ class ChainRun {
 
   /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
   #inputOf({ input, input_map }: ChainNode, item?: MapItem): JsonObject {
-    const context = { ...this.#context(), ...item };
-    const mapped = Object.entries(input_map).map(([name, expression]) => [name, evaluate(expression, context)]);
+    const scope = this.#scope(item);
+    const mapped = Object.entries(input_map).map(([name, expression]) => [name, evaluate(expression, scope)]);
     const isSaid = mapped.length > 0 || Object.keys(input).length > 0;
     if (item !== undefined && !isSaid) return { item: item.item };
     return { ...input, ...Object.fromEntries(mapped) };
   }
 
   #holds({ node_id, condition }: ChainNode, item?: MapItem): boolean {
+    if (condition === '') return true;
+    // What it compares is given to nobody, and would else cost nothing however large it is.
+    const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
-      // Nearly every node has none, and the context is everything so far.
-      return condition === '' || holds(condition, { ...this.#context(), ...item });
+      return holds(condition, scope);
     } catch (error) {
+      if (error instanceof ChainFault) throw error;
       throw new ChainFault('chain_error', `condition of ${JSON.stringify(node_id)}: ${(error as Error).message}`);
     }
   }
 
-  /** The input both under `input` and by itself, and what every node has given by its id. */
-  #context(): JsonObject {
-    const { input } = this.#given;
-    return { input, ...input, ...Object.fromEntries(this.#outputs) };
+  #scope(item?: MapItem, onWhole?: (whole: JsonObject) => void): Scope {
+    return new Scope(this.#given.input, { outputs: this.#outputs, item, ...(onWhole !== undefined && { onWhole }) });
+  }
+
+  #give(value: Json): void {
+    this.#inputLeft -= atMost(value, this.#inputLeft + 1);
+    if (this.#inputLeft < 0) throw tooMuch('is given', MOST_INPUT);
   }
 
   #keep(id: string, output: Json): void {
@@ -234,10 +243,7 @@ class ChainRun {
 }
 
 /** What one run of a map's node has beside what every node has. */
-interface MapItem {
-  readonly item: Json;
-  readonly index: number;
-}
+type MapItem = { readonly item: Json; readonly index: number };
 
 /** What became of a step, with the way out that whoever refused it named. */
 function nodeFault(where: string, error: unknown): ChainFault {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { holds } from './condition.ts';
 import { evaluate } from './expression.ts';
+import { Scope } from './scope.ts';
 
 const context = { n: 3, s: 'a == b', t: true, none: null, list: [{ x: 1 }], empty: [], input: { n: 3 }, price: '$5' };
+const scope = new Scope(context);
 
 describe('expressions', () => {
   test.each([
@@ -14,11 +16,14 @@ describe('expressions', () => {
     ['$.list.length', null],
     ['$.constructor', null],
     ['$.__proto__.x', null],
+    ['$.', null],
+    ['$.list.', null],
+    [`$${'.n'.repeat(1_000_000)}`, null],
     ['$5', '$5'],
     ['plain', 'plain'],
     [7, 7],
   ])('%j', (expression, value) => {
-    expect(evaluate(expression, context)).toEqual(value);
+    expect(evaluate(expression, scope)).toEqual(value);
   });
 });
 
@@ -45,11 +50,11 @@ describe('conditions', () => {
     ['$.empty', false],
     ['$.list', true],
   ])('%s', (condition, value) => {
-    expect(holds(condition, context)).toBe(value);
+    expect(holds(condition, scope)).toBe(value);
   });
 
   test('what is none is told in words', () => {
-    expect(() => holds('$.n == three', context)).toThrow('a condition compares $.paths');
-    expect(() => holds('$.n ==', context)).toThrow('got ""');
+    expect(() => holds('$.n == three', scope)).toThrow('a condition compares $.paths');
+    expect(() => holds('$.n ==', scope)).toThrow('got ""');
   });
 });

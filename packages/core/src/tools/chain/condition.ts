@@ -1,19 +1,20 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import type { Json } from '@dragoman/protocols';
 import { deepEqual } from '../../equality.ts';
 import { evaluate, isPath } from './expression.ts';
+import type { Scope } from './scope.ts';
 
 /**
  * Whether a condition holds. `left OP right`, where left is an expression and right a number, `true`, `false`, `null`, a
  * quoted text or an expression; without an operator, whether left is truthy; nothing at all holds. Ordering null is false.
  * Throws, in plain words, on what is none.
  */
-export function holds(condition: string, context: JsonObject): boolean {
+export function holds(condition: string, scope: Scope): boolean {
   const text = condition.trim();
   if (text === '') return true;
   const found = splitAt(text);
-  if (found === undefined) return isTruthy(operand(text, context));
+  if (found === undefined) return isTruthy(operand(text, scope));
   const { operator, left, right } = found;
-  return OPERATORS[operator](operand(left, context), operand(right, context));
+  return OPERATORS[operator](operand(left, scope), operand(right, scope));
 }
 
 type Operator = keyof typeof OPERATORS;
@@ -38,8 +39,8 @@ function splitAt(text: string): { operator: Operator; left: string; right: strin
   return undefined;
 }
 
-function operand(text: string, context: JsonObject): Json {
-  if (isPath(text)) return evaluate(text, context);
+function operand(text: string, scope: Scope): Json {
+  if (isPath(text)) return evaluate(text, scope);
   if (Object.hasOwn(WORDS, text)) return WORDS[text] ?? null;
   if (/^(?:'[^']*'|"[^"]*")$/.test(text)) return text.slice(1, -1);
   const number = text === '' ? Number.NaN : Number(text);

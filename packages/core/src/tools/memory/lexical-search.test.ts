@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { Ending } from '../../ending.ts';
+import { WordIndex } from '../../knowledge/word-index.ts';
 import { lexicalSearch } from './lexical-search.ts';
 
 test('others have their turn while much is searched', async () => {
@@ -14,4 +16,21 @@ test('others have their turn while much is searched', async () => {
   isOver = true;
   expect(ranked[0]?.id).toBe('7');
   expect(turns).toBeGreaterThan(15);
+});
+
+test('what is searched for is all that is remembered of what is looked through', async () => {
+  const put = vi.spyOn(WordIndex.prototype, 'put');
+  await lexicalSearch.rank('word7', [{ id: 'a', text: 'word7 word8' }]);
+  const [index] = put.mock.contexts as WordIndex[];
+  put.mockRestore();
+  const found = (query: string) => index?.search(query, new Set(['a'])).size;
+  expect([found('word7'), found('word8')]).toEqual([1, 0]);
+});
+
+test('a search that is given up ends', async () => {
+  const texts = Array.from({ length: 40 }, (_, id) => ({ id: `${id}`, text: `word${id} `.repeat(2_000) }));
+  const ending = new Ending();
+  const ranked = lexicalSearch.rank('word7', texts, ending);
+  ending.end(new Error('enough'));
+  await expect(ranked).rejects.toThrow('enough');
 });

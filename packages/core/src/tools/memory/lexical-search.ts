@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { WordIndex } from '../../knowledge/word-index.ts';
+import { WordIndex, wordsAskedBy } from '../../knowledge/word-index.ts';
 import type { Search } from './search.ts';
 
 /** Search by words and their relatives, as the knowledge search counts them. */
 export const lexicalSearch: Search = {
-  async rank(query, texts) {
-    const index = new WordIndex();
+  async rank(query, texts, stop) {
+    // Millions of characters have hundreds of thousands of words, and a query has some.
+    const index = new WordIndex(wordsAskedBy(query));
     let since = 0;
     for (const { id, text } of texts) {
       index.put(id, text);
@@ -14,6 +15,7 @@ export const lexicalSearch: Search = {
       // There may be millions of characters, and others wait.
       since = 0;
       await nextTurn();
+      if (stop?.aborted === true) throw stop.reason;
     }
     const hits = index.search(query, new Set(texts.map(({ id }) => id)), RELATED);
     const ranked = [...hits].map(([id, { score }]) => ({ id, score })).sort((a, b) => b.score - a.score);

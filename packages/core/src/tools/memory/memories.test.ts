@@ -2,11 +2,13 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../../test-support/test-clock.ts';
+import { Ending } from '../../ending.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
 import { MemoryStore } from '../../store/memory-store.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { lexicalSearch } from './lexical-search.ts';
 import { Memories, type MemoryQuery } from './memories.ts';
+import type { Search } from './search.ts';
 
 const clock = new TestClock();
 const store = new MemoryStore();
@@ -142,4 +144,75 @@ test('a query has an end', async () => {
   const message = 'query may have 1000 characters; it has 1001';
   await expect(found(ann, id, { query: 'x'.repeat(1001) })).rejects.toThrow(message);
   expect(await found(ann, id, { query: 'x'.repeat(1000) })).toEqual([]);
+});
+
+test('what is given up stores nothing more: it would take the place of what was stored since', async () => {
+  const ann = sessionOf('ann-enough');
+  const id = await memories.open(ann, 'default', {});
+  const ending = new Ending();
+  const stored = memories.store(ann, id, Array(1000).fill(entry({ k: 1 }, 'old')), ending);
+  await new Promise((resolve) => setImmediate(resolve));
+  ending.end(new Error('enough'));
+  await expect(stored).rejects.toThrow('enough');
+  await memories.store(ann, id, [entry({ k: 1 }, 'new')]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await found(ann, id)).toEqual(['new']);
+});
+
+test('others have their turn while as many entries or keys as a message has room for are looked at', async () => {
+  const ann = sessionOf('ann-turns');
+  const id = await memories.open(ann, 'default', {});
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  await memories.store(ann, id, Array(20_000).fill(entry({ k: 1 }, 'now', { tier: 'working' })));
+  expect(turns).toBeGreaterThan(10);
+  turns = 0;
+  expect(await found(ann, id, { keys: Array(50_000).fill({ k: 1 }) })).toEqual(['now']);
+  expect(turns).toBeGreaterThan(10);
+  clearInterval(counting);
+});
+
+// Each tag against each would be 96,000,000,000 comparisons, and nobody would be heard for minutes.
+test('two hundred thousand tags are looked for in no time to speak of', async () => {
+  const large = new Memories({ store: new MemoryStore().memories, search: lexicalSearch, clock });
+  const ann = sessionOf('ann-tags');
+  const id = await large.open(ann, 'default', {});
+  const tags = Array.from({ length: 8_000 }, (_, n) => `a${n}`);
+  const entries = Array.from({ length: 60 }, (_, k) => entry({ k }, 'x', { tags }));
+  expect((await large.store(ann, id, entries)).errors).toEqual([]);
+  const wanted = Array.from({ length: 200_000 }, (_, n) => `b${n}`);
+  expect((await large.retrieve(ann, id, { ...ALL, tags: wanted })).total).toBe(0);
+  expect(await large.forget(ann, id, { keys: [], tags: wanted, tier: 'episodic' })).toBe(0);
+  expect(await large.forget(ann, id, { keys: [], tags: [...wanted, 'a7'], tier: 'episodic' })).toBe(60);
+});
+
+test('a caller looks for one thing after the other, and for nothing it has given up; others do not wait for it', async () => {
+  const asked: string[] = [];
+  const answers = new Map<string, () => void>();
+  const search: Search = {
+    rank: (query) => {
+      asked.push(query);
+      return new Promise((resolve) => answers.set(query, () => resolve([])));
+    },
+  };
+  const careful = new Memories({ store: new MemoryStore().memories, search, clock });
+  const [ann, bob] = [sessionOf('ann-looks'), sessionOf('bob-looks')];
+  const [hers, his] = [await careful.open(ann, 'default', {}), await careful.open(bob, 'default', {})];
+  const given = new Ending();
+  const look = (session: WireSession, id: string, query: string, stop?: Ending) =>
+    careful.retrieve(session, id, { ...ALL, query }, stop);
+  const [first, second, third, other] = [
+    look(ann, hers, 'first'),
+    look(ann, hers, 'second', given),
+    look(ann, hers, 'third'),
+    look(bob, his, 'other'),
+  ];
+  await expect.poll(() => asked).toEqual(['first', 'other']);
+  given.end(new Error('enough'));
+  answers.get('first')?.();
+  await first;
+  await expect(second).rejects.toThrow('enough');
+  await expect.poll(() => asked).toEqual(['first', 'other', 'third']);
+  for (const answer of answers.values()) answer();
+  expect(await Promise.all([third, other])).toMatchObject([{ total: 0 }, { total: 0 }]);
 });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
+import type { StopSignal } from '../../ending.ts';
 import { idFault } from '../../id-fault.ts';
 import type { Clock } from '../../ports.ts';
 import { refuse } from '../../refused.ts';
@@ -46,6 +48,8 @@ export class Memories {
   readonly #options: MemoriesOptions;
   readonly #quota: MemoryQuota;
   readonly #working = new WeakMap<WireSession, Working>();
+  /** The last of each caller that looks for something. */
+  readonly #looking = new Map<string, Promise<void>>();
 
   constructor(options: MemoriesOptions) {
     this.#options = options;
@@ -63,12 +67,16 @@ export class Memories {
     return memoryId;
   }
 
-  /** Stores what fits; the rest is told in words, one for each that did not. */
-  async store(session: WireSession, memoryId: string, entries: readonly MemoryEntry[]) {
+  /** Stores what fits; the rest is told in words, one for each that did not. Nothing more once it is to stop. */
+  async store(session: WireSession, memoryId: string, entries: readonly MemoryEntry[], stop?: StopSignal) {
     const memory = await this.#find(session, memoryId);
     const stored: JsonObject[] = [];
     const errors: string[] = [];
-    for (const entry of entries) {
+    for (const [at, entry] of entries.entries()) {
+      // Working memory has its answer at once, and a message has room for a hundred thousand entries.
+      if (at % A_TURN === A_TURN - 1) await nextTurn();
+      // Whoever gave it up may have stored something else under the same key since.
+      if (stop?.aborted === true) throw stop.reason;
       const problem = await this.#storeOne(session, memory, entry);
       if (problem === undefined) stored.push(entry.key);
       else errors.push(`${canonicalJson(entry.key).slice(0, 200)}: ${problem}`);
@@ -76,27 +84,46 @@ export class Memories {
     return { stored, errors };
   }
 
-  async retrieve(
-    session: WireSession,
-    memoryId: string,
-    wanted: MemoryQuery,
-  ): Promise<{ entries: MemoryEntry[]; total: number }> {
+  async retrieve(session: WireSession, memoryId: string, wanted: MemoryQuery, stop?: StopSignal): Promise<Retrieved> {
     const { length } = wanted.query;
     if (length > LONGEST_QUERY)
       refuse('invalid_message', {}, `query may have ${LONGEST_QUERY} characters; it has ${length}`);
+    return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
+  }
+
+  /** For each caller one after the other: all that is looked through is in memory meanwhile, and takes seconds where it is much. */
+  async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
+    const before = this.#looking.get(caller);
+    const found = before === undefined ? look() : before.then(look);
+    const over = found.then(ignore, ignore);
+    this.#looking.set(caller, over);
+    try {
+      return await found;
+    } finally {
+      if (this.#looking.get(caller) === over) this.#looking.delete(caller);
+    }
+  }
+
+  async #retrieve(
+    session: WireSession,
+    memoryId: string,
+    wanted: MemoryQuery,
+    stop: StopSignal | undefined,
+  ): Promise<Retrieved> {
+    if (stop?.aborted === true) throw stop.reason;
     const memory = await this.#find(session, memoryId);
     const found: { row: MemoryEntryRow; entry: MemoryEntry }[] = [];
     for (const tier of wanted.tier === '' ? TIERS : [wanted.tier]) {
       const rows = await this.#storeOf(session, tier).list(spaceOf(memory, tier), this.#now());
       for (const row of rows) found.push({ row, entry: entryOf(row) });
     }
-    const keys = new Set(wanted.keys.map(keyOf));
+    const keys = await keysOf(wanted.keys);
+    const tags = new Set(wanted.tags);
     const fitting = found.filter(
       ({ row, entry }) =>
-        (keys.size === 0 || keys.has(row.key)) &&
-        (wanted.tags.length === 0 || wanted.tags.some((tag) => entry.tags.includes(tag))),
+        (keys.size === 0 || keys.has(row.key)) && (tags.size === 0 || entry.tags.some((tag) => tags.has(tag))),
     );
-    const ranked = await this.#ranked(fitting, wanted.query);
+    const ranked = await this.#ranked(fitting, wanted.query, stop);
     const good = ranked.filter((entry) => entry.score >= wanted.minScore);
     return { entries: good.slice(0, Math.min(wanted.limit, MOST_FOUND)), total: good.length };
   }
@@ -110,13 +137,14 @@ export class Memories {
     const memory = await this.#find(session, memoryId);
     const store = this.#storeOf(session, tier);
     const space = spaceOf(memory, tier);
-    const wanted = new Set(keys.map(keyOf));
+    const wanted = await keysOf(keys);
+    const wantedTags = new Set(tags);
     const rows = await store.list(space, this.#now());
     const gone = rows.filter(
       (row) =>
         (keys.length === 0 && tags.length === 0) ||
         wanted.has(row.key) ||
-        (tags.length > 0 && entryOf(row).tags.some((tag) => tags.includes(tag))),
+        (tags.length > 0 && entryOf(row).tags.some((tag) => wantedTags.has(tag))),
     );
     return store.remove(
       space,
@@ -156,11 +184,15 @@ export class Memories {
     return outcome === 'foreign' ? 'another agent stored it, and it alone may change it' : undefined;
   }
 
-  async #ranked(found: readonly { row: MemoryEntryRow; entry: MemoryEntry }[], query: string): Promise<MemoryEntry[]> {
+  async #ranked(
+    found: readonly { row: MemoryEntryRow; entry: MemoryEntry }[],
+    query: string,
+    stop: StopSignal | undefined,
+  ): Promise<MemoryEntry[]> {
     if (query.trim() === '') return found.map(({ entry }) => entry);
     const byId = new Map(found.map(({ row, entry }) => [`${row.space}/${row.key}`, entry]));
     const texts = [...byId].map(([id, entry]) => ({ id, text: wordsOf(entry) }));
-    const ranked = await this.#options.search.rank(query, texts);
+    const ranked = await this.#options.search.rank(query, texts, stop);
     return ranked.flatMap(({ id, score }) => {
       const entry = byId.get(id);
       return entry === undefined ? [] : [{ ...entry, score: Math.round(score * 1000) / 1000 }];
@@ -191,6 +223,12 @@ export class Memories {
   }
 }
 
+export interface Retrieved {
+  readonly entries: MemoryEntry[];
+  /** Of all that fit, also past the limit. */
+  readonly total: number;
+}
+
 /** What is kept beside a connection. */
 interface Working {
   readonly store: MemoriesStore;
@@ -208,6 +246,16 @@ function keyOf(key: JsonObject): string {
   return createHash('sha256').update(canonicalJson(key)).digest('hex');
 }
 
+/** As many as fit into a message, and others wait. */
+async function keysOf(keys: readonly JsonObject[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const [at, key] of keys.entries()) {
+    if (at % A_TURN === A_TURN - 1) await nextTurn();
+    found.add(keyOf(key));
+  }
+  return found;
+}
+
 function entryOf({ entry, createdAt, updatedAt }: MemoryEntryRow): MemoryEntry {
   return { ...(JSON.parse(entry) as MemoryEntry), created_at: createdAt / 1000, updated_at: updatedAt / 1000 };
 }
@@ -221,6 +269,8 @@ function textsIn(value: Json | readonly string[]): string[] {
   return value === null ? [] : [String(value)];
 }
 
+function ignore(): void {}
+
 function digest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -228,6 +278,8 @@ function digest(parts: readonly string[]): string {
 const TIERS: readonly Tier[] = ['working', 'episodic', 'semantic'];
 const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024, spaces: 16 };
 const LARGEST = 65_536;
+/** Keys or entries: some milliseconds' work. */
+const A_TURN = 100;
 const MOST_FOUND = 1_000;
 const LONGEST_QUERY = 1_000;
 const ROOM = 'memory/forget/req makes room';

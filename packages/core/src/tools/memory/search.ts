@@ -1,3 +1,5 @@
+import type { StopSignal } from '../../ending.ts';
+
 /** Something that can be found by words. */
 export interface Searchable {
   readonly id: string;
@@ -6,7 +8,8 @@ export interface Searchable {
 
 /** Ranks texts by how well they fit a question: the score of each that fits at all, from 0 to 1, best first. */
 export interface Search {
-  rank(query: string, texts: readonly Searchable[]): Promise<readonly Ranked[]>;
+  /** Rejects once it is to stop. */
+  rank(query: string, texts: readonly Searchable[], stop?: StopSignal): Promise<readonly Ranked[]>;
 }
 
 export interface Ranked {

@@ -22,18 +22,18 @@ export function memoryPlugin({ memories, clock, log }: MemoryPluginOptions): Wir
       const failed = 'memories that have expired could not be forgotten';
       void everyHour(() => memories.purge(), { clock, log, signal: stopped.signal, failed });
     },
-    async handle(message, { session }) {
+    async handle(message, { session, ending }) {
       if (isMessage(message, 'memory/init/req')) {
         const { namespace, scope } = message;
         return { memory_id: await memories.open(session, namespace, scope), namespace, success: true };
       }
       if (isMessage(message, 'memory/store/req')) {
-        return memories.store(session, message.memory_id, message.entries);
+        return memories.store(session, message.memory_id, message.entries, ending);
       }
       if (isMessage(message, 'memory/retrieve/req')) {
         const { memory_id, keys, query, tags, tier, limit, min_score: minScore } = message;
         const wanted = { keys, query, tags, tier, limit, minScore };
-        const { entries, total } = await memories.retrieve(session, memory_id, wanted);
+        const { entries, total } = await memories.retrieve(session, memory_id, wanted, ending);
         return { entries: entries as unknown as JsonObject[], total };
       }
       if (!isMessage(message, 'memory/forget/req')) return undefined;

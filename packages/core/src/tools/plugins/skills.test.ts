@@ -59,3 +59,15 @@ describe('a skill that is called without streaming', () => {
     expect(said['data']).toHaveLength(1_048_576);
   });
 });
+
+// Each tag against each skill would be 20,000,000,000 comparisons, and nobody would be heard for minutes.
+test('skills are found by any of half a million tags and categories in no time to speak of', () => {
+  const agents = Array.from({ length: 10_000 }, (_, n) => ({ id: `a${n}`, skills: [`s${n}`, `t${n}`] }));
+  const skills = new Skills({ engine: {} as Engine, ids: new TestIds(), agents: () => agents });
+  const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const names = (filter: Parameters<Skills['list']>[1]) => skills.list(ada, filter).map(({ name }) => name);
+  const others = Array.from({ length: 500_000 }, (_, n) => `x${n}`);
+  expect(names({ tags: [...others, 's7'] })).toEqual(['s7']);
+  expect(names({ categories: [...others, 'a7'] })).toEqual(['s7', 't7']);
+  expect(names({ tags: ['a7'], categories: others })).toEqual([]);
+});

@@ -1,20 +1,29 @@
 import type { WireRequest } from './wire-request.ts';
 
-/** Characters that all connections of a host together may have waiting. */
+/**
+ * Characters that all connections of a host together may have waiting. One caller has no more of them than are left for the
+ * others: however many read nothing, there is room for one more.
+ */
 export class BacklogRoom {
+  readonly #held = new Map<string, number>();
   #left: number;
 
   constructor(characters = ALL_TOGETHER) {
     this.#left = characters;
   }
 
-  take(characters: number): boolean {
-    if (characters > this.#left) return false;
+  take(caller: string, characters: number): boolean {
+    const held = (this.#held.get(caller) ?? 0) + characters;
+    if (held > this.#left - characters) return false;
+    this.#held.set(caller, held);
     this.#left -= characters;
     return true;
   }
 
-  giveBack(characters: number): void {
+  giveBack(caller: string, characters: number): void {
+    const held = (this.#held.get(caller) ?? 0) - characters;
+    if (held > 0) this.#held.set(caller, held);
+    else this.#held.delete(caller);
     this.#left += characters;
   }
 }
@@ -25,8 +34,10 @@ export class BacklogRoom {
  */
 export class Backlog {
   readonly #room: BacklogRoom;
-  readonly #waiting = new Map<WireRequest, string[]>();
+  readonly #waiting = new Map<WireRequest, Texts>();
   #characters = 0;
+  /** Who is calling, on this connection always the same. */
+  #caller = '';
 
   constructor(room: BacklogRoom) {
     this.#room = room;
@@ -43,20 +54,24 @@ export class Backlog {
   /** `false` when there is no room for it. */
   add(request: WireRequest, text: string): boolean {
     const { length } = text;
-    if (this.#characters + length > MOST_WAITING || !this.#room.take(length)) return false;
+    if (this.isEmpty) this.#caller = request.session.principal.id;
+    if (this.#characters + length > MOST_WAITING || !this.#room.take(this.#caller, length)) return false;
     this.#characters += length;
     const texts = this.#waiting.get(request);
-    if (texts === undefined) this.#waiting.set(request, [text]);
-    else texts.push(text);
+    if (texts === undefined) this.#waiting.set(request, { texts: [text], next: 0 });
+    else texts.texts.push(text);
     return true;
   }
 
   /** The next, and whose it is; behind it the others have their turn. */
   shift(): { readonly request: WireRequest; readonly text: string } | undefined {
-    for (const [request, texts] of this.#waiting) {
-      const text = texts.shift() ?? '';
+    for (const [request, waiting] of this.#waiting) {
+      const text = waiting.texts[waiting.next] ?? '';
+      // Not by `shift`: that moves all the others, of which there may be hundreds of thousands.
+      waiting.texts[waiting.next] = '';
+      waiting.next += 1;
       this.#waiting.delete(request);
-      if (texts.length > 0) this.#waiting.set(request, texts);
+      if (waiting.next < waiting.texts.length) this.#waiting.set(request, waiting);
       this.#gone(text.length);
       return { request, text };
     }
@@ -65,10 +80,10 @@ export class Backlog {
 
   /** Nobody is to hear the rest of it. */
   drop(request: WireRequest): void {
-    const texts = this.#waiting.get(request);
-    if (texts === undefined) return;
+    const waiting = this.#waiting.get(request);
+    if (waiting === undefined) return;
     this.#waiting.delete(request);
-    for (const { length } of texts) this.#gone(length);
+    for (const { length } of waiting.texts) this.#gone(length);
   }
 
   clear(): void {
@@ -78,8 +93,14 @@ export class Backlog {
 
   #gone(characters: number): void {
     this.#characters -= characters;
-    this.#room.giveBack(characters);
+    this.#room.giveBack(this.#caller, characters);
   }
+}
+
+/** What one request told, from the next that goes. Those before it are empty. */
+interface Texts {
+  readonly texts: string[];
+  next: number;
 }
 
 /** Of one connection: room for what a tool may well make at once, which nobody can read before it is made. */

@@ -5,12 +5,17 @@ export interface IdleWatchOptions {
   /** Silence after which the peer is gone; 0 for never. */
   readonly idleMs: number;
   readonly isBusy: () => boolean;
+  /** For how long the peer has left unread what it is told, while more of it waits. */
+  readonly unreadMs: () => number;
   /** Asks the peer whether it is there. */
   readonly ask: () => void;
   readonly onGone: () => void;
 }
 
-/** A peer that is silent is asked whether it is there; one that stays silent, and has nothing running, is gone. */
+/**
+ * A peer that is silent is asked whether it is there; one that stays silent, and has nothing running, is gone. So is one that
+ * reads nothing, whatever it says and has running: what waits for it is held in memory.
+ */
 export class IdleWatch {
   readonly #options: IdleWatchOptions;
   #heardAt: number;
@@ -32,10 +37,10 @@ export class IdleWatch {
   }
 
   #watch(): void {
-    const { clock, idleMs, isBusy, ask, onGone } = this.#options;
+    const { clock, idleMs, isBusy, unreadMs, ask, onGone } = this.#options;
     this.#cancel = clock.after(idleMs / 2, () => {
       const silence = clock.elapsed() - this.#heardAt;
-      if (silence >= idleMs && !isBusy()) return onGone();
+      if ((silence >= idleMs && !isBusy()) || unreadMs() >= idleMs) return onGone();
       if (silence >= idleMs / 2) ask();
       this.#watch();
     });

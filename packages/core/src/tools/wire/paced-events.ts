@@ -1,9 +1,11 @@
+import type { Clock } from '../../ports.ts';
 import { Backlog, type BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WireRequest } from './wire-request.ts';
 
 export interface PacedEventsOptions {
   readonly sink: WireSink;
+  readonly clock: Clock;
   readonly room: BacklogRoom;
   /** Nothing that the request told waits any more. */
   readonly onThrough: (request: WireRequest) => void;
@@ -13,8 +15,8 @@ export interface PacedEventsOptions {
 export class PacedEvents {
   readonly #options: PacedEventsOptions;
   readonly #backlog: Backlog;
-  /** The sink will say when it has room. */
-  #isWaiting = false;
+  /** Since when the sink has had no room; it will say when it has. */
+  #fullSince: number | undefined;
 
   constructor(options: PacedEventsOptions) {
     this.#options = options;
@@ -35,6 +37,12 @@ export class PacedEvents {
     return this.#backlog.has(request);
   }
 
+  /** Milliseconds for which something has waited and the peer has read nothing. */
+  get unreadMs(): number {
+    if (this.#fullSince === undefined || this.#backlog.isEmpty) return 0;
+    return this.#options.clock.elapsed() - this.#fullSince;
+  }
+
   /** Nobody is to hear the rest of it. */
   drop(request: WireRequest): void {
     this.#backlog.drop(request);
@@ -46,11 +54,11 @@ export class PacedEvents {
 
   /** As much of what waits as the peer has room for; the rest when it has read that. */
   #sendWaiting(): void {
-    const { sink, onThrough } = this.#options;
+    const { sink, clock, onThrough } = this.#options;
     while (!this.#backlog.isEmpty) {
       if (sink.isFull?.() === true) {
-        if (!this.#isWaiting) sink.whenRead?.(this.#onRead);
-        this.#isWaiting = true;
+        if (this.#fullSince === undefined) sink.whenRead?.(this.#onRead);
+        this.#fullSince ??= clock.elapsed();
         return;
       }
       const next = this.#backlog.shift();
@@ -61,7 +69,7 @@ export class PacedEvents {
   }
 
   readonly #onRead = (): void => {
-    this.#isWaiting = false;
+    this.#fullSince = undefined;
     this.#sendWaiting();
   };
 }

@@ -41,7 +41,7 @@ export class PluginTable {
   /** Asks one after the other until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
     const plugins = this.#takers(message.type);
-    const answered = plugins[0]?.handle(message, call);
+    const answered = promised(plugins[0]?.handle(message, call));
     // What is answered at once need not wait for those who would have been next.
     const isAnswered = answered !== undefined && !(answered instanceof Promise);
     if (isAnswered || plugins.length <= 1) return answered;
@@ -51,6 +51,12 @@ export class PluginTable {
   #takers(type: string): readonly WirePlugin[] {
     return this.#byType.get(type) ?? this.#rest;
   }
+}
+
+/** A plugin may answer with what can only be waited for, as queries of some databases are; its members are no fields. */
+function promised(answered: Answered | Promise<Answered>): Answered | Promise<Answered> {
+  if (answered === undefined || answered === null || answered instanceof Promise) return answered;
+  return typeof answered['then'] === 'function' ? Promise.resolve(answered) : answered;
 }
 
 async function firstAnswer(

@@ -26,8 +26,9 @@ export interface WirePlugin {
    */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered>;
   /** What it wants to have back after a restart. */
-  save?(): Json | undefined;
-  restore?(state: Json): void;
+  save?(): Json | undefined | Promise<Json | undefined>;
+  /** Before `setup`, with what `save` gave last. */
+  restore?(state: Json): void | Promise<void>;
   teardown?(): Promise<void>;
 }
 

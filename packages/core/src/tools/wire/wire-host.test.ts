@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -9,6 +9,7 @@ import { Backlog, BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WireCall, WirePlugin } from './plugin.ts';
 import { WireHost, type WireHostOptions } from './wire-host.ts';
+import { WireRefused } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
 const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
@@ -166,6 +167,44 @@ test('a plugin of one\u2019s own takes messages of its own, and has its state ba
   expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
   await host.stop({ drainMs: 0 });
   expect(states.get('weather')).toEqual({ asked: 3 });
+});
+
+test('a plugin may take its time to save and to restore, and answer with what can only be waited for', async () => {
+  const states = new Map<string, Json>();
+  const told: string[] = [];
+  const slow: WirePlugin = {
+    name: 'weather',
+    capability: 'weather',
+    messages: ['weather/get/req'],
+    // biome-ignore lint/suspicious/noThenProperty: as queries of some databases are
+    handle: () => ({ then: (answer: (fields: JsonObject) => void) => answer({ sky: 'blue' }) }) as never,
+    setup: async () => void told.push('setup'),
+    save: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return { asked: 3 };
+    },
+    restore: async (state) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      told.push(`restored ${JSON.stringify(state)}`);
+    },
+    teardown: async () => void told.push('teardown'),
+  };
+  const options = {
+    plugins: [slow],
+    states: {
+      load: (name: string) => states.get(name),
+      save: (name: string, state: Json) => void states.set(name, state),
+    },
+  };
+  const { host, say, heard } = connected(options);
+  await host.start();
+  say('handshake/req', { auth_token: 'ada' });
+  say('weather/get/req');
+  await expect.poll(() => heard.at(-1)).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+  await host.stop({ drainMs: 0 });
+  expect(states.get('weather')).toEqual({ asked: 3 });
+  await connected(options).host.start();
+  expect(told).toEqual(['setup', 'teardown', 'restored {"asked":3}', 'setup']);
 });
 
 test('of several plugins the one with the highest priority is asked first, and nobody after an exclusive one', () => {
@@ -688,16 +727,81 @@ describe('events that a peer does not read', () => {
     expect(state.isClosed).toBe(true);
   });
 
-  test('of all connections together have room for four times as much as those of one', () => {
-    const host = new BacklogRoom(4 * MEBIBYTE);
-    const [one, two] = [new Backlog(host), new Backlog(host)];
-    const { calls, call } = slow();
+  /** What one caller has waiting, wherever it waits. */
+  function waiting(room: BacklogRoom, id: string) {
+    const request = { session: { principal: { ...ADA, id } } } as WireRequest;
+    const backlog = new Backlog(room);
+    const add = (mebibytes: number) => backlog.add(request, 'x'.repeat(mebibytes * MEBIBYTE));
+    return { add, clear: () => backlog.clear(), shift: () => backlog.shift(), drop: () => backlog.drop(request) };
+  }
+
+  test('of one caller have as much room as is left for the others, on all its connections together', () => {
+    const room = new BacklogRoom(16 * MEBIBYTE);
+    const [one, two] = [waiting(room, 'eve'), waiting(room, 'eve')];
+    expect([one.add(6), two.add(2), one.add(1), two.add(1)]).toEqual([true, true, false, false]);
+    two.clear();
+    expect([one.add(2), two.add(1)]).toEqual([true, false]);
+    one.shift();
+    expect(two.add(6)).toBe(true);
+    one.drop();
+    expect([two.add(3), two.add(2)]).toEqual([false, true]);
+  });
+
+  test('of however many callers leave room for one more, and never have more than there is', () => {
+    const room = new BacklogRoom(16 * MEBIBYTE);
+    const callers = ['eve', 'mallory', 'trudy', 'ada'].map((id) => waiting(room, id));
+    const taken = callers.map(({ add }) => {
+      let mebibytes = 0;
+      while (add(1)) mebibytes += 1;
+      return mebibytes;
+    });
+    expect(taken).toEqual([8, 4, 2, 1]);
+    for (const { clear } of callers) clear();
+    expect(callers[3]?.add(8)).toBe(true);
+  });
+
+  test('are let go one by one, however many they are, and none of them moves the others', () => {
+    const backlog = new Backlog(new BacklogRoom());
+    const request = { session: { principal: ADA } } as WireRequest;
+    const count = 400_000;
+    for (let n = 0; n < count; n++) backlog.add(request, `${n}`);
+    let next = 0;
+    for (let first = backlog.shift(); first !== undefined; first = backlog.shift()) {
+      if (first.text !== `${next}`) throw new Error(`got ${first.text}, and not ${next}`);
+      next += 1;
+    }
+    expect(next).toBe(count);
+  });
+
+  test('are the end of who reads nothing for as long as one may be silent, whatever it says and has running', () => {
+    const { call, tell, say, reading, read, clock, state } = slow();
     call('a');
-    const request = calls.get('a')?.call as WireRequest;
-    for (let count = 0; count < 4; count++) expect(one.add(request, 'x'.repeat(MEBIBYTE))).toBe(true);
-    expect(two.add(request, 'x')).toBe(false);
-    one.clear();
-    expect(two.add(request, 'x')).toBe(true);
+    reading.isFull = true;
+    tell('a', 'heard later');
+    clock.pass(150_000);
+    say('error', { code: 'x' });
+    read();
+    reading.isFull = true;
+    tell('a', 'never heard');
+    clock.pass(150_000);
+    say('error', { code: 'x' });
+    expect(state.isClosed).toBe(false);
+    clock.pass(150_000);
+    expect(state.isClosed).toBe(true);
+  });
+
+  test('are no end of who has nothing waiting, however long a call takes', () => {
+    const { call, tell, say, reading, clock, state } = slow();
+    call('a');
+    reading.isFull = true;
+    tell('a', 'given up');
+    say('tool/cancel/req', { target_id: 'a' });
+    call('b');
+    for (let count = 0; count < 4; count++) {
+      clock.pass(150_000);
+      say('error', { code: 'x' });
+    }
+    expect(state.isClosed).toBe(false);
   });
 
   test('are left out, and told to be, when they are longer than a message may be; the call goes on', async () => {
@@ -730,4 +834,31 @@ test('what a plugin pushes is not sent when it is longer than a message may be, 
   say('tool/list/req');
   expect(heard.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
   expect(JSON.stringify(log.lines)).toContain('too large');
+});
+
+test('half of a character, as a cut text ends in, makes no line that strict readers refuse', async () => {
+  const half = 'cut \ud83d';
+  const plugin: WirePlugin = {
+    ...echo,
+    handle(message, call) {
+      call.event({ kind: 'status', data: { message: half } });
+      call.session.push('weather/changed', { half });
+      if (message.type === 'tool/list/req') throw new WireRefused('tool_error', half);
+      return { data: { success: true, tool_name: half, data: { [half]: half } } };
+    },
+  };
+  const lines: string[] = [];
+  const { say } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/call/req', { tool_name: 'x', arguments: {} });
+  say('tool/list/req');
+  const types = ['invoke/event', 'weather/changed', 'error'];
+  const read = lines.slice(1).map((line) => parseJson(line));
+  expect(read.map((line) => line.ok && (line.value as JsonObject)['type'])).toEqual([
+    'tool/event',
+    'weather/changed',
+    'tool/call/resp',
+    ...types,
+  ]);
+  expect(lines.slice(1).every((line) => line.includes('cut \ufffd'))).toBe(true);
 });

@@ -72,7 +72,7 @@ export class WireHost implements AsyncDisposable {
     for (const [index, plugin] of plugins.entries()) {
       try {
         const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
-        if (state !== undefined) plugin.restore?.(state);
+        if (state !== undefined) await plugin.restore?.(state);
         await plugin.setup?.();
       } catch (error) {
         for (const ready of plugins.slice(0, index).toReversed()) await this.#teardown(ready);
@@ -142,16 +142,16 @@ export class WireHost implements AsyncDisposable {
     for (const connection of this.#connections) connection.drain(drainMs);
     if (this.#connections.size > 0) await empty;
     for (const plugin of this.#options.plugins.toReversed()) {
-      this.#save(plugin);
+      await this.#save(plugin);
       await this.#teardown(plugin);
     }
   }
 
   // A plugin that fails here must not keep the others from their end: theirs may be a program to stop.
 
-  #save(plugin: WirePlugin): void {
+  async #save(plugin: WirePlugin): Promise<void> {
     try {
-      const state = plugin.save?.();
+      const state = await plugin.save?.();
       if (state !== undefined) this.#options.states?.save(plugin.name, state);
     } catch (error) {
       this.#options.log.error(

@@ -1,0 +1,51 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+
+/**
+ * What expressions of a chain find: its input by itself and under `input`, over that what every node has given by its id, and
+ * over that the item of a map. It is looked up where it is: the input may have a hundred thousand members, which putting all
+ * of it together for each node would cost each time.
+ */
+export class Scope {
+  readonly #input: JsonObject;
+  readonly #outputs: ReadonlyMap<string, Json>;
+  readonly #item: JsonObject;
+  readonly #onWhole: (whole: JsonObject) => void;
+  /** Put together once, however often it is asked for. */
+  #whole: JsonObject | undefined;
+
+  constructor(input: JsonObject, { outputs = NO_OUTPUTS, item = NO_ITEM, onWhole = ignore }: ScopeGiven = {}) {
+    this.#input = input;
+    this.#outputs = outputs;
+    this.#item = item;
+    this.#onWhole = onWhole;
+  }
+
+  /** What `$.name` is; `undefined` when there is no such thing. */
+  member(name: string): Json | undefined {
+    if (Object.hasOwn(this.#item, name)) return this.#item[name];
+    if (this.#outputs.has(name)) return this.#outputs.get(name);
+    if (Object.hasOwn(this.#input, name)) return this.#input[name];
+    return name === 'input' ? this.#input : undefined;
+  }
+
+  /** What `$` is: everything, as it is when it is first asked for. */
+  whole(): JsonObject {
+    if (this.#whole !== undefined) return this.#whole;
+    this.#whole = { input: this.#input, ...this.#input, ...Object.fromEntries(this.#outputs), ...this.#item };
+    this.#onWhole(this.#whole);
+    return this.#whole;
+  }
+}
+
+export interface ScopeGiven {
+  readonly outputs?: ReadonlyMap<string, Json>;
+  /** What one run of a map's node has beside what every node has. */
+  readonly item?: JsonObject | undefined;
+  /** Told when everything was put together. */
+  readonly onWhole?: (whole: JsonObject) => void;
+}
+
+function ignore(): void {}
+
+const NO_OUTPUTS: ReadonlyMap<string, Json> = new Map();
+const NO_ITEM: JsonObject = {};
