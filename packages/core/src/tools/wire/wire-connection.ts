@@ -32,7 +32,6 @@ import { IdleWatch } from './idle-watch.ts';
 import { PacedEvents } from './paced-events.ts';
 import type { Answered, WireSession } from './plugin.ts';
 import { requestError } from './request-error.ts';
-import { wholeCharacters } from './whole-characters.ts';
 import { bytesPast, mostBytesIn } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
@@ -223,13 +222,13 @@ export class WireConnection {
     const { clock } = this.#parts;
     const message = this.#session.event(about.requestId, event, clock.now());
     if (message === undefined) return undefined;
-    const text = wholeCharacters(oneLineJson(message as JsonObject));
+    const text = oneLineJson(message as JsonObject);
     const bytes = bytesPast(text, this.#mostBytes);
     if (bytes === undefined) return text;
     const words = `An event, ${event.kind}, is left out: it has ${bytes} bytes, and a message may have ${this.#mostBytes}.`;
     const short = Object.fromEntries(Object.entries(event).filter(([, value]) => atMost(value, SHORT) < SHORT));
     const told = { ...short, kind: 'log', data: { level: 'warn', message: words } } as const;
-    return wholeCharacters(oneLineJson(this.#session.event(about.requestId, told, clock.now()) as JsonObject));
+    return oneLineJson(this.#session.event(about.requestId, told, clock.now()) as JsonObject);
   }
 
   /** Who is not read, or tells more than anybody could read, is ended; what else the connection has under way goes on. */
@@ -265,7 +264,7 @@ export class WireConnection {
     let text: string;
     try {
       if (!isObject(fields)) throw new TypeError(`a plugin answered ${asked} with what are no fields: ${show(fields)}`);
-      text = wholeCharacters(messageText({ type, fields, reqId: request.requestId }, this.#stamp()));
+      text = messageText({ type, fields, reqId: request.requestId }, this.#stamp());
     } catch (error) {
       // A plugin answered with what JSON cannot say.
       this.#fail(request, error);
@@ -288,7 +287,7 @@ export class WireConnection {
   #fail(request: WireRequest, error: unknown): void {
     if (request.isAnswered) return;
     const fields = requestError(request, error, { log: this.#parts.log, stamp: this.#stamp() });
-    this.#answerInTurn(request, { type: 'error', fields, text: wholeCharacters(oneLineJson(fields)) });
+    this.#answerInTurn(request, { type: 'error', fields, text: oneLineJson(fields) });
   }
 
   /** What a request told comes before its answer, however long the peer takes to read it. */
@@ -345,7 +344,7 @@ export class WireConnection {
   /** A line that nobody reads would be the end of the connection, or of nothing but itself. */
   #push(type: string, fields: JsonObject): void {
     const { sink, log } = this.#parts;
-    const text = wholeCharacters(messageText({ type, fields }, this.#stamp()));
+    const text = messageText({ type, fields }, this.#stamp());
     const bytes = bytesPast(text, this.#mostBytes);
     if (bytes === undefined) sink.send(text);
     else log.warn({ type, bytes, limit: this.#mostBytes }, 'a message of a plugin is too large and was not sent');
