@@ -7,6 +7,10 @@ vi.mock('./plain-request.ts', () => ({
   },
 }));
 
+// Files share what one of them has loaded: what others loaded has registered its tests with them, and what is loaded here is not
+// for them.
+vi.resetModules();
 await import('./http.test.ts');
 await import('./http-stream.test.ts');
 await import('./http-abuse.test.ts');
+vi.resetModules();
