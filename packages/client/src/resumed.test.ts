@@ -103,16 +103,19 @@ describe('a stream that breaks off', () => {
 describe('a request', () => {
   test('uses the connection of the one before it, also when the end of that answer came late', async () => {
     const final = newResponse({ request_id: 'r', is_final: true, response_kind: 'e2a.complete', body: { result: 1 } });
+    let end = () => Promise.resolve<unknown>(undefined);
     const server = createServer((_, response) => {
       response.write(`${JSON.stringify(final)}\n`);
-      setTimeout(() => response.end(), 20);
+      end = () => once(response.end(), 'close');
     });
     const url = await listening(server);
     let connections = 0;
     server.on('connection', () => connections++);
     for (let count = 0; count < 5; count++) {
       expect(await impatient({ url }).send('x', { requestId: 'r' }).result()).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 40));
+      await end();
+      // The end is on its way to us, who are the same process: a few turns of its loop.
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     expect(connections).toBe(1);
   });
