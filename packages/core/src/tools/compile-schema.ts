@@ -57,7 +57,13 @@ function compiled(schema: JsonSchema, allErrors: boolean): Validator {
     validateFormats: false,
     logger: false,
     ownProperties: true,
-    code: { regExp: Object.assign((pattern: string) => tested(pattern, effort), { code: 'tested' }) },
+    // Written out wherever it is named, a part of some kilobytes that is named a thousand times takes minutes to compile.
+    inlineRefs: false,
+    code: {
+      // Looks through what was written again at each level of it, for code that runs no faster.
+      optimize: false,
+      regExp: Object.assign((pattern: string) => tested(pattern, effort), { code: 'tested' }),
+    },
   } as const;
   const { Compiler, ours } = dialectOf(schema);
   const ajv = new Compiler(options);
@@ -90,8 +96,9 @@ function dialectOf(schema: JsonSchema): { Compiler: typeof Ajv | typeof Ajv2019 
 
 /** An agent writes the text, and perhaps a foreign server the pattern. */
 function tested(pattern: string, effort: Effort): RegExpLike {
-  const expression = linearPattern(pattern);
   const parts = writtenOut(pattern);
+  effort.prepare(parts);
+  const expression = linearPattern(pattern);
   return {
     test: (text: string) => {
       effort.read(text, parts);

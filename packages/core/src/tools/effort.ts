@@ -11,6 +11,14 @@ export class Effort {
   #looks = Number.POSITIVE_INFINITY;
   #reading = Number.POSITIVE_INFINITY;
   #isExtended = false;
+  #prepared = 0;
+
+  /** A pattern of so many parts, when the schema is compiled. */
+  prepare(parts: number): void {
+    this.#prepared += parts;
+    if (this.#prepared <= MOST_PREPARED) return;
+    throw new Error(`with their repeats written out its patterns have more than ${MOST_PREPARED} parts in all`);
+  }
 
   /** Throws `TooMuchEffort` rather than looking on. */
   boundTo(check: Validator): Validator {
@@ -59,5 +67,7 @@ export class Effort {
 /** Some milliseconds' work, enough for any message of a few kilobytes; a longer one has another look for each byte. */
 const SOME_LOOKS = 100_000;
 const MOST_LOOKS = 8 * 1024 * 1024;
+/** Each part takes microseconds: a fraction of a second in all. */
+const MOST_PREPARED = 20_000;
 /** Characters times parts: about as long as it takes to read the longest message. */
 const MOST_READING = 4 * 1024 * 1024;

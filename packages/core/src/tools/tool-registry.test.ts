@@ -144,6 +144,11 @@ describe('arguments are checked by', () => {
     ['a type there is not', { type: 'objekt' }, /\/type/],
     ['a reference to elsewhere', { $ref: 'https://example.com/x.json' }, /example\.com/],
     ['a pattern that cannot be matched in linear time', { properties: { a: { pattern: '(?!x)' } } }, /\(\?!/],
+    [
+      'patterns that come to too much together',
+      { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
+      /more than 20000 parts in all/,
+    ],
     ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
   ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
     const refused = call(schema, { a: 'x' });
@@ -211,6 +216,16 @@ describe('arguments that would take too long to check', () => {
     await expect(call(short, text(100_000))).rejects.toMatchObject({
       failure: { code: 'invalid_message', details: { issues: [{ code: 'too_long' }] } },
     });
+  });
+
+  test('are checked by a schema that names a large part of itself many times', async () => {
+    const members = Array.from({ length: 300 }, (_, at) => [`m${at}`, { type: 'string', minLength: 1 }]);
+    const schema = {
+      definitions: { part: { type: 'object', properties: Object.fromEntries(members) } },
+      properties: { at: { anyOf: Array.from({ length: 1_000 }, () => ({ $ref: '#/definitions/part' })) } },
+    };
+    expect(await call(schema, { at: { m299: 'x' } })).toMatchObject({ success: true });
+    await expect(call(schema, { at: { m299: 1 } })).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
   });
 
   test('are looked at as often as there are many of them', async () => {
