@@ -1,6 +1,7 @@
 import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
 import { type CompiledSchema, compileSchema } from './compile-schema.ts';
+import { TooMuchEffort } from './effort.ts';
 
 /**
  * Arguments against the schema of their tool. Schemas come with the tools, so they are compiled here, when a tool is first
@@ -18,9 +19,11 @@ export class ArgumentCheck {
   issuesOf(args: JsonObject): readonly Issue[] {
     this.#compiled ??= compiled(this.#schema);
     const { first, all } = this.#compiled;
-    if (first(args)) return NONE;
-    // Collecting every problem of a large message could take more memory than the message did.
-    const issues = issuesOf(isSmall(args) ? all() : first, this.#schema, args);
+    const issues = inBounds(() => {
+      if (first(args)) return NONE;
+      // Collecting every problem of a large message could take more memory than the message did.
+      return issuesOf(isSmall(args) ? all() : first, this.#schema, args);
+    });
     return issues.map((issue) => ({ ...issue, pointer: `/arguments${issue.pointer}` }));
   }
 }
@@ -34,15 +37,28 @@ function compiled(schema: JsonSchema): CompiledSchema {
   }
 }
 
-/** Whether the value has few members, all the way down. */
+/** Whose tool it is, or who calls it with so much, is told what is too much of it. */
+function inBounds(check: () => readonly Issue[]): readonly Issue[] {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof TooMuchEffort)) throw error;
+    throw new Refused(failure('too_large', {}, `The arguments are too much to be checked: ${error.message}.`));
+  }
+}
+
+/** Whether the value has few members, all the way down, and short texts. */
 function isSmall(value: unknown): boolean {
   let left = SMALL;
   const count = (part: unknown): boolean => {
-    if (--left < 0) return false;
+    left -= typeof part === 'string' ? 1 + part.length / LONG : 1;
+    if (left < 0) return false;
     return typeof part !== 'object' || part === null || Object.values(part).every(count);
   };
   return count(value);
 }
 
 const SMALL = 2_000;
+/** A text of so many characters counts as one more. */
+const LONG = 64;
 const NONE: readonly Issue[] = [];

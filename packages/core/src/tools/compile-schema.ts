@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import type { Json, JsonSchema, Validator } from '@dragoman/protocols';
-import type { Ajv, AnySchema, SchemaValidateFunction } from 'ajv';
+import type { Ajv, AnySchema, CodeKeywordDefinition, KeywordCxt, SchemaValidateFunction } from 'ajv';
 import type { Ajv2019 } from 'ajv/dist/2019.js';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { RegExpLike } from 'ajv/dist/types/index.js';
 import { identity } from '../equality.ts';
-import { linearPattern } from '../linear-pattern.ts';
+import { linearPattern, writtenOut } from '../linear-pattern.ts';
+import { Effort, TooMuchEffort } from './effort.ts';
 
 /** A schema that is only known when running, as two validators. */
 export interface CompiledSchema {
@@ -21,14 +22,33 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   return {
     first,
     all: () => {
-      all ??= compiled(schema, true);
+      all ??= whereItIsWorthIt(compiled(schema, true), first);
       return all;
     },
   };
 }
 
+/** Every problem, or the first one where to find all is too much: a choice among forms that hold each other doubles at each level. */
+function whereItIsWorthIt(all: Validator, first: Validator): Validator {
+  const validate: Validator = (value) => {
+    let asked = all;
+    try {
+      return all(value);
+    } catch (error) {
+      if (!(error instanceof TooMuchEffort)) throw error;
+      asked = first;
+      return first(value);
+    } finally {
+      validate.errors = asked.errors ?? null;
+      asked.errors = null;
+    }
+  };
+  return validate;
+}
+
 /** Each with an instance of its own: schemas of strangers may share an `$id`. */
 function compiled(schema: JsonSchema, allErrors: boolean): Validator {
+  const effort = new Effort();
   const options = {
     allErrors,
     strict: false,
@@ -37,14 +57,21 @@ function compiled(schema: JsonSchema, allErrors: boolean): Validator {
     validateFormats: false,
     logger: false,
     ownProperties: true,
-    code: { regExp: Object.assign(tested, { code: 'tested' }) },
+    // Written out wherever it is named, a part of some kilobytes that is named a thousand times takes minutes to compile.
+    inlineRefs: false,
+    code: {
+      // Looks through what was written again at each level of it, for code that runs no faster.
+      optimize: false,
+      regExp: Object.assign((pattern: string) => tested(pattern, effort), { code: 'tested' }),
+    },
   } as const;
   const { Compiler, ours } = dialectOf(schema);
   const ajv = new Compiler(options);
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: areUnique });
+  countLooks(ajv, effort);
   try {
-    return ajv.compile(ours as AnySchema) as unknown as Validator;
+    return effort.boundTo(ajv.compile(ours as AnySchema) as unknown as Validator);
   } catch (error) {
     const [fault] = ajv.errors ?? [];
     const reason =
@@ -68,9 +95,39 @@ function dialectOf(schema: JsonSchema): { Compiler: typeof Ajv | typeof Ajv2019 
 }
 
 /** An agent writes the text, and perhaps a foreign server the pattern. */
-function tested(pattern: string): RegExpLike {
+function tested(pattern: string, effort: Effort): RegExpLike {
+  const parts = writtenOut(pattern);
+  effort.prepare(parts);
   const expression = linearPattern(pattern);
-  return { test: (text: string) => expression.matcher(text).find() };
+  return {
+    test: (text: string) => {
+      effort.read(text, parts);
+      return expression.matcher(text).find();
+    },
+  };
+}
+
+/**
+ * Has each look at a value counted that a schema can multiply: `$ref` may lead round and round, or to twice as many of its kind
+ * each time, and a choice looks at the same value once for each of its forms.
+ */
+function countLooks(ajv: Ajv, effort: Effort): void {
+  const { _ } = load('ajv') as typeof import('ajv');
+  for (const keyword of MULTIPLYING) {
+    const rule = ajv.RULES.all[keyword];
+    if (typeof rule !== 'object' || !('code' in rule.definition)) continue;
+    const { definition } = rule;
+    const write = definition.code as CodeKeywordDefinition['code'];
+    rule.definition = {
+      ...definition,
+      code(context: KeywordCxt, type?: string) {
+        const look = context.gen.scopeValue('func', { ref: effort.look });
+        const forms: unknown = context.schema;
+        context.gen.code(_`${look}(${Array.isArray(forms) ? forms.length : 1})`);
+        write.call(this, context, type);
+      },
+    } as typeof definition;
+  }
 }
 
 /**
@@ -102,6 +159,7 @@ const compilers = {
   draft2019: (): typeof Ajv2019 => load('ajv/dist/2019.js').Ajv2019,
   draft2020: (): typeof Ajv2020 => load('ajv/dist/2020.js').Ajv2020,
 };
+const MULTIPLYING = ['$ref', '$dynamicRef', '$recursiveRef', 'anyOf', 'oneOf', 'allOf'] as const;
 const OLDER = /^https?:\/\/json-schema\.org\/draft-0[467]\/schema#?$/;
 /** Keywords that draft 7 does not have. */
 const NEWER =

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Ending } from '../ending.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import type { Refused } from '../refused.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
 import type { ToolCall } from './tool.ts';
@@ -143,11 +144,99 @@ describe('arguments are checked by', () => {
     ['a type there is not', { type: 'objekt' }, /\/type/],
     ['a reference to elsewhere', { $ref: 'https://example.com/x.json' }, /example\.com/],
     ['a pattern that cannot be matched in linear time', { properties: { a: { pattern: '(?!x)' } } }, /\(\?!/],
+    [
+      'patterns that come to too much together',
+      { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
+      /more than 20000 parts in all/,
+    ],
     ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
   ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
     const refused = call(schema, { a: 'x' });
     await expect(refused).rejects.toMatchObject({ failure: { code: 'tool_failed' } });
     await expect(refused).rejects.toThrow(words);
+  });
+});
+
+describe('arguments that would take too long to check', () => {
+  const dialects = ['draft/2020-12', 'draft/2019-09', 'draft-07'].map(
+    (name) => `https://json-schema.org/${name}/schema`,
+  );
+  const nested = (levels: number, leaf: Json): Json =>
+    levels === 0 ? leaf : { kind: 'a', in: nested(levels - 1, leaf) };
+  const tooMuch = { failure: { code: 'too_large', retryable: false } };
+
+  test.each(dialects)('are refused where a schema leads to itself by two ways, by %s', async ($schema) => {
+    const form = { type: 'object', required: ['in'], properties: { in: { $ref: '#/definitions/form' } } };
+    const schema = {
+      $schema,
+      properties: { at: { $ref: '#/definitions/form' } },
+      definitions: { form: { anyOf: [{ type: 'number' }, form, { ...form, minProperties: 1 }] } },
+    };
+    expect(await call(schema, { at: nested(8, 1) })).toMatchObject({ success: true });
+    await expect(call(schema, { at: nested(24, 'x') })).rejects.toMatchObject(tooMuch);
+    await expect(call(schema, { at: nested(4, 'x') })).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+  });
+
+  test('are refused, whatever they are, where a schema has twice as many of each part', async () => {
+    const parts = Array.from({ length: 24 }, (_, at) => {
+      const next = { $ref: `#/definitions/part${at + 1}` };
+      return [`part${at}`, { allOf: [next, next] }];
+    });
+    const schema = {
+      allOf: [{ $ref: '#/definitions/part0' }],
+      definitions: { ...Object.fromEntries(parts), part24: {} },
+    };
+    await expect(call(schema, {})).rejects.toMatchObject(tooMuch);
+  });
+
+  test('have their first problem told where it is only all of them that are too much', async () => {
+    const form = (kind: string) => ({
+      type: 'object',
+      required: ['kind', 'in'],
+      properties: { kind: { const: kind }, in: { $ref: '#/definitions/form' } },
+    });
+    const schema = {
+      properties: { at: { $ref: '#/definitions/form' } },
+      definitions: { form: { anyOf: [{ type: 'number' }, form('a'), form('b')] } },
+    };
+    // Two for each level, that it is no number and no b, and three for the last: not two to the power of levels.
+    const refused = call(schema, { at: nested(24, 'x') });
+    await expect(refused).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+    const { failure } = (await refused.catch((error: unknown) => error)) as Refused;
+    expect(failure.details.issues).toHaveLength(51);
+  });
+
+  test('are refused where a text is too long for its pattern', async () => {
+    const schema = { properties: { at: { type: 'string', pattern: '[a-z.]{1,64}@x' } } };
+    const text = (length: number) => ({ at: `${'a'.repeat(length)}@x` });
+    expect(await call(schema, text(50_000))).toMatchObject({ success: true });
+    await expect(call(schema, text(100_000))).rejects.toMatchObject(tooMuch);
+    await expect(call(schema, text(100_000))).rejects.toThrow(/at most \d+ characters in one call; send shorter texts/);
+    const short = { properties: { at: { ...schema.properties.at, maxLength: 10 } } };
+    await expect(call(short, text(100_000))).rejects.toMatchObject({
+      failure: { code: 'invalid_message', details: { issues: [{ code: 'too_long' }] } },
+    });
+  });
+
+  test('are checked by a schema that names a large part of itself many times', async () => {
+    const members = Array.from({ length: 300 }, (_, at) => [`m${at}`, { type: 'string', minLength: 1 }]);
+    const schema = {
+      definitions: { part: { type: 'object', properties: Object.fromEntries(members) } },
+      properties: { at: { anyOf: Array.from({ length: 1_000 }, () => ({ $ref: '#/definitions/part' })) } },
+    };
+    expect(await call(schema, { at: { m299: 'x' } })).toMatchObject({ success: true });
+    await expect(call(schema, { at: { m299: 1 } })).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
+  });
+
+  test('are looked at as often as there are many of them', async () => {
+    const item = { anyOf: [{ type: 'string' }, { $ref: '#/definitions/number' }] };
+    const schema = {
+      properties: { list: { items: { $ref: '#/definitions/item' } } },
+      definitions: { item, number: { type: 'number' } },
+    };
+    expect(await call(schema, { list: Array.from({ length: 200_000 }, (_, n) => n + 1_000_000) })).toMatchObject({
+      success: true,
+    });
   });
 });
 

@@ -27,6 +27,16 @@ describe('suggestions', () => {
   });
 });
 
+test.each(['ping', 'xyz/req'])('a message of the type %s has no more members than anybody needs', (type) => {
+  const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`other${at}`, at]));
+  const most = { ...BASE, type, ...others(25_000 - Object.keys({ ...BASE, type }).length) };
+  expect(decodeWire(most, NOW)).toMatchObject({ ok: true, value: { other0: 0 } });
+  expect(decodeWire({ ...most, more: 1 }, NOW)).toEqual({
+    ok: false,
+    issues: [{ pointer: '', code: 'too_many', message: 'the message must have at most 25000 members; got 25001' }],
+  });
+});
+
 describe('lenient reading', () => {
   test('takes every value outside a closed set, however deep, and names each', () => {
     const feedbacks = [{ polarity: 'good', source: 'robot' }];

@@ -63,6 +63,12 @@ function isFlawless(json: JsonObject, reader: Reader): boolean {
 
 /** Every problem and every tolerance, or the message. */
 function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOptions): Outcome<WireMessage> {
+  const members = Object.keys(given).length;
+  // What a type does not have is kept, and all of it copied with each default and each tolerance.
+  if (members > MOST_MEMBERS) {
+    const message = `the message must have at most ${MOST_MEMBERS} members; got ${members}`;
+    return reject({ pointer: '', code: 'too_many', message });
+  }
   const { json, warnings } = withOurType(given);
   const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
   const issues: Issue[] = forbiddenKeysIn(json, '');
@@ -186,6 +192,7 @@ function isTolerated({ code, pointer }: Issue, lenient: boolean): boolean {
 
 const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
+const MOST_MEMBERS = 25_000;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
 const ID_AT_START =
   /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;

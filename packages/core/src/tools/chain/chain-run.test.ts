@@ -26,6 +26,10 @@ async function say({ name, input }: Step): Promise<Json> {
   return { said: input };
 }
 
+function wide(members: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: members }, (_, at) => [`m${at}`, at]));
+}
+
 async function run(
   nodes: ChainNode[],
   given: { input?: JsonObject; entry?: string; runStep?: (step: Step) => Promise<Json>; signal?: AbortSignal } = {},
@@ -73,6 +77,25 @@ describe('a walk', () => {
     expect(nodesRun).toBe(0);
     const few = await run(nodes.slice(-10), { input: { text: 'x'.repeat(1_000) } });
     expect([few.success, few.told.length]).toEqual([true, 10]);
+  });
+
+  test.each<[string, (size: number) => Partial<ChainNode>]>([
+    [
+      'condition has at most 10000 characters; this one has 10001',
+      (size) => ({ condition: `1 == 1${' '.repeat(size - 6)}` }),
+    ],
+    ['input has at most 10000 members; this one has 10001', (size) => ({ input: wide(size) })],
+    ['input_map has at most 10000 members; this one has 10001', (size) => ({ input_map: wide(size) })],
+  ])('with a node as large as a message is not begun: %s', async (words, sized) => {
+    const nodes = (size: number) => [
+      node({ node_id: 'first', next_node: 'wide' }),
+      node({ node_id: 'wide', ...sized(size) }),
+    ];
+    expect(await run(nodes(10_001))).toMatchObject({
+      error: { code: 'chain_error', message: `"wide": ${words}` },
+      nodesRun: 0,
+    });
+    expect(await run(nodes(10_000))).toMatchObject({ success: true, nodesRun: 2 });
   });
 
   test('looks nothing up in a large input but what its nodes name', async () => {

@@ -31,6 +31,8 @@ export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyM
   }
   if (!byId.has(entry)) throw new ChainFault('bad_entry', `entry_node ${show(entry)} is no node of the chain`);
   for (const node of nodes) {
+    const excess = excessOf(node);
+    if (excess !== undefined) throw new ChainFault('chain_error', `${show(node.node_id)}: ${excess}`);
     if (node.kind === 'proc') {
       throw new ChainFault('chain_error', `${show(node.node_id)}: processes are not run here; use a tool or a skill`);
     }
@@ -47,6 +49,18 @@ export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyM
   return byId;
 }
 
+/** What a map has its node put together and read again for each item is no longer than others can wait for. */
+function excessOf({ condition, input, input_map }: ChainNode): string | undefined {
+  const { length } = condition;
+  if (length > LONGEST_CONDITION)
+    return `condition has at most ${LONGEST_CONDITION} characters; this one has ${length}`;
+  for (const [field, members] of Object.entries({ input, input_map })) {
+    const count = Object.keys(members).length;
+    if (count > MOST_MEMBERS) return `${field} has at most ${MOST_MEMBERS} members; this one has ${count}`;
+  }
+  return undefined;
+}
+
 function targetsOf(node: ChainNode): [string, string][] {
   const { next_node, true_node, false_node, map_node, on_error } = node;
   const handler = on_error === 'abort' || on_error === 'skip' ? '' : on_error;
@@ -54,3 +68,5 @@ function targetsOf(node: ChainNode): [string, string][] {
 }
 
 const MOST_NODES = 1_000;
+const LONGEST_CONDITION = 10_000;
+const MOST_MEMBERS = 10_000;

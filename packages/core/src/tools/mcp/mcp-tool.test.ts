@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
-import { outcomeOf } from './mcp-tool.ts';
+import type { McpDefinition } from './mcp-definition.ts';
+import { mcpTool, outcomeOf } from './mcp-tool.ts';
 
 const TEXT = { type: 'text', text: 'here' };
+const DEFINITION: Omit<McpDefinition, 'input'> = {
+  name: 'files__read',
+  tool: 'read',
+  description: '',
+  output: undefined,
+  idempotent: false,
+  hash: '',
+};
 
 test('structured content is the data, and the text beside it its summary', () => {
   expect(outcomeOf({ content: [TEXT], structuredContent: { a: 1 } })).toEqual({
@@ -24,4 +33,11 @@ test('structured content that is written as null is none', () => {
 test('what is not text alone is told part by part', () => {
   const parts = [TEXT, { type: 'image', data: 'aGk=', mimeType: 'image/png' }];
   expect(outcomeOf({ content: parts })).toEqual({ success: true, data: parts });
+});
+
+test('arguments that are too much to be checked are refused, and others are checked as before', () => {
+  const input = { type: 'object', properties: { at: { type: 'string', pattern: '[a-z.]{1,64}@x' } } };
+  const { issuesOf } = mcpTool('files', { ...DEFINITION, input }, async () => ({ content: [TEXT] }));
+  expect(() => issuesOf({ at: `${'a'.repeat(100_000)}@x` })).toThrow('too much to be checked');
+  expect(issuesOf({ at: 1 })).toMatchObject([{ pointer: '/arguments/at', code: 'type' }]);
 });

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { failureOf } from '../../refused.ts';
 import { ArgumentCheck } from '../argument-check.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
 import { toolDefinition } from '../tool-definition.ts';
@@ -32,7 +33,9 @@ export function mcpTool(
       try {
         const issues = check.issuesOf(args);
         return issues instanceof Promise ? issues.catch(giveUp) : issues;
-      } catch {
+      } catch (error) {
+        // What one caller sends too much of says nothing about what others send.
+        if (failureOf(error)?.code === 'too_large') throw error;
         return giveUp();
       }
     },
