@@ -186,6 +186,25 @@ test('a sender without a key has no part in a session that somebody has under th
   await engine.stop({ drainMs: 0 });
 });
 
+test('a name without a key is somebody else at another address, where nothing of the first is found', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const send = (addressGroup: string, text: string) => {
+    const principal = anonymousPrincipal(anonymousOwner(addressGroup, 'Ann'), ['*']);
+    return mailbox.receive(message(text, { messageId: 'm-1' }), { principal });
+  };
+  const [here, there] = ['203.0.113.7', '203.0.113.70'];
+  await send(here, 'hello');
+  for (const from of [undefined, 'Ann']) {
+    const found = mailbox.findAnonymous('m-1', { addressGroup: there, from });
+    await expect(found).rejects.toThrow('There is no such message.');
+  }
+  // No repeat, and so no conflict.
+  expect((await send(there, 'another body')).message.content).toBe('another body');
+  expect((await mailbox.findAnonymous('m-1', { addressGroup: here })).message.content).toBe('hello');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 test('the history of a message is what stands before it in the thread, and nothing that came while it waited', async () => {
   const { mailbox, engine } = mailboxOn(new MemoryStore());
   const first = deferred();
