@@ -101,6 +101,26 @@ describe('where senders without a key may write only to some', () => {
   });
 });
 
+test('where nobody without a key is heard, a stranger is told so and of no agent, and a key is all it takes', async () => {
+  const keyed = await System.start({
+    config: { default_agent: 'letters', agents, mailbox: { anonymous: false } },
+  });
+  try {
+    const refused = await post(keyed, { ...MESSAGE, to: 'letters' });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      401,
+      { error: 'Unauthorized', message: 'This mailbox hears only senders with a key.' },
+    ]);
+    const about = await (await call(keyed.url, { path: '/agent' })).json();
+    expect(about).toMatchObject({ anonymous: false, agents: [] });
+    const card = await (await call(keyed.url, { path: '/.well-known/agent-card.json' })).json();
+    expect(card).toMatchObject({ skills: [] });
+    expect((await post(keyed, MESSAGE, (await keyed.caller('my-agent')).api_key)).status).toBe(200);
+  } finally {
+    await keyed[Symbol.asyncDispose]();
+  }
+});
+
 function post({ url }: System, json: JsonObject, key?: string): Promise<HttpAnswer> {
   return call(url, { method: 'POST', path: '/a2a', json, ...(key !== undefined && { key }) });
 }

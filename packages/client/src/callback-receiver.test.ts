@@ -127,6 +127,28 @@ describe('a callback', () => {
     expect((await made.receive(signed())).isRepeat).toBe(false);
   });
 
+  test('that comes again while the first is being handled fails with it, and is handed on when it comes once more', async () => {
+    let fail = (_: Error) => {};
+    const held = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const handed: string[] = [];
+    const { made } = receiver({
+      secret: SECRET,
+      onAnswer: (_, { id }) => {
+        handed.push(id);
+        return handed.filter((one) => one === 'msg_1').length === 1 && id === 'msg_1' ? held : undefined;
+      },
+    });
+    const both = [made.receive(signed()), made.receive(signed())].map((one) => one.catch(String));
+    // By then both have been checked.
+    for (const id of ['msg_2', 'msg_3', 'msg_4']) await made.receive(signed({ id }));
+    fail(new Error('disk full'));
+    expect(await Promise.all(both)).toEqual(['Error: disk full', 'Error: disk full']);
+    expect((await made.receive(signed())).isRepeat).toBe(false);
+    expect(handed.filter((id) => id === 'msg_1')).toHaveLength(2);
+  });
+
   test('is forgotten when many others have come', async () => {
     const { made } = receiver({ secret: SECRET, remembers: 2 });
     for (const id of ['msg_1', 'msg_2', 'msg_3']) await made.receive(signed({ id }));

@@ -28,6 +28,21 @@ test('two strangers at one address with one id each ask for their own answer', a
   expect(await mailbox.answer('msg_1', { from: 'Eve & Co' })).toEqual(eves);
 });
 
+test('an answer is asked for until it is there, by whatever id the message has', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    const status = asked.length < 3 ? 'received' : 'success';
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ metadata: { status } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { mailbox } = impatient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const answer = await mailbox.answer('a/b?c#d %', { everyMs: 1, from: 'Eve & Co' });
+  expect(answer.metadata.status).toBe('success');
+  expect(asked).toEqual(Array.from({ length: 3 }, () => '/a2a/messages/a%2Fb%3Fc%23d%20%25?from=Eve%20%26%20Co'));
+});
+
 test('a thread is read in order', async () => {
   const { client } = await realServer();
   const metadata = { threadId: 'talk' };

@@ -1,6 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -122,6 +124,19 @@ describe('listen', () => {
     expect(surroundings.notes).toContain('the certificate cannot be kept in');
     expect(surroundings.notes).toContain('--data FOLDER');
   });
+});
+
+test('the receiver is there for this machine alone, at the one address it names', async () => {
+  await using receiver = await Receiver.listen(0, listenCertificate(temporaryFolder(), NOW), {
+    keys: async () => ({ secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }),
+    onAnswer: () => {},
+    note: () => {},
+  });
+  expect(await post(receiver.port, {}, 'GET')).toBe(405);
+  // Another address of this machine, which it would have if it listened at all of them.
+  const elsewhere = connect(receiver.port, '127.0.0.2');
+  onTestFinished(() => void elsewhere.destroy());
+  await expect(once(elsewhere, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
 
 test('a receiver whose server is not up yet asks it again with the next callback, and not for what is none', async () => {

@@ -1,4 +1,4 @@
-import type { Json } from '@dragoman/protocols';
+import { type Json, newEnvelope } from '@dragoman/protocols';
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
@@ -186,6 +186,25 @@ test('a sender without a key has no part in a session that somebody has under th
   await engine.stop({ drainMs: 0 });
 });
 
+test('a name without a key is somebody else at another address, where nothing of the first is found', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const send = (addressGroup: string, text: string) => {
+    const principal = anonymousPrincipal(anonymousOwner(addressGroup, 'Ann'), ['*']);
+    return mailbox.receive(message(text, { messageId: 'm-1' }), { principal });
+  };
+  const [here, there] = ['203.0.113.7', '203.0.113.70'];
+  await send(here, 'hello');
+  for (const from of [undefined, 'Ann']) {
+    const found = mailbox.findAnonymous('m-1', { addressGroup: there, from });
+    await expect(found).rejects.toThrow('There is no such message.');
+  }
+  // No repeat, and so no conflict.
+  expect((await send(there, 'another body')).message.content).toBe('another body');
+  expect((await mailbox.findAnonymous('m-1', { addressGroup: here })).message.content).toBe('hello');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 test('the history of a message is what stands before it in the thread, and nothing that came while it waited', async () => {
   const { mailbox, engine } = mailboxOn(new MemoryStore());
   const first = deferred();
@@ -228,6 +247,68 @@ test('a thread of long answers is read in pages of some megabytes, and its histo
   expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
   await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('no such thread');
   expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('the callback that is owed is the answer, at the receiver’s one address, as urgent and until when its sender said', async () => {
+  const store = new MemoryStore();
+  const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
+  const expiresAt = new Date(clock.now().getTime() + 60_000);
+  const from = { name: 'Ann', callbackUrl: 'https://Away.example:443/a/../in' };
+  const metadata = { messageId: 'm-1', priority: 'urgent', expiresAt: expiresAt.toISOString() };
+  await mailbox.receive(message('hello', metadata, from), { principal: ANN });
+  await mailbox.stop();
+  const answer = await mailbox.find('m-1', ANN.id);
+  expect(answer.message.content).toBe('hello');
+  expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toMatchObject([
+    {
+      messageId: answer.messageId,
+      body: JSON.stringify(answer),
+      url: 'https://away.example/in',
+      priority: 0,
+      expiresAt: expiresAt.getTime(),
+    },
+  ]);
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a repeat owes no callback of its own, and is acknowledged also where its URL could not be called any more', async () => {
+  const store = new MemoryStore();
+  let code = 'EAI_AGAIN';
+  const { mailbox, engine } = mailboxOn(store, echo, { resolve: () => failing(code)() });
+  const send = (messageId: string) => mailbox.receive(message('hello', { messageId }, CALLED_BACK), { principal: ANN });
+  const first = await send('m-1');
+  code = 'ENOTFOUND';
+  await expect(send('m-2')).rejects.toThrow('callbackUrl cannot be called');
+  expect(await send('m-1')).toEqual(first);
+  await mailbox.stop();
+  expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toHaveLength(1);
+  await engine.stop({ drainMs: 0 });
+});
+
+test('what was said in a thread is forgotten when it was kept long enough', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  await mailbox.start();
+  const page = { after: 0, limit: 50 };
+  await mailbox.receive(message('hello', { threadId: 'th_1' }), { principal: ANN });
+  expect((await mailbox.thread('th_1', ANN, page)).rows).toHaveLength(2);
+  await expect
+    .poll(async () => {
+      clock.pass(3_600_000);
+      return mailbox.thread('th_1', ANN, page).catch(String);
+    })
+    .toContain('no such thread');
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('what came by another door is no message, whoever asks for it', async () => {
+  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const envelope = newEnvelope({ request_id: 'r-1', method: 'chat.send', params: { content: 'hello' } });
+  const call = { principal: ANN, signal: new AbortController().signal, log };
+  for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
+  await expect(mailbox.find('r-1', ANN.id)).rejects.toThrow('There is no such message.');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });

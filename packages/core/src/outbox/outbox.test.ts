@@ -11,6 +11,7 @@ import { Refused } from '../refused.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { NewDelivery } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { Outbox, type OutboxSettings } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -142,6 +143,29 @@ describe('a callback that fails', () => {
     });
   });
 
+  test('because the store cannot be read has not been tried, and is when it can', async () => {
+    const { dueBody } = store.outbox;
+    store.outbox.dueBody = async () => {
+      store.outbox.dueBody = dueBody;
+      throw new StoreError('store_unavailable', 'The disk is full.');
+    };
+    await add();
+    expect([sent.length, await stateOf(), outbox.queued('ann')]).toEqual([0, 'due', 1]);
+    await pass(1000);
+    expect(sent).toHaveLength(1);
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'delivered', attempts: 1, failures: [] });
+  });
+
+  test('because its name was never looked up has not been tried, but does not wait for ever', async () => {
+    outbox = opened({ longestMs: 5000, retries: 0 });
+    answers = [new Refused(failure('unreachable', { looked_up: false }))];
+    await add();
+    for (let second = 1; second < 5; second += 1) await pass(1000);
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'due', attempts: 0, failures: [] });
+    await pass(1000);
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'dead', attempts: 1, failures: [{}] });
+  });
+
   test('waits as long as it is asked to, up to the bound', async () => {
     outbox = opened({ longestMs: 60_000 });
     answers = [[503, '30'], [503, '86400'], 200];
@@ -154,9 +178,9 @@ describe('a callback that fails', () => {
     expect([sent.length, await stateOf()]).toEqual([3, 'delivered']);
   });
 
-  test('is given up when its next try would be after it expires', async () => {
+  test('is given up when its next try would be when it expires, or later', async () => {
     answers = [500];
-    await add({ expiresAt: clock.now().getTime() + 3000 });
+    await add({ expiresAt: clock.now().getTime() + 5000 });
     await pass(1000);
     expect([sent.length, await stateOf()]).toEqual([2, 'dead']);
   });
@@ -175,6 +199,15 @@ describe('what expires', () => {
       failures: [{ reason: 'it expired before it was delivered' }],
     });
     expect(outbox.queued('ann')).toBe(0);
+  });
+
+  test('while it waits for another turn is given up then, not when its turn comes', async () => {
+    answers = [new Refused(failure('unreachable', { looked_up: false }))];
+    await add({ expiresAt: clock.now().getTime() + 500 });
+    await pass(499);
+    expect(await stateOf()).toBe('due');
+    await pass(1);
+    expect([sent.length, await stateOf()]).toEqual([1, 'dead']);
   });
 
   test('has no more time for a try than it has left', async () => {
@@ -274,6 +307,113 @@ describe('a receiver that is gone', () => {
     waiting[3]?.(200);
     await quiet();
     expect(await stateOf('under-way')).toBe('delivered');
+  });
+
+  test('nor with what had failed, and was being written down when it said so', async () => {
+    const waiting: ((status: number) => void)[] = [];
+    const through: Gate = {
+      ...gate,
+      request: async () => {
+        const status = await new Promise<number>((resolve) => waiting.push(resolve));
+        return { status, headers: {}, body: nothing() };
+      },
+    };
+    outbox = opened({}, through);
+    const send = async (id: string) => {
+      const row = delivery({ id });
+      await store.outbox.add(row);
+      outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+    };
+    await send('first');
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting.pop()?.(200);
+    await quiet();
+    for (const id of ['failed', 'refused']) await send(id);
+    await expect.poll(() => waiting.length).toBe(2);
+    const { failed } = store.outbox;
+    let write: (() => void) | undefined;
+    store.outbox.failed = async (...told) => {
+      await new Promise<void>((resolve) => {
+        write = resolve;
+      });
+      store.outbox.failed = failed;
+      await failed(...told);
+    };
+    waiting[0]?.(500);
+    await expect.poll(() => write).toBeDefined();
+    waiting[1]?.(410);
+    await expect.poll(() => stateOf('failed')).toBe('dead');
+    write?.();
+    await quiet();
+    await outbox.retry('failed');
+    await expect.poll(() => waiting.length).toBe(3);
+    waiting[2]?.(500);
+    await quiet();
+    clock.pass(1000);
+    await expect.poll(() => waiting.length).toBe(4);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    expect(waiting).toHaveLength(4);
+    waiting[3]?.(200);
+    await quiet();
+    expect(await stateOf('failed')).toBe('delivered');
+  });
+
+  test('nor with what stood in line when it said so', async () => {
+    const waiting = new Map<string, (status: number) => void>();
+    const through: Gate = {
+      ...gate,
+      request: async (request) => {
+        sent.push(request);
+        const id = String(request.headers?.['webhook-id']);
+        const status = await new Promise<number>((resolve) => waiting.set(id, resolve));
+        return { status, headers: {}, body: nothing() };
+      },
+    };
+    outbox = opened({ perHost: 2 }, through);
+    const send = async (id: string, fields: Partial<NewDelivery> = {}) => {
+      const row = delivery({ id, messageId: id, ...fields });
+      await store.outbox.add(row);
+      outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+    };
+    const answer = async (id: string, status: number) => {
+      await expect.poll(() => waiting.has(id)).toBe(true);
+      waiting.get(id)?.(status);
+    };
+    const elsewhere = { url: 'https://one.example/other' };
+    await send('first', elsewhere);
+    await answer('first', 200);
+    await quiet();
+    await send('held', elsewhere);
+    await send('refused');
+    await send('in-line');
+    // Takes the place of the one that is refused.
+    await send('urgent', { ...elsewhere, priority: 0 });
+    await answer('refused', 410);
+    await expect.poll(() => waiting.has('urgent')).toBe(true);
+    expect(await stateOf('in-line')).toBe('dead');
+    await outbox.retry('in-line');
+    for (const id of ['held', 'urgent']) await answer(id, 200);
+    await expect.poll(() => waiting.has('in-line')).toBe(true);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(sent.filter(({ headers }) => headers?.['webhook-id'] === 'in-line')).toHaveLength(1);
+    await answer('in-line', 200);
+    await quiet();
+    expect(await stateOf('in-line')).toBe('delivered');
+  });
+});
+
+describe('to try again now', () => {
+  test('is for dead ones alone: one that waits keeps its pause, and one that was delivered is not sent again', async () => {
+    answers = [500, 200];
+    await add();
+    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+    await pass(999);
+    expect([sent.length, await stateOf()]).toEqual([1, 'due']);
+    await pass(1);
+    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+    await quiet();
+    expect([sent.length, await stateOf()]).toEqual([2, 'delivered']);
+    await expect(outbox.retry('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
   });
 });
 
@@ -403,6 +543,25 @@ describe('while the disk is slow', () => {
 });
 
 describe('a start', () => {
+  test('after the wall clock was set back far waits no longer than the longest pause', async () => {
+    await store.outbox.add(delivery());
+    clock.jump(-10 * ONE_DAY);
+    await outbox.start();
+    await pass(3_599_999);
+    expect(sent).toHaveLength(0);
+    await pass(1);
+    expect([sent.length, await stateOf()]).toEqual([1, 'delivered']);
+  });
+
+  test('sends what was admitted before it once', async () => {
+    const row = delivery();
+    await store.outbox.add(row);
+    outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+    await outbox.start();
+    await quiet();
+    expect([sent.length, outbox.queued('ann')]).toEqual([1, 0]);
+  });
+
   test('takes up what is due, and leaves what is not', async () => {
     answers = [500];
     await add({ id: 'paused' });
@@ -419,6 +578,34 @@ describe('a start', () => {
     await pass(1000);
     expect([await stateOf('paused'), sent.length]).toEqual(['delivered', 2]);
   });
+});
+
+test('a stop lets what is under way end, for as long as it is told, and leaves the rest due', async () => {
+  const waiting: ((status: number) => void)[] = [];
+  const through: Gate = {
+    ...gate,
+    request: async ({ signal }) => {
+      const status = await new Promise<number>((resolve, reject) => {
+        waiting.push(resolve);
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      return { status, headers: {}, body: nothing() };
+    },
+  };
+  outbox = opened({}, through);
+  for (const id of ['in-time', 'late']) {
+    const row = delivery({ id, url: `https://${id}.example/in` });
+    await store.outbox.add(row);
+    outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+  }
+  await expect.poll(() => waiting.length).toBe(2);
+  const stopped = outbox.stop({ drainMs: 1000 });
+  clock.pass(999);
+  waiting[0]?.(200);
+  await expect.poll(() => stateOf('in-time')).toBe('delivered');
+  clock.pass(1);
+  await stopped;
+  expect(await store.outbox.find('late')).toMatchObject({ state: 'due', attempts: 0, failures: [] });
 });
 
 describe('a sender', () => {

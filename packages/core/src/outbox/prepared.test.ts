@@ -121,9 +121,12 @@ test('each is read once and sent once, with its own id and the time of its try',
   expect(new Set(sent.map(({ headers }) => headers?.['webhook-timestamp']))).toEqual(new Set([String(seconds)]));
 });
 
-test('what waited longer than a second for its turn is read and signed again', async () => {
+test.each([
+  ['what waited longer than a second for its turn', 1001],
+  ['what was signed before the wall clock was set back', -1000],
+])('%s is read and signed again', async (_, milliseconds) => {
   await startAhead(9);
-  clock.jump(1001);
+  clock.jump(milliseconds);
   await answerUntil(9, 200);
   const now = String(Math.floor(clock.now().getTime() / 1000));
   expect(sent.slice(5).map(({ headers }) => headers?.['webhook-timestamp'])).toEqual(Array(4).fill(now));

@@ -74,6 +74,13 @@ describe('the secret of an agent', () => {
     await keys.forget('ann');
     expect(await keys.shownSecretOf('ann')).not.toBe(ann);
   });
+
+  test('is its own also where somebody has given it another’s salt in the database', async () => {
+    await store.outbox.salt('cid', 'the same');
+    await store.outbox.salt('dan', 'the same');
+    const keys = open();
+    expect(await keys.shownSecretOf('dan')).not.toBe(await keys.shownSecretOf('cid'));
+  });
 });
 
 test.each([100, 100_000])('a text of %i characters is signed with the key that is told', async (length) => {

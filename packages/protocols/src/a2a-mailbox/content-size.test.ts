@@ -9,6 +9,8 @@ describe('the size of content', () => {
     ['a'.repeat(10_001), { characters: 10_001, bytes: 10_001 }],
     ['é'.repeat(5120), undefined],
     ['é'.repeat(5121), { characters: 5121, bytes: 10_242 }],
+    ['中'.repeat(3413), undefined],
+    ['中'.repeat(3414), { characters: 3414, bytes: 10_242 }],
     ['😀'.repeat(2560), undefined],
     [`${'😀'.repeat(2560)}a`, { characters: 5121, bytes: 10_241 }],
   ])('a text counts as it stands', (text, excess) => {
@@ -23,7 +25,11 @@ describe('the size of content', () => {
   });
 
   test('is what JSON.stringify says, whatever is escaped', () => {
-    const content = fc.tuple(fc.jsonValue({ maxDepth: 4 }), fc.nat(12_000), fc.constantFrom('a', '"', '\u0001', 'é'));
+    const content = fc.tuple(
+      fc.jsonValue({ maxDepth: 4 }),
+      fc.nat(12_000),
+      fc.constantFrom('a', '"', '\u0001', 'é', '中'),
+    );
     fc.assert(
       fc.property(content, ([value, count, filling]) => {
         const whole = [value, filling.repeat(count)] as Json;
