@@ -51,5 +51,6 @@ describe('conditions', () => {
   test('what is none is told in words', () => {
     expect(() => holds('$.n == three', context)).toThrow('a condition compares $.paths');
     expect(() => holds('$.n ==', context)).toThrow('got ""');
+    expect(() => holds('constructor', context)).toThrow('got "constructor"');
   });
 });
