@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEntry } from '@dragoman/core';
@@ -54,13 +54,49 @@ test('a file that is full is put aside, and only so many are kept', async () => 
   expect([idIn('wire.ndjson'), idIn('wire.ndjson.1'), idIn('wire.ndjson.2')]).toEqual(['5', '4', '3']);
 });
 
+test('the file that takes the place of a full one is for its owner alone too', async () => {
+  const path = join(folder, 'wire.ndjson');
+  {
+    await using audit = new AuditFile({ path, clock: systemClock, log, maxBytes: 100 });
+    audit.write(entry('first'));
+    await audit.named('');
+    audit.write(entry('second'));
+  }
+  expect(readdirSync(folder).sort()).toEqual(['wire.ndjson', 'wire.ndjson.1']);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('what cannot be written is told in the log, and what comes after it is written again', async () => {
+  const path = join(folder, 'wire.ndjson');
+  const told = new SilentLog();
+  await using audit = new AuditFile({ path, clock: systemClock, log: told });
+  rmSync(path);
+  mkdirSync(path);
+  audit.write(entry('lost'));
+  await audit.named('').catch(() => {});
+  expect(JSON.stringify(told.lines)).toContain('audit lines could not be written');
+  rmSync(path, { recursive: true });
+  audit.write(entry('kept'));
+  expect(await audit.named('kept')).toEqual([entry('kept')]);
+});
+
+test('a line that a crash cut off is passed over, and takes none of those after it with it', async () => {
+  const path = join(folder, 'wire.ndjson');
+  writeFileSync(path, `${JSON.stringify(entry('before'))}\n{"req_id":"after"`);
+  await using audit = new AuditFile({ path, clock: systemClock, log });
+  audit.write(entry('after'));
+  expect(await audit.named('after')).toEqual([entry('after')]);
+  expect(await audit.named('before')).toEqual([entry('before')]);
+  expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(4);
+});
+
 test('a line is found by its request, the newest first, in those put aside too, and before it was written', async () => {
   const path = join(folder, 'wire.ndjson');
   await using audit = new AuditFile({ path, clock: systemClock, log, maxBytes: 300, kept: 2 });
   audit.write(entry('old'));
   expect(await audit.named('old')).toEqual([entry('old')]);
   audit.write({ ...entry('old'), ts: 2 });
-  audit.write({ ...entry('other'), name: '"old"' });
+  audit.write({ ...entry('other'), name: 'old', agent_id: 'cat-agent' });
   expect(await audit.named('old')).toEqual([{ ...entry('old'), ts: 2 }]);
   audit.write(entry('new'));
   const bobs = { ...entry('old'), agent_id: 'bob-agent', ts: 3 };

@@ -1,4 +1,14 @@
-import { appendFileSync, createReadStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -24,6 +34,8 @@ export class AuditFile implements AsyncDisposable {
   #size = 0;
   #writing: Promise<void> = Promise.resolve();
   #isDue = false;
+  /** The file may end within a line: a crash cut it off, or a disk that was full. */
+  #mayBeCut = true;
 
   constructor(options: AuditFileOptions) {
     this.#options = { maxBytes: 10 * 1024 * 1024, kept: 5, ...options };
@@ -78,8 +90,12 @@ export class AuditFile implements AsyncDisposable {
   async #append(text: string): Promise<void> {
     const { path, maxBytes } = this.#options;
     if (this.#size > 0 && this.#size + text.length > maxBytes) this.#putAside();
-    await appendFile(path, text, { mode: 0o600 });
-    this.#size += Buffer.byteLength(text);
+    // Written behind half a line, the next one would be lost with it.
+    const whole = this.#mayBeCut && endsWithinLine(path) ? `\n${text}` : text;
+    this.#mayBeCut = true;
+    await appendFile(path, whole, { mode: 0o600 });
+    this.#mayBeCut = false;
+    this.#size += Buffer.byteLength(whole);
   }
 
   /** `wire.ndjson` becomes `wire.ndjson.1`, that `.2`, and the last one goes. */
@@ -93,6 +109,19 @@ export class AuditFile implements AsyncDisposable {
   }
 }
 
+function endsWithinLine(path: string): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return false;
+  const file = openSync(path, 'r');
+  try {
+    const last = Buffer.alloc(1);
+    readSync(file, last, 0, 1, size - 1);
+    return last[0] !== LF;
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** A line that a crash cut off is none. */
 function entryIn(line: string): AuditEntry | undefined {
   try {
@@ -103,3 +132,4 @@ function entryIn(line: string): AuditEntry | undefined {
 }
 
 const COLLECT_MS = 100;
+const LF = 0x0a;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -471,6 +471,79 @@ test('a connection that is open only when nobody wants it any more is closed', a
   await closed;
 });
 
+test('a link that tells of its end once more ends nothing on the one that came after it', async () => {
+  const ends: (() => void)[] = [];
+  let pong = () => {};
+  const { transport, opened } = hostOf((type, { onClosed }, answer) => {
+    if (type === 'handshake/req') ends.push(() => onClosed(unreachable('the host', 'gone')));
+    if (type === 'ping') pong = () => answer('pong', { uptime_seconds: 7 });
+  });
+  const wire = await connectWire({ transport, retry: { firstMs: 1 } });
+  ends[0]?.();
+  const asked = wire.ping();
+  await expect.poll(opened).toBe(2);
+  await expect.poll(() => ends.length).toBe(2);
+  await new Promise((resolve) => setImmediate(resolve));
+  ends[0]?.();
+  pong();
+  expect(await asked).toBe(7);
+  expect(opened()).toBe(2);
+});
+
+/** A link over HTTP to a host that takes each message when it is told to. */
+async function heldLink() {
+  const posted: string[] = [];
+  const held: (() => void)[] = [];
+  const answers: Record<string, (init?: RequestInit) => Response | Promise<Response>> = {
+    '/a2e/session': () => Response.json({ session_id: 's' }),
+    '/a2e/stream': () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }),
+    '/a2e/send': (init) =>
+      new Promise((resolve, reject) => {
+        held.push(() => resolve(Response.json({ ok: true })));
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      }),
+  };
+  const fetch = async (url: unknown, init?: RequestInit) => {
+    const { pathname } = new URL(String(url));
+    if (pathname === '/a2e/send') posted.push(String(init?.body));
+    return answers[pathname]?.(init) ?? Response.error();
+  };
+  const { open } = httpWire({ url: 'http://host.example', key: KEY, fetch: fetch as typeof globalThis.fetch });
+  return { link: await open({ onMessage: () => {}, onClosed: () => {} }), posted, held };
+}
+
+test('over http a message is posted when the one before it has arrived: another could overtake it', async () => {
+  const { link, posted, held } = await heldLink();
+  for (const text of ['"first"', '"second"']) link.send(text);
+  await expect.poll(() => held.length).toBe(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(posted).toEqual(['"first"']);
+  held[0]?.();
+  await expect.poll(() => posted).toEqual(['"first"', '"second"']);
+  held[1]?.();
+  await link.close();
+});
+
+test('a signal that many requests are given is listened to by those that wait alone', async () => {
+  const { transport } = hostOf((type, _, answer) => {
+    if (type === 'tool/list/req') answer('tool/list/resp', { tools: [] });
+  });
+  const wire = await connectWire({ transport });
+  const { signal } = new AbortController();
+  for (let count = 0; count < 3; count++) await wire.request('tool/list/req', {}, { signal });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('what is asked for by who has enough already is not sent', async () => {
+  const heard: string[] = [];
+  const { transport } = hostOf((type) => heard.push(type));
+  const wire = await connectWire({ transport });
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(wire.call('echo', {}, { signal })).rejects.toThrow('enough');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(heard).toEqual(['handshake/req']);
+});
+
 test('an answer of another kind is no result and no list', async () => {
   const { transport } = hostOf((type, _, answer) => {
     if (type !== 'handshake/req') answer('pong', { uptime_seconds: 7 });
@@ -522,6 +595,22 @@ describe('by the clock', () => {
     expect(over[0]).toBe(300);
     await vi.advanceTimersByTimeAsync(900);
     expect(over.slice(1)).toEqual(Array.from({ length: 10 }, (_, count) => (count + 1) * 200 + 900));
+  });
+
+  test('over http who closes waits two seconds for a host that does not take the last words, and no longer', async () => {
+    vi.useFakeTimers();
+    const { link, held } = await heldLink();
+    link.send('"goodbye"');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(held).toHaveLength(1);
+    let isClosed = false;
+    void Promise.resolve(link.close()).then(() => {
+      isClosed = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(isClosed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isClosed).toBe(true);
   });
 
   test('a connection that does not open is given up, and another tried', async () => {

@@ -54,7 +54,7 @@ const backends: ToolBackends = {
 async function call(
   entry: ConfiguredTool,
   args: JsonObject,
-  more: { onEvent?: (event: object) => void; principal?: Principal } = {},
+  more: { onEvent?: (event: object) => void; principal?: Principal; ending?: Ending } = {},
 ) {
   const registry = new ToolRegistry({ clock });
   registry.add(new FixedTools([configuredTool(entry, backends)]));
@@ -156,6 +156,23 @@ describe('a tool that an agent answers', () => {
     await expect(call(greet, { content: 'nobody' })).rejects.toMatchObject({
       failure: { code: 'tool_failed', message: 'nobody is there', details: { tool_code: 'NOBODY' } },
     });
+  });
+
+  test('ends the work of the agent when the call is given up', async () => {
+    let work: AbortSignal | undefined;
+    engine.addAgent(
+      moduleAgent('waiter', async function* (_, { signal }) {
+        work = signal;
+        yield 'One moment.';
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      }),
+    );
+    const ending = new Ending();
+    const onEvent = () => ending.end(new Error('enough'));
+    await expect(call({ name: 'wait', agent: 'waiter' }, { content: 'x' }, { ending, onEvent })).rejects.toThrow(
+      'enough',
+    );
+    await expect.poll(() => work?.aborted).toBe(true);
   });
 
   test('the caller needs to be allowed to reach the agent too', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { GateBench } from '../gate/gate.contract.ts';
+import type { OutboundRequest } from '../gate/gate.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
@@ -63,6 +64,29 @@ test.each([
     data,
   });
   expect(await answered(502, 'application/json', Buffer.from(body))).toMatchObject({ errorCode: 'HTTP_502', data });
+});
+
+test.each([302, 304, 400])('a status of %s is no success: nothing that was asked for is there', async (status) => {
+  expect(await answered(status, 'text/plain', Buffer.from('elsewhere'))).toMatchObject({
+    success: false,
+    errorCode: `HTTP_${status}`,
+    data: 'elsewhere',
+  });
+});
+
+test('the endpoint has half a minute and five mebibytes, and is let go when the call is given up', () => {
+  const sent: OutboundRequest[] = [];
+  const request = (one: OutboundRequest) => {
+    sent.push(one);
+    return new Promise(() => {});
+  };
+  const backends = { gate: { request } } as unknown as ToolBackends;
+  const tool = configuredTool({ name: 'get', http: { url: 'https://a.example/' } }, backends);
+  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
+  void tool.run({}, running);
+  expect(sent).toMatchObject([{ timeoutMs: 30_000, maxBytes: 5 * 1024 * 1024, signal: { aborted: false } }]);
+  running.end(new Error('enough'));
+  expect(sent[0]?.signal?.aborted).toBe(true);
 });
 
 test('an answer in a coding we do not know is an error, and not its bytes', async () => {

@@ -6,7 +6,7 @@ import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import type { Refused } from '../refused.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
-import type { ToolCall } from './tool.ts';
+import type { ToolCall, ToolEvent } from './tool.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
 const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
@@ -120,6 +120,131 @@ describe('what a tool throws or says went wrong', () => {
   });
 });
 
+describe('a call that does not end by itself', () => {
+  /** A tool that runs until it is told to stop, and what came of it. */
+  function running(maxTimeoutMs?: number) {
+    const clock = new TestClock();
+    const registry = new ToolRegistry({ clock, ...(maxTimeoutMs !== undefined && { maxTimeoutMs }) });
+    const told: ToolEvent[] = [];
+    const calls: ToolCall[] = [];
+    const wait = (_: JsonObject, one: ToolCall) => {
+      calls.push(one);
+      return new Promise(() => {});
+    };
+    registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run: wait })]));
+    const ending = new Ending();
+    const begin = async (timeoutMs: number): Promise<string> => {
+      const asked = { name: 'it', args: {}, principal: ADA, ending, timeoutMs };
+      try {
+        await registry.call({ ...asked, onEvent: (event) => told.push(event) });
+        return 'done';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    return { clock, calls, told, ending, begin };
+  }
+
+  test('is told to stop when its time is up, and nothing it tells after that is heard', async () => {
+    const { clock, calls, told, begin } = running();
+    const over = begin(1_000);
+    await clock.advance(999);
+    calls[0]?.status('in time');
+    expect(calls[0]?.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await over).toBe('The tool did not finish within 1 s.');
+    expect(calls[0]?.signal.aborted).toBe(true);
+    calls[0]?.status('too late');
+    expect(told).toEqual([{ kind: 'status', data: { message: 'in time' } }]);
+  });
+
+  test('is told to stop when its caller has enough', async () => {
+    const { clock, calls, ending, begin } = running();
+    const over = begin(1_000);
+    await clock.advance(0);
+    ending.end(new Error('enough'));
+    expect(await over).toBe('enough');
+    expect(calls[0]?.signal.reason).toMatchObject({ message: 'enough' });
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('is not begun when its caller had enough before', async () => {
+    const { calls, ending, begin } = running();
+    ending.end(new Error('enough'));
+    expect(await begin(1_000)).toBe('enough');
+    expect(calls).toEqual([]);
+  });
+
+  test.each([
+    ['asks for more', 5_000],
+    ['asks for nothing', 0],
+  ])('has no longer than any call may have: one that %s', async (_, timeoutMs) => {
+    const { clock, begin } = running(1_500);
+    const over = begin(timeoutMs);
+    await clock.advance(1_500);
+    expect(await over).toBe('The tool did not finish within 1.5 s.');
+  });
+});
+
+test('a call whose caller has enough of what it tells as it begins is ended as any other, and what it throws then is heard', async () => {
+  const clock = new TestClock();
+  const registry = new ToolRegistry({ clock });
+  const ending = new Ending();
+  const run = async (_: JsonObject, one: ToolCall) => {
+    one.status('more than anybody reads');
+    await new Promise((resolve) => one.signal.addEventListener('abort', resolve));
+    throw new Error('stopped');
+  };
+  registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run })]));
+  const onEvent = () => ending.end(new Error('enough'));
+  const asked = { name: 'it', args: {}, principal: ADA, ending, timeoutMs: 1_000 };
+  const calling = async () => registry.call({ ...asked, onEvent });
+  await expect(calling()).rejects.toThrow('enough');
+  await clock.advance(0);
+  expect(clock.waiting).toBe(0);
+});
+
+test('a call that has ended hears nothing of what its caller ends later, and leaves no timer', async () => {
+  const clock = new TestClock();
+  const registry = new ToolRegistry({ clock });
+  const calls: ToolCall[] = [];
+  const run = async (_: JsonObject, one: ToolCall) => calls.push(one);
+  registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run })]));
+  const ending = new Ending();
+  await registry.call({ name: 'it', args: {}, principal: ADA, ending, timeoutMs: 1_000 });
+  ending.end(new Error('enough'));
+  expect(calls[0]?.signal.aborted).toBe(false);
+  expect(clock.waiting).toBe(0);
+});
+
+test('who may not use a tool is not told its name where it asks for one like it', async () => {
+  const registry = new ToolRegistry({ clock: new TestClock() });
+  registry.add(new FixedTools([toolFrom({ name: 'payroll', input: {}, run: () => 1 })]));
+  const asking = async (tools: readonly string[]) =>
+    registry.call({
+      name: 'payrol',
+      args: {},
+      principal: { ...ADA, permissions: { ...ALL_PERMISSIONS, tools } },
+      ending: new Ending(),
+    });
+  await expect(asking(['*'])).rejects.toMatchObject({
+    failure: { code: 'not_found', details: { suggestions: ['did you mean payroll?'] } },
+  });
+  await expect(asking(['payrol'])).rejects.toMatchObject({
+    failure: { code: 'not_found', details: { suggestions: [] } },
+  });
+});
+
+test('why a tool is not there is told to who has not put its toolkit away', async () => {
+  const registry = new ToolRegistry({ clock: new TestClock() });
+  const whyNot = () => ({ toolkit: 'files', message: 'It is held.', fix: 'accept it' });
+  registry.add({ tools: () => [], find: () => undefined, whyNot });
+  const asking = async (without: readonly string[]) =>
+    registry.call({ name: 'it', args: {}, principal: ADA, ending: new Ending(), without: new Set(without) });
+  await expect(asking([])).rejects.toThrow('It is held.');
+  await expect(asking(['files'])).rejects.toThrow('There is no tool "it".');
+});
+
 describe('arguments are checked by', () => {
   test.each<[string, JsonSchema]>([
     ['a schema of draft 2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', ...pair('prefixItems') }],
@@ -138,6 +263,16 @@ describe('arguments are checked by', () => {
     await expect(call(schema, { at: ['x', 2] })).rejects.toMatchObject({
       failure: { code: 'invalid_message', details: { issues: [{ pointer: '/arguments/at/0' }] } },
     });
+  });
+
+  test('the first fault where there are very many arguments, and by all of them where there are few', async () => {
+    const schema: JsonSchema = { additionalProperties: { type: 'number' } };
+    const faults = async (count: number) => {
+      const args = Object.fromEntries(Array.from({ length: count }, (_, at) => [`a${at}`, at < 2 ? 'x' : 1]));
+      const refused = await Promise.resolve(call(schema, args)).catch((error: unknown) => error);
+      return (refused as { failure: { details: { issues: unknown[] } } }).failure.details.issues.length;
+    };
+    expect([await faults(100), await faults(3_000)]).toEqual([2, 1]);
   });
 
   test.each<[string, JsonSchema, RegExp]>([

@@ -132,17 +132,17 @@ export class ToolRegistry {
   ): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
     return new Promise((resolve, reject) => {
-      const end = (reason: unknown) => {
-        running.end(reason);
-        settle();
-        reject(reason);
-      };
-      const cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
-      const forget = ending.onEnd(() => end(ending.reason));
+      let cancel = () => {};
+      let forget = () => {};
       const settle = () => {
         cancel();
         forget();
         running.over();
+      };
+      const end = (reason: unknown) => {
+        running.end(reason);
+        settle();
+        reject(reason);
       };
       outcome.then(
         (found) => {
@@ -154,6 +154,9 @@ export class ToolRegistry {
           reject(toolFailure(error));
         },
       );
+      cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
+      // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
+      forget = ending.onEnd(() => end(ending.reason));
     });
   }
 

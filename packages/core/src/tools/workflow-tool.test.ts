@@ -5,8 +5,10 @@ import { afterAll, expect, test } from 'vitest';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { ALL_PERMISSIONS } from '../principal.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
+import { RunningTool } from './running-tool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-tool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,4 +70,24 @@ test('what an argument can still mend is not told before the call', () => {
   const url = 'https://api.example.com/';
   expect(opened(fetch(url, '/workflow/{{to}}'), extract('a+'), both).input_parameters).toMatchObject([{ name: 'to' }]);
   expect(opened(fetch(url), extract('{{pattern}}('), both).input_parameters).toMatchObject([{ name: 'pattern' }]);
+});
+
+test('an execution that is taken only when its call was given up already is cancelled all the same', async () => {
+  const path = join(folder, 'given-up.jsonl');
+  writeFileSync(path, [wait('a', 1), begin].map((line) => JSON.stringify(line)).join('\n'));
+  const cancelled: unknown[] = [];
+  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
+  const executions = {
+    execute: async () => {
+      running.end(new Error('enough'));
+      return { events: async function* () {}, result: async () => Promise.reject(new Error('cancelled')) };
+    },
+    cancel: async (which: unknown) => cancelled.push(which),
+  };
+  const tool = configuredTool({ name: 'flow', workflow: path }, {
+    ...backends,
+    workflows: { ...workflows, executions },
+  } as unknown as ToolBackends);
+  await expect(tool.run({}, running)).rejects.toThrow('cancelled');
+  expect(cancelled).toEqual([{ owner: 'ada', executionId: expect.stringMatching(/^tool-/) }]);
 });

@@ -96,6 +96,8 @@ describe('a ready connection', () => {
     expect(ready().receive(message('ping', { id: 'p' }), later(90)).send).toMatchObject([
       { type: 'pong', req_id: 'p', uptime_seconds: 150 },
     ]);
+    // A clock that was set back: A2E wire has no uptime below 0.
+    expect(ready().receive(message('ping', { id: 'p' }), later(-90)).send).toMatchObject([{ uptime_seconds: 0 }]);
   });
 
   test('starts requests in order of arrival, up to max_parallel, and the next as one finishes', () => {
@@ -265,6 +267,16 @@ describe('events', () => {
     expect(session.event('a', status, NOW)).toBeUndefined();
     session.receive(call('a'), NOW);
     expect(session.event('a', status, NOW)).toMatchObject({ seq: 0 });
+  });
+
+  test('count from 0 again for the next request of the same id', () => {
+    const session = ready();
+    const status = { kind: 'status', data: {} } as const;
+    for (let time = 0; time < 2; time++) {
+      session.receive(call('a'), NOW);
+      expect([0, 1].map(() => session.event('a', status, NOW)?.['seq'])).toEqual([0, 1]);
+      session.finished('a');
+    }
   });
 
   test('of a type without its own are invoke/event', () => {

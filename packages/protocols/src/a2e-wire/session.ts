@@ -299,7 +299,6 @@ export class HostSession<Principal> {
       req_id: target_id,
       capability_name: capabilityOf(waiting.type),
     };
-    this.#closeIfIdle();
     return { ...sending(dropped, answer), dropped: [waiting] };
   }
 

@@ -176,6 +176,28 @@ test('a line that is begun has so long to end, however it comes', async () => {
   await closed;
 });
 
+test('a line that comes byte by byte has no longer than another', async () => {
+  const { input, output, clock } = serve(new Listener());
+  for (let bytes = 0; bytes < 10; bytes++) {
+    expect(output.destroyed).toBe(false);
+    input.write('x');
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.pass(DEFAULT_LINE_LIMITS.lineMs / 10);
+  }
+  expect(output.destroyed).toBe(true);
+});
+
+test('a peer that reads none of its answers is let go after a while', async () => {
+  const { input, output, clock } = serve(new Listener('x'.repeat(1_000_000)));
+  input.write('x\n'.repeat(2));
+  await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
+  clock.pass(DEFAULT_LINE_LIMITS.stallMs - 1);
+  expect(output.destroyed).toBe(false);
+  clock.pass(1);
+  expect(output.destroyed).toBe(true);
+  await expect.poll(() => clock.waiting).toBe(0);
+});
+
 test('a line that is whole, but behind answers that the peer does not read, is not cut off for being slow', async () => {
   const host = new Listener('x'.repeat(10_000));
   const { input, output, clock } = serve(host);

@@ -268,6 +268,13 @@ describe('a node that fails', () => {
     expect(handled.told).toEqual(['fails start', 'fails error', 'after start', 'after done']);
     expect([skipped.success, handled.success]).toEqual([false, false]);
   });
+
+  test('has null for its output, also where it is the last', async () => {
+    const last = node({ node_id: 'fails', on_error: 'skip' });
+    const { outputs, finalOutput } = await run([node({ node_id: 'a', next_node: 'fails' }), last]);
+    expect(outputs).toEqual({ a: { said: {} }, fails: null });
+    expect(finalOutput).toBeNull();
+  });
 });
 
 describe('a chain that cannot be run', () => {
@@ -305,5 +312,25 @@ describe('a chain that cannot be run', () => {
       throw new Error('it broke');
     };
     await expect(run([node({ node_id: 'a' })], { runStep, signal: stop.signal })).rejects.toThrow('enough');
+  });
+
+  test.each([
+    ['a node', [node({ node_id: 'a', next_node: 'b' }), node({ node_id: 'b' })], 1],
+    [
+      'an item',
+      [node({ node_id: 'all', kind: 'map', map_node: 'a', items_path: '$.list' }), node({ node_id: 'a' })],
+      8,
+    ],
+  ])('one that is cancelled while %s runs begins no other, though the steps do not listen', async (_, nodes, most) => {
+    const stop = new AbortController();
+    let begun = 0;
+    const runStep = async () => {
+      begun += 1;
+      stop.abort(new Error('enough'));
+      return null;
+    };
+    const input = { list: Array.from({ length: 30 }, (_, at) => at) };
+    await expect(run(nodes, { input, runStep, signal: stop.signal })).rejects.toThrow('enough');
+    expect(begun).toBeLessThanOrEqual(most);
   });
 });

@@ -56,5 +56,6 @@ describe('conditions', () => {
   test('what is none is told in words', () => {
     expect(() => holds('$.n == three', scope)).toThrow('a condition compares $.paths');
     expect(() => holds('$.n ==', scope)).toThrow('got ""');
+    expect(() => holds('constructor', scope)).toThrow('got "constructor"');
   });
 });

@@ -67,3 +67,19 @@ test('who carries the messages is told whether an answer is awaited alone', asyn
   await last;
   expect(expected).toEqual([true, false, true]);
 });
+
+test.each([
+  ['at once', { sendNow: () => fails() }],
+  ['later', { send: async () => fails() }],
+])('a call that cannot be sent ends then, and not when its time is up: told %s', async (_, ways) => {
+  const { direct, inner, isAwaited } = open();
+  Object.assign(inner, ways);
+  const ending = new Ending();
+  const asked = direct.ask({ method: 'tools/call', params: () => ({}), ending, onProgress: () => {} });
+  await expect(asked).rejects.toThrow('it does not read');
+  expect(isAwaited(answer('d1'))).toBe(false);
+});
+
+function fails(): never {
+  throw new Error('it does not read');
+}

@@ -216,3 +216,13 @@ test('a caller looks for one thing after the other, and for nothing it has given
   for (const answer of answers.values()) answer();
   expect(await Promise.all([third, other])).toMatchObject([{ total: 0 }, { total: 0 }]);
 });
+
+test('however many are asked for, a thousand come in one answer, and how many there are is told', async () => {
+  const many = new Memories({ store: new MemoryStore().memories, search: lexicalSearch, clock });
+  const ann = sessionOf('ann-thousand');
+  const id = await many.open(ann, 'default', {});
+  const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x', { tier: 'working' }));
+  await many.store(ann, id, [...entries, entry({ k: 1 }, 'kept')]);
+  const answer = await many.retrieve(ann, id, { ...ALL, limit: 5_000 });
+  expect([answer.entries.length, answer.total]).toEqual([1_000, 1_001]);
+});

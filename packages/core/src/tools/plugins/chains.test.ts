@@ -10,6 +10,7 @@ import { toolFrom } from '../define-tool.ts';
 import { FixedTools } from '../fixed-tools.ts';
 import { SessionToolkits } from '../session-toolkits.ts';
 import type { Skills } from '../skills.ts';
+import type { Tool } from '../tool.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import type { WireCall } from '../wire/plugin.ts';
 import { chainsPlugin } from './chains.ts';
@@ -17,29 +18,37 @@ import { chainsPlugin } from './chains.ts';
 const clock = new TestClock();
 const input = { type: 'object' };
 let isStuck = () => {};
-const tools = new ToolRegistry({ clock });
+const tools = new ToolRegistry({ clock, maxTimeoutMs: 86_400_000 });
 tools.add(
   new FixedTools([
     toolFrom({ name: 'echo', input, run: (args) => args }),
     toolFrom({ name: 'large', input, run: () => ({ rows: 'x'.repeat(1_100_000) }) }),
     toolFrom({ name: 'stuck', input, run: () => new Promise(() => isStuck()) }),
+    ofToolkit('files', toolFrom({ name: 'of_files', input, run: () => 1 })),
   ]),
 );
+const toolkits = new SessionToolkits();
 const plugin = chainsPlugin({
   tools,
   skills: {} as Skills,
-  toolkits: new SessionToolkits(),
+  toolkits,
   clock,
   ids: new TestIds(),
   count: () => {},
 });
 
-function run(nodes: JsonObject[], more: JsonObject = {}, permissions = ALL_PERMISSIONS) {
+function run(
+  nodes: JsonObject[],
+  more: JsonObject = {},
+  permissions = ALL_PERMISSIONS,
+  hidden: readonly string[] = [],
+) {
   const asked = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
   const message = decodeWire(asked, clock.now()) as unknown as { value: WireMessage };
   const ending = new Ending();
   const principal = { id: 'ada', role: 'agent', permissions } as const;
   const session = { id: 's', principal, closed: new AbortController().signal, push: () => {} };
+  for (const toolkit of hidden) toolkits.hide(session, toolkit);
   const call: WireCall = { session, requestId: 'c', signal: ending.signal, ending, log: new SilentLog(), event() {} };
   return plugin.handle(message.value, call);
 }
@@ -61,6 +70,32 @@ test('a chain that runs out of time tells what it had done until then', async ()
     final_output: { a: 1 },
     nodes_run: 2,
     error: { code: 'timeout', message: 'the chain did not finish within 5 s' },
+  });
+});
+
+test('a chain that is given longer than any timer can wait is given the longest there is, not nothing', async () => {
+  const stuck = new Promise<void>((resolve) => {
+    isStuck = resolve;
+  });
+  let isOver = false;
+  const answer = Promise.resolve(run([{ node_id: 'a', kind: 'tool', name: 'stuck' }], { timeout: 1e12 }));
+  void answer.then(() => {
+    isOver = true;
+  });
+  await stuck;
+  await clock.advance(3_599_999);
+  expect(isOver).toBe(false);
+  await clock.advance(1);
+  expect(isOver).toBe(true);
+  expect(await answer).toMatchObject({ error: { code: 'timeout' } });
+});
+
+test('a chain finds no tool that its connection has put away', async () => {
+  const nodes = [{ node_id: 'a', kind: 'tool', name: 'of_files' }];
+  expect(await run(nodes)).toMatchObject({ success: true, final_output: 1 });
+  expect(await run(nodes, {}, ALL_PERMISSIONS, ['files'])).toMatchObject({
+    success: false,
+    error: { code: 'chain_node_error', message: expect.stringContaining('There is no tool "of_files"') },
   });
 });
 
@@ -108,3 +143,7 @@ test.each([
     error: { code: 'chain_node_error', suggestions: ['ask the operator for permissions.tools to include "echo"'] },
   });
 });
+
+function ofToolkit(toolkit: string, tool: Tool): Tool {
+  return { ...tool, definition: { ...tool.definition, toolkit } };
+}

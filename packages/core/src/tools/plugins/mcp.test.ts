@@ -209,3 +209,13 @@ test('a resource that the operator did not name is not there: not in lists, to r
     }
   }
 });
+
+test('what a server says of a prompt that is filled in hides nothing either', async () => {
+  const server = { name: 'shop', timeoutMs: 1, ask: async () => ({ description: 'a\u200bb\u{e0041}', messages: [] }) };
+  const fake = { ready: Promise.resolve(), servers: () => [server] } as unknown as McpServers;
+  const session = { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } };
+  const call = { session, signal: new AbortController().signal, log } as unknown as WireCall;
+  const asked = { type: 'mcp/prompt/get/req', id: 'x', server_id: 'shop', name: 'x', arguments: {} };
+  const answer = await mcpPlugin({ servers: fake, toolkits }).handle(asked as never, call);
+  expect(answer).toEqual({ description: 'ab', messages: [], server_id: 'shop' });
+});

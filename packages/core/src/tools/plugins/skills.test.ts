@@ -52,6 +52,13 @@ describe('a skill that is called without streaming', () => {
     expect(events).toEqual([{ kind: 'artifact', data: expect.objectContaining({ name: 'text', chunk: 'aG91c2U=' }) }]);
   });
 
+  test('and whose agent ends without a last word has failed', async () => {
+    await expect(answered([])).rejects.toMatchObject({
+      code: 'skill_error',
+      message: 'The agent ended without an answer.',
+    });
+  });
+
   test('has a result that is too long cut, and says so', async () => {
     const result = 'x'.repeat(3_000_000);
     const said = await answered([{ response_kind: 'e2a.complete', body: { result }, is_final: true }]);

@@ -1,9 +1,10 @@
-import { type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import { failure, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
 import { NO_PERMISSIONS, type Principal } from '../../principal.ts';
+import { Refused } from '../../refused.ts';
 import type { AuditEntry } from './audit.ts';
 import { Backlog, BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
@@ -73,6 +74,25 @@ test('an idle agent is asked whether it is there, and let go when it is not', ()
   expect(state.isClosed).toBe(false);
   clock.pass(150_000);
   expect(state.isClosed).toBe(true);
+});
+
+test('a connection that is lost before its handshake, or while it is closing, leaves no timer behind', () => {
+  const stranger = connected();
+  stranger.connection?.lost();
+  const closing = connected();
+  closing.say('handshake/req', { auth_token: 'ada' });
+  closing.say('tool/call/req', { tool_name: 'x', arguments: {} });
+  closing.say('shutdown', { timeout: 60 });
+  closing.connection?.lost();
+  expect([stranger.clock.waiting, closing.clock.waiting]).toEqual([0, 0]);
+});
+
+test('whoever started the process may be silent for as long as they like, and is asked nothing', () => {
+  const { clock, state, say, heard } = connected({}, { isLocal: true });
+  say('handshake/req');
+  for (let count = 0; count < 10; count++) clock.pass(150_000);
+  expect(state.isClosed).toBe(false);
+  expect(heard).toHaveLength(1);
 });
 
 test('an agent that waits for its answer is not idle', () => {
@@ -225,6 +245,41 @@ test('of several plugins the one with the highest priority is asked first, and n
   });
   const silent = plugin('silent', { priority: 1, exclusive: true, handle: () => undefined });
   expect(answerOf([plugin('low', {}), silent]).at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
+});
+
+test('of several plugins those after the one that answers are not asked, also where the answer takes its time', async () => {
+  const asked: string[] = [];
+  const answering = (name: string, fields: JsonObject | undefined): WirePlugin => ({
+    ...echo,
+    name,
+    handle: async () => {
+      asked.push(name);
+      return fields;
+    },
+  });
+  const plugins = [answering('none', undefined), answering('one', { tools: [] }), answering('two', { tools: [1] })];
+  const { say, heard } = connected({ plugins });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/list/req');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(heard.at(-1)).toMatchObject({ type: 'tool/list/resp', tools: [] });
+  expect(asked).toEqual(['none', 'one']);
+});
+
+test('what nobody foresaw is told in the log alone', () => {
+  const log = new SilentLog();
+  const plugin: WirePlugin = {
+    ...echo,
+    handle: () => {
+      throw new Error('no table tools in the file of the operator');
+    },
+  };
+  const { say, heard } = connected({ plugins: [plugin], log });
+  say('handshake/req', { auth_token: 'ada' });
+  say('tool/list/req', { id: 'a' });
+  expect(heard.at(-1)).toMatchObject({ type: 'error', req_id: 'a' });
+  expect(JSON.stringify(heard)).not.toContain('operator');
+  expect(JSON.stringify(log.lines)).toContain('operator');
 });
 
 test('two plugins of one name are refused: each would be given back what the other kept', () => {
@@ -640,6 +695,99 @@ describe('a plugin that takes what nobody else takes', () => {
   }
 });
 
+describe('what runs when it is not wanted any more', () => {
+  /** A connection with calls that end when they are told to, one at a time for each time that an id is used. */
+  function held() {
+    const calls: { call: WireCall; answer: (fields: JsonObject) => void; fail: (error: Error) => void }[] = [];
+    const plugin: WirePlugin = {
+      ...echo,
+      handle: (_, call) => new Promise((answer, fail) => calls.push({ call, answer, fail })),
+    };
+    const peer = connected({ plugins: [plugin] });
+    peer.say('handshake/req', { auth_token: 'ada' });
+    peer.heard.length = 0;
+    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const heardOf = (id: string) => peer.heard.filter(({ req_id }) => req_id === id).map(({ type }) => type);
+    return { ...peer, calls, call, heardOf };
+  }
+  const ANSWER = { data: { success: true, tool_name: 'x', data: 1 } };
+
+  test('is told to stop by who cancels it', () => {
+    const { call, calls, say } = held();
+    call('a');
+    call('b');
+    say('tool/cancel/req', { target_id: 'a' });
+    expect(calls.map(({ call: one }) => one.signal.aborted)).toEqual([true, false]);
+  });
+
+  test('is told to stop when its connection is gone, which leaves no timer behind and is told nothing more', () => {
+    const { call, calls, connection, heard, clock } = held();
+    call('a');
+    connection?.lost();
+    expect(calls[0]?.call.signal.aborted).toBe(true);
+    expect(clock.waiting).toBe(0);
+    calls[0]?.call.event({ kind: 'status', data: { message: 'late' } });
+    calls[0]?.call.session.push('mcp/server/push', { params: {} });
+    expect(heard).toEqual([]);
+  });
+
+  test.each(['answer', 'fail'] as const)(
+    'and ends later all the same, with %s, is no answer to the next of its id',
+    async (how) => {
+      const { call, calls, say, heardOf, audited } = held();
+      call('a');
+      say('tool/cancel/req', { target_id: 'a' });
+      call('a');
+      if (how === 'answer') calls[0]?.answer(ANSWER);
+      else calls[0]?.fail(new Error('stopped'));
+      calls[0]?.call.event({ kind: 'status', data: { message: 'late' } });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(heardOf('a')).toEqual(['error']);
+      calls[1]?.answer(ANSWER);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(heardOf('a')).toEqual(['error', 'tool/call/resp']);
+      expect(audited.map(({ req_id, success }) => [req_id, success])).toEqual([
+        ['a', false],
+        ['a', true],
+      ]);
+    },
+  );
+
+  test('is answered once when a shutdown does not wait for it', () => {
+    const { call, say, heardOf, clock, state } = held();
+    call('a');
+    say('shutdown', { timeout: 2 });
+    clock.pass(2_000);
+    expect(heardOf('a')).toEqual(['error']);
+    expect(state.isClosed).toBe(true);
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+test('what a request costs is counted before it starts; one that may not is refused, and the next is asked again', () => {
+  let asked = 0;
+  const count = () => {
+    asked += 1;
+    if (asked === 1) throw new Refused(failure('rate_limited', { retry_after: 1 }));
+  };
+  let handled = 0;
+  const plugin: WirePlugin = {
+    ...echo,
+    handle: () => {
+      handled += 1;
+      return { tools: [] };
+    },
+  };
+  const { say, heard } = connected({ plugins: [plugin], count });
+  say('handshake/req', { auth_token: 'ada' });
+  for (const id of ['a', 'b']) say('tool/list/req', { id });
+  expect(heard.slice(1)).toMatchObject([
+    { type: 'error', req_id: 'a', code: 'rate_limited', retryable: true },
+    { type: 'tool/list/resp', req_id: 'b' },
+  ]);
+  expect([asked, handled]).toEqual([2, 1]);
+});
+
 describe('events that a peer does not read', () => {
   const MEBIBYTE = 1024 * 1024;
   /** A connection whose peer reads when it is told to, with calls that tell what they are told to. */
@@ -690,6 +838,16 @@ describe('events that a peer does not read', () => {
     expect(heardOf('a')).toEqual(['tool/event0', 'tool/event1', 'tool/event2', 'tool/call/resp']);
   });
 
+  test('are not overtaken by one that is told when there is room again, and nobody has said so yet', async () => {
+    const { call, tell, reading, heardOf } = slow();
+    call('a');
+    reading.isFull = true;
+    tell('a', 'first');
+    reading.isFull = false;
+    tell('a', 'second');
+    expect(heardOf('a')).toEqual(['tool/event0', 'tool/event1']);
+  });
+
   test('end their call when there are too many, and no other', async () => {
     const { call, tell, answer, calls, reading, read, heardOf, heard } = slow();
     call('a');
@@ -715,6 +873,18 @@ describe('events that a peer does not read', () => {
     expect(heardOf('b')).toEqual(['tool/call/resp']);
     read();
     expect(heardOf('a')).toHaveLength(1);
+  });
+
+  test('and an answer that was not waited for leave the connection of who runs another call open', async () => {
+    const { call, tell, answer, say, reading, clock, state } = slow();
+    call('a');
+    reading.isFull = true;
+    tell('a', 'never heard');
+    await answer('a');
+    say('tool/cancel/req', { target_id: 'a' });
+    call('b');
+    for (let count = 0; count < 4; count++) clock.pass(150_000);
+    expect(state.isClosed).toBe(false);
   });
 
   test('and an answer behind them keep nobody from being let go who is not there any more', async () => {

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { afterAll, expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { systemClock } from '../../../test-support/system-clock.ts';
+import { ChildTransport } from './child-transport.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-child-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program of these lines, started; it ends by itself when a test does not end it. */
+async function started(script: string) {
+  const log = new SilentLog();
+  const args = ['-e', `setTimeout(() => process.exit(), 30_000); ${script}`];
+  const parts = { server: 'it', command: process.execPath, args, env: {}, folder, clock: systemClock, log };
+  const transport = new ChildTransport(parts);
+  const closed = new Promise<void>((resolve) => {
+    transport.onclose = resolve;
+  });
+  await transport.start();
+  return { transport, closed, log };
+}
+
+test('a program that is cut off ends also when it does not listen to that', async () => {
+  const before = performance.now();
+  const { closed, log } = await started(
+    "process.on('SIGTERM', () => {}); setTimeout(() => process.stdout.write('x'.repeat(17 * 1024 * 1024)), 100);",
+  );
+  await closed;
+  expect(JSON.stringify(log.lines)).toContain('it sent a line that is too long');
+  expect(performance.now() - before).toBeLessThan(25_000);
+});
+
+test('a program that does not read is told no more than it may leave unread', async () => {
+  const { transport, closed } = await started('');
+  const message = (size: number) =>
+    ({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(size) } }) as JSONRPCMessage;
+  transport.sendNow(message(33 * 1024 * 1024));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(() => transport.sendNow(message(1))).toThrow('the program of the MCP server does not read');
+  await transport.close();
+  await closed;
+});
