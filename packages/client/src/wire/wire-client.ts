@@ -13,10 +13,11 @@ import {
 } from '@dragoman/protocols/a2e-wire';
 import { DragomanError } from '../dragoman-error.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
+import { openLink } from './open-link.ts';
 import { stamp } from './stamp.ts';
 import type { Asked, Waiting } from './waiting.ts';
 import { brokenError, errorOfMessage, lostError, timeoutError, turnedDown } from './wire-errors.ts';
-import type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';
+import type { WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
   readonly transport: WireTransport;
@@ -192,7 +193,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   async #shakeHands(): Promise<Connected> {
-    const { key = '', agentId = '', capabilities = [] } = this.#options;
+    const { transport, key = '', agentId = '', capabilities = [] } = this.#options;
     let link: WireLink | undefined;
     let refusal: DragomanError | undefined;
     const refuse = (error: DragomanError) => {
@@ -206,18 +207,20 @@ export class WireClient implements AsyncDisposable {
       throw refusal;
     };
     // Something may come before the link is known.
-    const opened = await this.#open({
-      onMessage: (text) => {
+    const handlers = {
+      onMessage: (text: string) => {
         const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
         if (error !== undefined) refuse(error);
         else if (link !== undefined) this.#receive(text, link);
       },
       onClosed: refuse,
-    });
+    };
+    const closing = this.#closing.signal;
+    const opened = await openLink({ transport, handlers, withinMs: HANDSHAKE_MS, closing });
     link = opened;
     check(link);
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
-    const options = { timeoutMs: HANDSHAKE_MS, signal: this.#closing.signal };
+    const options = { timeoutMs: HANDSHAKE_MS, signal: closing };
     const asked = { type: 'handshake/req', fields, options, read: itself } as const;
     const granted = await this.#ask(opened, asked).catch((error: unknown) => {
       // The next try opens another.
@@ -231,40 +234,6 @@ export class WireClient implements AsyncDisposable {
     }
     void link.close();
     throw turnedDown(String(granted['reason']));
-  }
-
-  /** No longer than a handshake may take, and than anybody wants it: a host may take a connection and never say a word. */
-  #open(handlers: LinkHandlers): Promise<WireLink> {
-    const closing = this.#closing.signal;
-    const attempt = new AbortController();
-    const opening = this.#options.transport.open(handlers, attempt.signal);
-    return new Promise((resolve, reject) => {
-      let isGivenUp = false;
-      const giveUp = (reason: unknown) => {
-        isGivenUp = true;
-        over();
-        attempt.abort(reason);
-        reject(reason);
-      };
-      const onClosing = () => giveUp(closing.reason);
-      const timer = setTimeout(() => giveUp(timeoutError('handshake/req', HANDSHAKE_MS)), HANDSHAKE_MS);
-      const over = () => {
-        clearTimeout(timer);
-        closing.removeEventListener('abort', onClosing);
-      };
-      closing.addEventListener('abort', onClosing, { once: true });
-      opening.then(
-        (link) => {
-          if (isGivenUp) return link.close();
-          over();
-          return resolve(link);
-        },
-        (error: unknown) => {
-          over();
-          reject(error);
-        },
-      );
-    });
   }
 
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
