@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
+const setupFiles = ['test/same-cases.ts'];
 const resolve = { conditions: ['dragoman:source', 'node', 'import', 'default'] };
 
 /** Tests run from source. Slow is not wrong: these machines are shared, so only what hangs is cut off. */
@@ -27,14 +28,14 @@ export default defineConfig({
     projects: [
       // No module keeps anything of its own, so files may share what one of them has loaded: half the work.
       ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
-        project(name, [`packages/${name}/src/**/*.test.ts`], { isolate: false }),
+        project(name, [`packages/${name}/src/**/*.test.ts`], { isolate: false, setupFiles }),
       ),
       project('repository', ['test/*.test.ts'], { isolate: false, ...loadedByNode }),
       // What a reader or a user of the packages does, with the packages as they get them.
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
         globalSetup: ['test/docs-run/build.ts'],
       }),
-      project('system', ['test/system/**/*.test.ts']),
+      project('system', ['test/system/**/*.test.ts'], { setupFiles }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

@@ -171,7 +171,8 @@ test('whatever is read in part, a strict reader takes too, and for the same', ()
       const strict = parseJson(text, { numbers: 'finite' });
       const values = strict.ok ? (strict.value as Record<string, Json>[]) : [];
       expect(strict.ok).toBe(true);
-      expect(JSON.parse(JSON.stringify(read.items))).toEqual(values);
+      // As texts: written, -0 is 0 for both.
+      expect(JSON.stringify(read.items)).toBe(JSON.stringify(values));
       expect(read.items.map((row) => ({ ...row }))).toEqual(
         values.map((row) =>
           Object.fromEntries(
