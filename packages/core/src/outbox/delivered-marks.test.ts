@@ -1,56 +1,51 @@
 import { expect, test } from 'vitest';
 import { DeliveredMarks } from './delivered-marks.ts';
 
-/** A store that writes down which marks came in which turn of the loop. */
+/** A store that remembers which marks came together. */
 function open({ fails = '' } = {}) {
-  const turns: string[][] = [];
-  let isSameTurn = false;
+  const calls: { readonly ids: readonly string[]; readonly at: number }[] = [];
   const marks = new DeliveredMarks({
-    delivered: async (id) => {
-      if (!isSameTurn) turns.push([]);
-      isSameTurn = true;
-      setImmediate(() => {
-        isSameTurn = false;
-      });
-      turns.at(-1)?.push(id);
-      if (id === fails) throw new Error('the disk is full');
+    delivered: async (ids, at) => {
+      calls.push({ ids, at });
+      if (ids.includes(fails)) throw new Error('the disk is full');
     },
   });
-  return { marks, turns };
+  return { marks, calls, together: () => calls.map(({ ids }) => ids) };
 }
 
 test('marks of several turns are written in one', async () => {
-  const { marks, turns } = open();
+  const { marks, calls } = open();
   const written: Promise<void>[] = [];
-  for (const id of ['a', 'b', 'c']) {
-    written.push(marks.add(id, 1));
+  for (const [index, id] of ['a', 'b', 'c'].entries()) {
+    written.push(marks.add(id, index));
     await new Promise(setImmediate);
   }
-  expect(turns).toEqual([]);
+  expect(calls).toEqual([]);
   await Promise.all(written);
-  expect(turns).toEqual([['a', 'b', 'c']]);
+  expect(calls).toEqual([{ ids: ['a', 'b', 'c'], at: 2 }]);
 });
 
 test('one alone is written after a few turns, and so is one that comes later', async () => {
-  const { marks, turns } = open();
+  const { marks, together } = open();
   for (const id of ['a', 'b']) {
     await marks.add(id, 1);
     await new Promise(setImmediate);
   }
-  expect(turns).toEqual([['a'], ['b']]);
+  expect(together()).toEqual([['a'], ['b']]);
 });
 
 test('many do not wait', async () => {
-  const { marks, turns } = open();
+  const { marks, together } = open();
   const ids = Array.from({ length: 70 }, (_, index) => `${index}`);
   const written = Promise.all(ids.map((id) => marks.add(id, 1)));
-  expect(turns.flat()).toHaveLength(64);
+  expect(together().map(({ length }) => length)).toEqual([32, 32]);
   await written;
-  expect(turns.flat()).toEqual(ids);
+  expect(together().flat()).toEqual(ids);
 });
 
 test('one that cannot be written is told so, and no other', async () => {
-  const { marks } = open({ fails: 'b' });
+  const { marks, together } = open({ fails: 'b' });
   const results = await Promise.allSettled(['a', 'b', 'c'].map((id) => marks.add(id, 1)));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(together()).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']]);
 });

@@ -33,11 +33,20 @@ export class DeliveredMarks {
     else this.#write();
   };
 
-  /** All in one turn, which the store writes in one commit. */
+  /** In one call, and so in one commit. */
   #write(): void {
     const marks = this.#waiting;
     this.#waiting = [];
-    for (const { id, at, resolve, reject } of marks) this.#store.delivered(id, at).then(resolve, reject);
+    const [ids, latest] = [marks.map(({ id }) => id), Math.max(...marks.map(({ at }) => at))];
+    this.#store.delivered(ids, latest).then(
+      () => {
+        for (const { resolve } of marks) resolve();
+      },
+      () => {
+        // One that cannot be written spoils no other.
+        for (const { id, at, resolve, reject } of marks) this.#store.delivered([id], at).then(resolve, reject);
+      },
+    );
   }
 }
 

@@ -567,7 +567,7 @@ describe('a start', () => {
     await add({ id: 'paused' });
     await store.outbox.add(delivery({ id: 'waiting' }));
     await store.outbox.add(delivery({ id: 'done' }));
-    await store.outbox.delivered('done', 0);
+    await store.outbox.delivered(['done'], 0);
     await outbox.stop({ drainMs: 0 });
     sent.length = 0;
     answers = [200];

@@ -57,9 +57,7 @@ export class Outbox {
   readonly #urls = new KnownUrls();
   /** Receivers that said they are gone, as long as that is being written down. */
   readonly #gone = new Set<string>();
-  /** The tries that are under way, by receiver. */
-  readonly #underWay = new Map<string, Together>();
-  readonly #tries = new Set<Promise<void>>();
+  readonly #tries = new Map<Try, Promise<void>>();
   readonly #stopped = new Ending();
   /** How many were made before their turn. */
   #ahead = 0;
@@ -100,7 +98,15 @@ export class Outbox {
     const host = this.#urls.read(url)?.hostname ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
     const entry: Entry = {
-      ...{ id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt },
+      id,
+      owner,
+      requestId,
+      messageId,
+      url,
+      priority,
+      expiresAt,
+      attempts,
+      nextAt,
       host,
       postponedAt: undefined,
       cancel: undefined,
@@ -154,11 +160,11 @@ export class Outbox {
     for (const entry of this.#entries.values()) entry.cancel?.();
     const drained = new AbortController();
     const late = this.#options.clock.wait(drainMs, drained.signal).catch(() => {});
-    await Promise.race([Promise.all(this.#tries), late]);
+    await Promise.race([Promise.all(this.#tries.values()), late]);
     drained.abort();
     this.#stopped.end(STOPPED);
-    for (const { ending } of this.#underWay.values()) ending.end(STOPPED);
-    await Promise.all(this.#tries);
+    for (const { ending } of this.#tries.keys()) ending.end(STOPPED);
+    await Promise.all(this.#tries.values());
   }
 
   /** Puts it in line, now or when its pause is over. */
@@ -184,8 +190,8 @@ export class Outbox {
     while (!this.#stopping) {
       const entry = this.#schedule.next();
       if (entry === undefined) return;
-      const tried = this.#try(entry).finally(() => this.#tries.delete(tried));
-      this.#tries.add(tried);
+      const one: Try = { entry, ending: new Ending() };
+      this.#tries.set(one, this.#try(one));
       this.#prepareAhead(this.#schedule.following(entry.host));
     }
   }
@@ -223,7 +229,8 @@ export class Outbox {
     return prepare({ due, agentId, isAhead }, this.#options);
   }
 
-  async #try(entry: Entry): Promise<void> {
+  async #try(one: Try): Promise<void> {
+    const { entry } = one;
     const { log } = this.#options;
     let answered: boolean | undefined;
     let hasLeft = false;
@@ -232,7 +239,7 @@ export class Outbox {
       hasLeft = true;
     };
     try {
-      const verdict = await this.#send(entry);
+      const verdict = await this.#send(one);
       if (verdict !== undefined) {
         answered = verdict.answered;
         if (verdict.outcome === 'delivered') {
@@ -249,6 +256,7 @@ export class Outbox {
       entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
       this.#wake(entry);
     } finally {
+      this.#tries.delete(one);
       leave();
       this.#schedule.release();
       this.#dispatch();
@@ -256,14 +264,15 @@ export class Outbox {
   }
 
   /** What came of a try; `undefined` where there is nothing to try any more. */
-  async #send(entry: Entry): Promise<Verdict | undefined> {
+  async #send(one: Try): Promise<Verdict | undefined> {
+    const { entry } = one;
     const { clock, log } = this.#options;
     try {
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
       // It is dead with all others to this receiver, as soon as that is written down.
-      if (prepared === undefined || this.#gone.has(receiverOf(entry))) return undefined;
-      return await this.#attempt(entry, prepared);
+      if (prepared === undefined || this.#isGone(entry)) return undefined;
+      return await this.#attempt(one, prepared);
     } catch (error) {
       if (!isDamaged(error)) throw error;
       // It will be no better the next time.
@@ -273,21 +282,13 @@ export class Outbox {
   }
 
   /** Ends, with `undefined`, when another try hears that the receiver is gone: this one may still be on its way there. */
-  async #attempt(due: Entry, prepared: Prepared): Promise<Verdict | undefined> {
+  async #attempt({ entry: due, ending }: Try, prepared: Prepared): Promise<Verdict | undefined> {
     const { timeoutMs } = this.#settings;
-    const receiver = receiverOf(due);
-    const together = this.#underWay.get(receiver) ?? { ending: new Ending(), tries: 0 };
-    if (this.#stopped.aborted) together.ending.end(STOPPED);
-    this.#underWay.set(receiver, together);
-    together.tries += 1;
     try {
-      return await attempt({ due, prepared, timeoutMs, signal: together.ending }, this.#options);
+      return await attempt({ due, prepared, timeoutMs, signal: ending }, this.#options);
     } catch (error) {
-      if (together.ending.reason !== GONE) throw error;
+      if (ending.reason !== GONE) throw error;
       return undefined;
-    } finally {
-      together.tries -= 1;
-      if (together.tries === 0 && this.#underWay.get(receiver) === together) this.#underWay.delete(receiver);
     }
   }
 
@@ -333,12 +334,15 @@ export class Outbox {
   async #recordGone(entry: Entry, failure: DeliveryFailure): Promise<void> {
     const receiver = receiverOf(entry);
     this.#gone.add(receiver);
-    this.#underWay.get(receiver)?.ending.end(GONE);
-    this.#underWay.delete(receiver);
+    for (const other of this.#tries.keys()) if (receiverOf(other.entry) === receiver) other.ending.end(GONE);
     const ids = await this.#insist(() => this.#options.store.gone(entry.id, failure));
     this.#gone.delete(receiver);
     this.#schedule.remove(new Set(ids));
     for (const id of ids) this.#forget(this.#entries.get(id));
+  }
+
+  #isGone(entry: Entry): boolean {
+    return this.#gone.size > 0 && this.#gone.has(receiverOf(entry));
   }
 
   /** Puts it in line again, as if it had not been its turn; not for ever, so that nothing waits without end. */
@@ -403,10 +407,10 @@ interface Entry extends DueDelivery {
   ahead: Promise<Prepared | undefined> | undefined;
 }
 
-/** Tries to one receiver at the same time, which end together when it is gone. */
-interface Together {
+/** One try, and what ends it before it is over. */
+interface Try {
+  readonly entry: Entry;
   readonly ending: Ending;
-  tries: number;
 }
 
 function receiverOf({ owner, url }: Entry): string {

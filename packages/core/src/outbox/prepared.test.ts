@@ -135,7 +135,7 @@ test.each([
 
 test('what is over while it waits is not sent when its turn comes later', async () => {
   await startAhead(9);
-  await store.outbox.delivered('cb-7', clock.now().getTime());
+  await store.outbox.delivered(['cb-7'], clock.now().getTime());
   clock.jump(1001);
   await answerUntil(8, 200);
   expect(idsSent()).toEqual([...names(1, 6), ...names(8, 9)]);

@@ -60,6 +60,25 @@ describe('the schedule', () => {
     expect(others).toEqual(['ann:0', 'bob:0', 'cid:0', 'ann:1', 'bob:1', 'ann:2', 'ann:3', 'ann:4']);
   });
 
+  test('keeps the order of a sender with very many, also when some of them are taken out', () => {
+    const many = Array.from({ length: 1000 }, (_, index): [string, string] => [`ann:${index}`, 'a']);
+    const schedule = filled(many, { perHost: 1, total: 1 });
+    const order: string[] = [];
+    const take = (count: number) => {
+      for (let number = 0; number < count; number += 1) {
+        order.push(...taken(schedule));
+        schedule.leave('a', { answered: true });
+        schedule.release();
+      }
+    };
+    take(300);
+    schedule.remove(new Set(['ann:299', 'ann:300', 'ann:999']));
+    expect(schedule.size).toBe(698);
+    take(698);
+    const left = many.map(([id]) => id).filter((id) => id !== 'ann:300' && id !== 'ann:999');
+    expect([order, schedule.size]).toEqual([left, 0]);
+  });
+
   test('knows whose turns come next, whoever sent them', () => {
     const items = ['ann:0', 'ann:1', 'ann:2', 'ann:3', 'ann:4', 'bob:0', 'bob:1', 'cid:0'];
     const schedule = known(

@@ -7,7 +7,7 @@ interface OfSender {
 /** A line in which senders take turns, each with what it sent first: one with a thousand keeps nobody else waiting for them all. */
 export class SenderTurns<Item extends OfSender> {
   /** Whose turn it is next comes first. */
-  readonly #senders = new Map<string, Item[]>();
+  readonly #senders = new Map<string, Line<Item>>();
   #length = 0;
 
   get length(): number {
@@ -15,20 +15,20 @@ export class SenderTurns<Item extends OfSender> {
   }
 
   push(item: Item): void {
-    const items = this.#senders.get(item.owner);
-    if (items === undefined) this.#senders.set(item.owner, [item]);
-    else items.push(item);
+    const line = this.#senders.get(item.owner);
+    if (line === undefined) this.#senders.set(item.owner, new Line([item]));
+    else line.push(item);
     this.#length += 1;
   }
 
   shift(): Item | undefined {
-    for (const [owner, items] of this.#senders) {
-      const item = items.shift();
+    for (const [owner, line] of this.#senders) {
+      const item = line.shift();
       this.#length -= 1;
-      if (items.length > 0 && this.#senders.size === 1) return item;
+      if (line.length > 0 && this.#senders.size === 1) return item;
       // Behind all others, for its next turn.
       this.#senders.delete(owner);
-      if (items.length > 0) this.#senders.set(owner, items);
+      if (line.length > 0) this.#senders.set(owner, line);
       return item;
     }
     return undefined;
@@ -39,8 +39,8 @@ export class SenderTurns<Item extends OfSender> {
     const next: Item[] = [];
     const most = Math.min(to, this.#length);
     for (let turn = 0; next.length < most; turn += 1) {
-      for (const items of this.#senders.values()) {
-        const item = items[turn];
+      for (const line of this.#senders.values()) {
+        const item = line.at(turn);
         if (item !== undefined) next.push(item);
         if (next.length === most) break;
       }
@@ -50,12 +50,54 @@ export class SenderTurns<Item extends OfSender> {
 
   /** Takes those out that are not wanted any more. */
   remove(ids: ReadonlySet<string>): void {
-    for (const [owner, items] of this.#senders) {
-      if (!items.some(({ id }) => ids.has(id))) continue;
-      const left = items.filter(({ id }) => !ids.has(id));
-      this.#length -= items.length - left.length;
-      if (left.length === 0) this.#senders.delete(owner);
-      else this.#senders.set(owner, left);
+    for (const [owner, line] of this.#senders) {
+      const before = line.length;
+      line.remove(ids);
+      this.#length -= before - line.length;
+      if (line.length === 0) this.#senders.delete(owner);
     }
   }
 }
+
+/** What one sender waits with, in order. An array that is long moves all that is left each time its first is taken. */
+class Line<Item extends OfSender> {
+  #items: Item[];
+  #taken = 0;
+
+  constructor(items: Item[]) {
+    this.#items = items;
+  }
+
+  get length(): number {
+    return this.#items.length - this.#taken;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  shift(): Item | undefined {
+    const item = this.#items[this.#taken];
+    this.#taken += 1;
+    if (this.#taken === MANY_TAKEN) this.#drop();
+    return item;
+  }
+
+  at(index: number): Item | undefined {
+    return this.#items[this.#taken + index];
+  }
+
+  remove(ids: ReadonlySet<string>): void {
+    this.#drop();
+    this.#items = this.#items.filter(({ id }) => !ids.has(id));
+  }
+
+  /** Lets go of those that were taken. */
+  #drop(): void {
+    this.#items.splice(0, this.#taken);
+    this.#taken = 0;
+  }
+}
+
+/** Some that are kept for nothing, and one move in place of as many. */
+const MANY_TAKEN = 256;

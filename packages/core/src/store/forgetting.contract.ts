@@ -51,7 +51,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         expect(await store.forgetting.request(key)).toBe('under_way');
         await settle();
         expect(await store.forgetting.request(key)).toBe('under_way');
-        await store.outbox.delivered(id, 3);
+        await store.outbox.delivered([id], 3);
         expect(await store.forgetting.request({ ...key, owner: 'somebody' })).toBe('absent');
         expect(await store.forgetting.request(key)).toBe('removed');
         expect([await store.requests.find(key), await store.outbox.find(id)]).toEqual([undefined, undefined]);
@@ -63,7 +63,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       test('goes from the thread also when the request itself was forgotten before', async () => {
         const { key, settle, id } = await answered('m1', 'm1-answer');
         await settle();
-        await store.outbox.delivered(id, 3);
+        await store.outbox.delivered([id], 3);
         await store.requests.purge(1e15);
         expect(await store.requests.find(key)).toBeUndefined();
         expect(await store.forgetting.request(key)).toBe('removed');
@@ -128,7 +128,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       await store.storedData.keep(file, PLENTY, { key: done, effects: [effect(1)] });
       await store.executions.finish(done, [], END);
       for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
-      await store.outbox.delivered(`${who}-sent`, 2);
+      await store.outbox.delivered([`${who}-sent`], 2);
       const quota = { entries: 9, size: 99, spaces: 1 };
       await store.memories.open({ memoryId: 'm', owner: who, namespace: 'n', scope: '{}', createdAt: 1 }, quota);
       const entry = { space: who, key: 'k', owner: who, entry: '1', createdAt: 1, updatedAt: 1, expiresAt: null };

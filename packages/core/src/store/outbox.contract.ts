@@ -62,7 +62,7 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
     test('what was delivered is not due any more, and a later failure cannot undo that', async () => {
       const row = delivery();
       await store.outbox.add(row);
-      await store.outbox.delivered(row.id, 2000);
+      await store.outbox.delivered([row.id], 2000);
       await store.outbox.failed(row.id, { at: 3000, reason: 'late' }, 4000);
       expect(await store.outbox.find(row.id)).toEqual({
         ...fresh(row),
@@ -92,11 +92,25 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       expect(await dueOf()).toEqual([]);
     });
 
+    test('several are delivered at once; of those the dead and the unknown stay what they are', async () => {
+      const [one, two, dead] = [delivery({ id: `1-${owner}` }), delivery({ id: `2-${owner}` }), delivery()];
+      for (const row of [one, two, dead]) await store.outbox.add(row);
+      await store.outbox.givenUp(dead.id, { at: 1500, reason: 'too late' });
+      await store.outbox.delivered([one.id, dead.id, 'nobody', two.id], 2000);
+      const found = await Promise.all([one, two, dead].map(({ id }) => store.outbox.find(id)));
+      expect(found).toMatchObject([
+        { state: 'delivered', attempts: 1, endedAt: 2000 },
+        { state: 'delivered', attempts: 1, endedAt: 2000 },
+        { state: 'dead', attempts: 0, endedAt: 1500 },
+      ]);
+      expect(await store.outbox.find('nobody')).toBeUndefined();
+    });
+
     test('what is given up without a try is dead with the tries it had, and one that was delivered stays so', async () => {
       const [row, done] = [delivery(), delivery({ id: `done-${owner}` })];
       for (const one of [row, done]) await store.outbox.add(one);
       await store.outbox.failed(row.id, { at: 2000, reason: 'HTTP 503', status: 503 }, 2500);
-      await store.outbox.delivered(done.id, 2000);
+      await store.outbox.delivered([done.id], 2000);
       for (const { id } of [row, done]) await store.outbox.givenUp(id, { at: 2600, reason: 'too late' });
       expect(await store.outbox.find(row.id)).toMatchObject({
         state: 'dead',
@@ -175,7 +189,7 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
     test('lists newest first, by state, a page at a time, and forgets what ended long ago', async () => {
       await using(await open(), async (one) => {
         for (const id of ['a', 'b', 'c', 'd']) await one.outbox.add(delivery({ id }));
-        await one.outbox.delivered('a', 2000);
+        await one.outbox.delivered(['a'], 2000);
         await one.outbox.failed('b', { at: 3000, reason: 'x' }, null);
         const ids = async (page: Parameters<typeof one.outbox.list>[0]) => {
           const { rows, total } = await one.outbox.list(page);

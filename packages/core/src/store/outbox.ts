@@ -68,7 +68,8 @@ export interface OutboxStore {
   answering(key: RequestKey): Promise<ShownDelivery[]>;
   /** Everything due, in the order it came. */
   due(): Promise<DueDelivery[]>;
-  delivered(id: string, at: number): Promise<void>;
+  /** All of them that are due, in one commit; what is not is left as it is. */
+  delivered(ids: readonly string[], at: number): Promise<void>;
   /** A try failed: it is tried again at `nextAt`, or dead when that is null. */
   failed(id: string, failure: DeliveryFailure, nextAt: number | null): Promise<void>;
   /** It is dead without another try. */

@@ -149,7 +149,7 @@ export class SqliteStore implements Store {
     dueBody: (id) => this.#ask('dueBody', id),
     answering: (key) => this.#ask('deliveriesAnswering', key),
     due: () => this.#ask('dueDeliveries'),
-    delivered: (id, at) => this.#ask('delivered', id, at),
+    delivered: (ids, at) => this.#ask('delivered', ids, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),
     givenUp: (id, failure) => this.#ask('deliveryGivenUp', id, failure),
     gone: (id, failure) => this.#ask('receiverGone', id, failure),

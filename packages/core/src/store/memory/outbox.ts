@@ -79,10 +79,13 @@ export function memoryOutbox(
           .filter(({ state }) => state === 'due')
           .map(({ body, createdAt, state, failures, endedAt, ...row }) => row),
       ),
-    delivered: (id, at) =>
+    delivered: (ids, at) =>
       perform(() => {
-        const row = due(id);
-        if (row !== undefined) rows.set(id, { ...row, state: 'delivered', attempts: row.attempts + 1, endedAt: at });
+        for (const id of ids) {
+          const row = rows.get(id);
+          if (row?.state !== 'due') continue;
+          rows.set(id, { ...row, state: 'delivered', attempts: row.attempts + 1, endedAt: at });
+        }
       }),
     failed: (id, failure, nextAt) => perform(() => fail(id, failure, nextAt)),
     givenUp: (id, failure) =>

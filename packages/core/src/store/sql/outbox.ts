@@ -117,8 +117,8 @@ export function outboxWrites(database: Database) {
       );
     },
 
-    delivered(id: string, at: number): void {
-      deliver.run(at, id);
+    delivered(ids: readonly string[], at: number): void {
+      for (const id of ids) deliver.run(at, id);
     },
 
     deliveryFailed(id: string, failure: DeliveryFailure, nextAt: number | null): void {
