@@ -76,7 +76,7 @@ export class Letters {
     const accepting = deferredAcceptance();
     const letter = this.#letterOf(message, hasThread);
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
-    const reading = this.#options.engine.open(envelope, { ...call, letter, onAccepted: accepting.resolve });
+    const reading = this.#options.engine.open(envelope, { letter, onAccepted: accepting.resolve, ...call });
     const answering = this.#follow(
       this.#answered(reading, { envelope, accepted: accepting.acceptance, onRefused: accepting.reject }),
     );

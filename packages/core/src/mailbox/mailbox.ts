@@ -108,7 +108,8 @@ export class Mailbox {
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
     const source = isAnonymous(principal.id) ? null : principal.id;
-    const envelope = envelopeOf(message, { ...directory.find(message, principal), source });
+    const { target, from } = directory.find(message, principal);
+    const envelope = envelopeOf(message, { target, from, source });
 
     const call: Call = {
       principal,
@@ -118,9 +119,8 @@ export class Mailbox {
       received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
       idempotencyKey,
     };
-    const admitted = { envelope, call };
-    if (!hasThread && callbackUrl === null) return this.#receivePlain(message, admitted);
-    return this.#letters.receive(message, { ...admitted, hasThread });
+    if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call });
+    return this.#letters.receive(message, { envelope, call, hasThread });
   }
 
   /** Whether a message was taken before: then it has its answer, however late it comes again. */
@@ -146,7 +146,7 @@ export class Mailbox {
         asked = askedBy(row, envelope, isRepeat);
         if (isLate) acknowledge();
       };
-      const reading = engine.open(envelope, { ...call, onAccepted });
+      const reading = engine.open(envelope, { onAccepted, ...call });
       const cancel = clock.after(settings.answerWithinMs, acknowledge);
       const fail = (error: unknown) => {
         cancel();
