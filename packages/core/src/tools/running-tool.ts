@@ -25,6 +25,10 @@ export class RunningTool implements ToolCall {
     this.#onEvent = onEvent;
   }
 
+  get isHeard(): boolean {
+    return this.#onEvent !== undefined;
+  }
+
   get kept(): JsonObject[] {
     const kept = this.#kept ?? [];
     if (this.#left === 0) return kept;

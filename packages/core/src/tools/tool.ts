@@ -44,6 +44,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** The same, for those who can do without a signal. */
   readonly ending: Ending;
+  /** Whether its caller listens while it runs; what it tells others, they find in the result. */
+  readonly isHeard: boolean;
   /** Lines for the caller, told as events. */
   readonly log: Log;
   /** How far it is, from 0 to 100. */

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@dragoman/protocols';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { Ending } from '../../ending.ts';
-import { type DirectInner, DirectTransport } from './direct-transport.ts';
+import { type DirectInner, type DirectRequest, DirectTransport } from './direct-transport.ts';
 
 /** The other side says what it is told to say. */
 function open() {
@@ -17,16 +18,29 @@ const answer = (id: string | number): JSONRPCMessage => ({ jsonrpc: '2.0', id, r
 
 test('the answer to a call is awaited until it is there', async () => {
   const { direct, isAwaited, say } = open();
-  const asked = direct.ask({
-    method: 'tools/call',
-    params: (meta) => ({ _meta: meta }),
-    ending: new Ending(),
-    onProgress: () => {},
-  });
+  const asked = direct.ask({ method: 'tools/call', params: {}, ending: new Ending(), onProgress: undefined });
   expect([isAwaited(answer('d2')), isAwaited(answer('d1'))]).toEqual([false, true]);
   say(answer('d1'));
   expect(await asked).toEqual({});
   expect(isAwaited(answer('d1'))).toBe(false);
+});
+
+test('the server is asked for progress where somebody listens, and told of it by the name it was given', async () => {
+  const { direct, inner, say, heard } = open();
+  const sent: object[] = [];
+  inner.sendNow = (message) => sent.push(message);
+  const told: JsonObject[] = [];
+  const ask = (onProgress: DirectRequest['onProgress']) =>
+    direct.ask({ method: 'tools/call', params: { name: 'echo' }, ending: new Ending(), onProgress });
+  const asked = [ask((progress) => told.push(progress)), ask(undefined)];
+  expect(sent).toMatchObject([{ params: { name: 'echo', _meta: { progressToken: 'd1' } } }, { id: 'd2' }]);
+  expect(sent[1]).toHaveProperty('params', { name: 'echo' });
+  for (const progressToken of ['d1', 'd2']) {
+    say({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } });
+  }
+  for (const id of ['d1', 'd2']) say(answer(id));
+  await Promise.all(asked);
+  expect([told, heard]).toEqual([[{ progressToken: 'd1', progress: 1 }], []]);
 });
 
 test('as many answers are awaited as the SDK has asked questions', async () => {
@@ -57,8 +71,7 @@ test('who carries the messages is told whether an answer is awaited alone', asyn
   const { direct, inner, say } = open();
   const expected: boolean[] = [];
   inner.expect = ({ isAlone }) => expected.push(isAlone);
-  const ask = () =>
-    direct.ask({ method: 'tools/call', params: () => ({}), ending: new Ending(), onProgress: () => {} });
+  const ask = () => direct.ask({ method: 'tools/call', params: {}, ending: new Ending(), onProgress: undefined });
   const first = [ask(), ask()];
   for (const id of ['d1', 'd2']) say(answer(id));
   await Promise.all(first);
@@ -75,7 +88,7 @@ test.each([
   const { direct, inner, isAwaited } = open();
   Object.assign(inner, ways);
   const ending = new Ending();
-  const asked = direct.ask({ method: 'tools/call', params: () => ({}), ending, onProgress: () => {} });
+  const asked = direct.ask({ method: 'tools/call', params: {}, ending, onProgress: undefined });
   await expect(asked).rejects.toThrow('it does not read');
   expect(isAwaited(answer('d1'))).toBe(false);
 });

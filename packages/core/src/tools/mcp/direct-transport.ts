@@ -15,10 +15,10 @@ export class JsonRpcError extends Error {
 
 export interface DirectRequest {
   readonly method: string;
-  /** Those it has, with what tells progress apart from that of others. */
-  readonly params: (meta: JsonObject) => JsonObject;
+  readonly params: JsonObject;
   readonly ending: Ending;
-  readonly onProgress: (progress: JsonObject) => void;
+  /** Without it the server is not asked how far it is. */
+  readonly onProgress: ((progress: JsonObject) => void) | undefined;
 }
 
 /** A transport that can say at once whether a message is on its way. */
@@ -124,7 +124,9 @@ export class DirectTransport implements Transport {
         return;
       }
       this.#calls.add(id, { resolve, reject, forget, onProgress });
-      const request = { jsonrpc: '2.0', id, method, params: params({ progressToken: id }) };
+      // MCP, Progress: who wants to hear of it gives it a name.
+      const asked = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
+      const request = { jsonrpc: '2.0', id, method, params: asked };
       this.#tell(request, (error) => this.#settle(id)?.reject(error));
       this.#inner.expect?.({ isAlone: this.#calls.size === 1 });
     });
@@ -160,7 +162,7 @@ export class DirectTransport implements Transport {
     if (method === undefined) this.#owed.delete(idOf(id));
     const token = method === 'notifications/progress' && isObject(params) ? params['progressToken'] : undefined;
     const call = typeof token === 'string' ? this.#calls.get(token) : undefined;
-    if (call !== undefined && isObject(params)) call.onProgress(params);
+    if (call !== undefined && isObject(params)) call.onProgress?.(params);
     else this.onmessage?.(message);
   }
 
@@ -191,7 +193,7 @@ interface DirectCall {
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
   forget(): void;
-  readonly onProgress: (progress: JsonObject) => void;
+  readonly onProgress: DirectRequest['onProgress'];
 }
 
 const INVALID = -32600;

@@ -393,13 +393,10 @@ export class McpServer implements AsyncDisposable {
     try {
       const request: DirectRequest = {
         method: 'tools/call',
-        params: (meta) => ({ name, arguments: args, _meta: meta }),
+        params: { name, arguments: args },
         ending,
-        onProgress: ({ progress, total, message }) => {
-          const done = typeof progress === 'number' ? progress : 0;
-          const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
-          call.progress(percent, typeof message === 'string' ? message : '');
-        },
+        // To be told when all is over how far it was is of use to nobody.
+        onProgress: call.isHeard ? (progress) => tellProgress(call, progress) : undefined,
       };
       // A program has no session to forget, and need not be waited for.
       if (this.#client !== undefined && this.#direct?.hasSession === false) return await this.#direct.ask(request);
@@ -416,6 +413,12 @@ export class McpServer implements AsyncDisposable {
       if (this.#calls.size === 0) this.#onIdle();
     }
   }
+}
+
+function tellProgress(call: ToolCall, { progress, total, message }: JsonObject): void {
+  const done = typeof progress === 'number' ? progress : 0;
+  const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
+  call.progress(percent, typeof message === 'string' ? message : '');
 }
 
 /** What a server calls itself is read by a model as its descriptions are. */
