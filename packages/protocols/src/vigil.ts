@@ -3,9 +3,10 @@
  * small call, on virtual machines several times as long; so who has said something and knows its answers to be quick looks for
  * the next one over a few turns of its loop.
  *
- * Where answers are not quick it hardly ever looks: each time in vain it lets more than twice as many go by before it tries again, and
- * each time in time half as many. And it does not look for long where several are awaited, for then somebody else may need the
- * processor to answer them.
+ * Where answers are not quick it seldom looks: each time in vain it lets more than twice as many go by before it tries again, until
+ * one is in time. One in vain among several in time is nothing to go by: a machine that others use is away now and then, and who
+ * goes to sleep for that keeps the other side waiting, which then goes to sleep as well. And it does not look for long where
+ * several are awaited, for then somebody else may need the processor to answer them.
  */
 export class Vigil {
   readonly #soon: (look: () => void) => void;
@@ -15,6 +16,8 @@ export class Vigil {
   /** How many are let go by between two looks, and how many of them are left. */
   #pause = 0;
   #left = 0;
+  /** Looks in time that have not made up for one in vain yet. */
+  #credit = 0;
 
   /** `soon` calls back when the loop has looked once at all that may come: `setImmediate` in Node. */
   constructor(soon: (look: () => void) => void) {
@@ -36,7 +39,8 @@ export class Vigil {
   /** It has come. */
   end(): void {
     if (this.#turns === 0) return;
-    this.#rest(this.#pause >> 1);
+    if (this.#credit < MOST_CREDIT) this.#credit += 1;
+    this.#rest(0);
   }
 
   readonly #look = (): void => {
@@ -47,7 +51,9 @@ export class Vigil {
     }
     this.#isLooking = false;
     if (this.#turns === 0) return;
-    this.#rest(Math.min(2 * this.#pause + 3, LONGEST_PAUSE));
+    const isForgiven = this.#credit >= IN_VAIN;
+    this.#credit = isForgiven ? this.#credit - IN_VAIN : 0;
+    this.#rest(isForgiven ? 0 : Math.min(2 * this.#pause + 3, LONGEST_PAUSE));
   };
 
   #rest(pause: number): void {
@@ -58,6 +64,9 @@ export class Vigil {
 }
 
 /** A turn in which nothing comes takes a microsecond or two. */
-const TURNS_ALONE = 150;
+const TURNS_ALONE = 300;
 const TURNS_AMONG_OTHERS = 30;
-const LONGEST_PAUSE = 1023;
+const LONGEST_PAUSE = 63;
+/** What a look in vain costs, in looks that were in time; and how many of these are remembered. */
+const IN_VAIN = 4;
+const MOST_CREDIT = 16;
