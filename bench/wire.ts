@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
-import { inTurns, median, medianRatio, table } from './support/measure.ts';
+import { boundsOfMedian, inTurns, median, ratiosOf, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
@@ -55,12 +55,13 @@ function judge(rounds: Rounds): string[] {
     ]),
   );
   const shortfalls: string[] = [];
-  const lines: string[][] = [['ratio', ...titles, 'wanted']];
+  const lines: string[][] = [['ratio', ...titles.flatMap((title) => [title, 'by chance']), 'wanted']];
   const compare = (what: string, a: string, b: string, bound?: Bound) => {
-    const values = HOWS.map(({ name }) => medianRatio(rounds, a, b, (slices) => rateOf(slices[name])));
+    const ratios = HOWS.map(({ name }) => ratiosOf(rounds, a, b, (slices) => rateOf(slices[name])));
+    const values = ratios.map(median);
     lines.push([
       what,
-      ...values.map((value) => `${value.toFixed(2)} ×`),
+      ...ratios.flatMap((each, index) => [`${values[index]?.toFixed(2)} ×`, betweenBounds(each)]),
       bound === undefined ? 'to compare' : worded(bound),
     ]);
     if (bound === undefined) return;
@@ -82,6 +83,11 @@ type Bound = { readonly atLeast: number } | { readonly atMost: number };
 
 function worded(bound: Bound): string {
   return 'atLeast' in bound ? `at least ${bound.atLeast} ×` : `at most ${bound.atMost} ×`;
+}
+
+function betweenBounds(ratios: readonly number[]): string {
+  const [low, high] = boundsOfMedian(ratios);
+  return `${low.toFixed(2)} – ${high.toFixed(2)}`;
 }
 
 /** In turns, many and short: what else runs on the machine then slows all of a round, or one round. */
@@ -131,5 +137,6 @@ const HOWS = [
   { name: 'many', title: '16 at once', parallel: 16 },
 ] as const;
 const WARM_UP_MS = 3_000;
-const ROUNDS = 24;
-const SLICE_MS = 150;
+/** With a quarter of them, chance alone moved a ratio by a tenth either way. */
+const ROUNDS = 96;
+const SLICE_MS = 75;

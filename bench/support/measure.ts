@@ -42,11 +42,29 @@ export function medianRatio<Name extends PropertyKey, Result>(
   base: Name,
   value: (result: Result) => number,
 ): number {
-  return median(rounds.map((round) => value(round[name]) / value(round[base])));
+  return median(ratiosOf(rounds, name, base, value));
+}
+
+/** The same, round by round. */
+export function ratiosOf<Name extends PropertyKey, Result>(
+  rounds: readonly Record<Name, Result>[],
+  name: Name,
+  base: Name,
+  value: (result: Result) => number,
+): number[] {
+  return rounds.map((round) => value(round[name]) / value(round[base]));
 }
 
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+/** Between what the median would lie 19 times out of 20, were all measured again: so much is chance. */
+export function boundsOfMedian(values: readonly number[]): [low: number, high: number] {
+  const sorted = [...values].sort((a, b) => a - b);
+  const off = 0.98 * Math.sqrt(sorted.length);
+  const at = (rank: number) => sorted[Math.min(Math.max(Math.round(rank), 0), sorted.length - 1)] ?? 0;
+  return [at(sorted.length / 2 - off), at(sorted.length / 2 + off)];
 }
 
 /** A table with its columns aligned, numbers to the right. */
