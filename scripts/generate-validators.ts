@@ -1,13 +1,15 @@
-// Compiles every declared schema into plain JavaScript, one module a dialect, into src/generated (not checked in).
+// Compiles every declared schema into plain JavaScript, one module a dialect, into src/generated (not checked in), and those of
+// messages that come and go very often into functions that write and look at them, in a module beside it.
 // Ajv's code requires its own runtime; esbuild folds both into one module without dependencies, so the published package
 // neither carries Ajv nor compiles anything at run time. What is there, made of the same code, is left as it is.
 //
 //   npm run generate:validators [-- DIALECT …]
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { digest, madeOf } from './made-of.ts';
+import { oftenCode } from './often-code.ts';
 import { PACKAGES } from './packages.ts';
 import { load, type SchemaSource, schemaSources } from './schema-sets.ts';
 
@@ -25,6 +27,10 @@ async function make(source: SchemaSource, madeFrom: string): Promise<void> {
   mkdirSync(dirname(files.code), { recursive: true });
   writeIfChanged(files.code, await bundle(validatorCode(set)));
   writeIfChanged(files.types, declarations(Object.keys(set.schemas), source.package));
+  if (set.often !== undefined) {
+    writeIfChanged(files.often, await bundle(oftenCode(set)));
+    writeIfChanged(files.oftenTypes, oftenDeclarations(set.often));
+  }
   const seals = { ...sealsIn(files.seals), [source.file.slice(PACKAGES.length)]: sealOf(set.dialect, files, madeFrom) };
   writeFileSync(files.seals, `${JSON.stringify(seals, null, 2)}\n`);
 }
@@ -50,16 +56,26 @@ interface Seal {
 interface Files {
   readonly code: string;
   readonly types: string;
+  /** Of most dialects there are none. */
+  readonly often: string;
+  readonly oftenTypes: string;
   readonly seals: string;
 }
 
 function filesOf(source: SchemaSource, dialect: string): Files {
   const folder = `${PACKAGES}${source.package}/src/generated/`;
-  return { code: `${folder}${dialect}.js`, types: `${folder}${dialect}.d.ts`, seals: `${folder}seals.json` };
+  return {
+    code: `${folder}${dialect}.js`,
+    types: `${folder}${dialect}.d.ts`,
+    often: `${folder}${dialect}-often.js`,
+    oftenTypes: `${folder}${dialect}-often.d.ts`,
+    seals: `${folder}seals.json`,
+  };
 }
 
-function sealOf(dialect: string, { code, types }: Files, madeFrom: string): Seal {
-  return { dialect, digest: digest(madeFrom, readFileSync(code), readFileSync(types)) };
+function sealOf(dialect: string, { code, types, often, oftenTypes }: Files, madeFrom: string): Seal {
+  const made = [code, types, ...[often, oftenTypes].filter((file) => existsSync(file))];
+  return { dialect, digest: digest(madeFrom, ...made.map((file) => readFileSync(file))) };
 }
 
 function sealsIn(file: string): Readonly<Record<string, Seal>> {
@@ -90,6 +106,11 @@ function declarations(names: readonly string[], owner: string): string {
   const lines = names.map((name) => `export declare const ${name}: Validator;`);
   const source = owner === 'protocols' ? '../validation.ts' : '@dragoman/protocols';
   return `import type { Validator } from '${source}';\n\n${lines.join('\n')}\n`;
+}
+
+function oftenDeclarations(names: readonly string[]): string {
+  const lines = names.map((name) => `export declare const ${name}: Often;`);
+  return `import type { Often } from '../often.ts';\n\n${lines.join('\n')}\n`;
 }
 
 function writeIfChanged(path: string, text: string): void {

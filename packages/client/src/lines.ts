@@ -12,17 +12,17 @@ export class Lines {
 
   push(chunk: Uint8Array): string[] {
     // Nearly every chunk ends where a line does.
-    const end = chunk[chunk.length - 1] === LF ? chunk.length - 1 : chunk.lastIndexOf(LF);
-    if (end === -1) {
+    const end = chunk[chunk.length - 1] === LF ? chunk.length : chunk.lastIndexOf(LF) + 1;
+    if (end === 0) {
       this.#begin(chunk);
       return [];
     }
-    const lines = this.#decode(this.#whole(chunk.subarray(0, end))).split('\n');
+    const lines = linesIn(this.#decode(this.#whole(end === chunk.length ? chunk : chunk.subarray(0, end))));
     if (this.#begunBytes > 0) {
       this.#begun = [];
       this.#begunBytes = 0;
     }
-    if (end + 1 < chunk.length) this.#begin(chunk.subarray(end + 1));
+    if (end < chunk.length) this.#begin(chunk.subarray(end));
     return lines;
   }
 
@@ -52,6 +52,17 @@ export class Lines {
       throw unreadable('bytes that are not UTF-8');
     }
   }
+}
+
+/** Of a text that ends with a line break. Not `split`, which asks the text first whether it is one. */
+function linesIn(text: string): string[] {
+  const lines: string[] = [];
+  let start = 0;
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+    lines.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return lines;
 }
 
 function unreadable(what: string): DragomanError {

@@ -92,4 +92,4 @@ interface Place<Value> {
 }
 
 /** Places, empty ones among them, below which it is not worth starting afresh. */
-const FEW = 256;
+const FEW = 128;

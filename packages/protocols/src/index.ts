@@ -91,6 +91,6 @@ export { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
-export { formatTimestamp, isTimestamp, parseTimestamp } from './time.ts';
+export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
 export { issuesOf, show, type Validator } from './validation.ts';
 export { Vigil } from './vigil.ts';

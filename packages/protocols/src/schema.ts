@@ -9,6 +9,8 @@ export interface SchemaSet {
   readonly dialect: string;
   /** Keyed by the exported name of the compiled validator, `MailboxMessage` → `generated/<dialect>.js`. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
+  /** Those of messages that come and go very often: more is made of them than a validator. */
+  readonly often?: readonly string[];
 }
 
 /** Any JSON value the protocol does not look into. */

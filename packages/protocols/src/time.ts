@@ -13,6 +13,19 @@ export function instantOf(text: string): number {
   return day * 86_400_000 + seconds * 1000 + millisecondsAfter(text) - zoneOffset(text);
 }
 
+/**
+ * What time it is by a clock that counts milliseconds. All who ask in the same one get the same object, which nobody may
+ * change: to make one costs a tenth of what it takes to write a small message.
+ */
+export function timesOf(clock: () => number): () => Date {
+  let last = new Date(Number.NaN);
+  return () => {
+    const now = clock();
+    if (now !== last.getTime()) last = new Date(now);
+    return last;
+  };
+}
+
 /** A time as RFC 3339 in UTC. Many are of the same millisecond, and writing one out costs as much as a small frame. */
 export function formatTimestamp(time: Date): string {
   const at = time.getTime();

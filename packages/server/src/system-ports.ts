@@ -1,12 +1,12 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
-import { REDACTED } from '@dragoman/protocols';
+import { REDACTED, timesOf } from '@dragoman/protocols';
 import pino from 'pino';
 
 /** The real clock. */
 export const systemClock: Clock = {
-  now: () => new Date(),
+  now: timesOf(() => Date.now()),
   elapsed: () => performance.now(),
   // A timer must not keep the process alive: what has to finish is waited for by name.
   wait: async (milliseconds, signal) => {

@@ -14,7 +14,7 @@ import {
 import { DragomanError } from '../dragoman-error.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 import { openLink } from './open-link.ts';
-import { stamp } from './stamp.ts';
+import { now, stamp } from './stamp.ts';
 import type { Asked, Waiting } from './waiting.ts';
 import { brokenError, errorOfMessage, lostError, timeoutError, turnedDown } from './wire-errors.ts';
 import type { WireLink, WireTransport } from './wire-transport.ts';
@@ -253,7 +253,7 @@ export class WireClient implements AsyncDisposable {
       };
       const dueAt = stamped.now.getTime() + timeoutMs;
       const waiting = { link, type, timeoutMs, dueAt, answer, reject, onEvent, signal, onAbort };
-      this.#pending.expect(id, new Date(dueAt), waiting);
+      this.#pending.expect(id, undefined, waiting);
       this.#watch(timeoutMs);
       try {
         link.send(messageText({ type, fields }, stamped));
@@ -287,9 +287,10 @@ export class WireClient implements AsyncDisposable {
     this.#timerAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      for (const id of this.#pending.due(new Date())) {
-        const waiting = this.#pending.waiter(id);
-        if (waiting !== undefined) this.#giveUp(id, timeoutError(waiting.type, waiting.timeoutMs));
+      const present = Date.now();
+      for (const [id, waiting] of this.#pending.entries()) {
+        if (waiting !== undefined && waiting.dueAt <= present)
+          this.#giveUp(id, timeoutError(waiting.type, waiting.timeoutMs));
       }
       if (this.#pending.size > 0) this.#watch(this.#shortestLeft());
     }, wait);
@@ -297,9 +298,9 @@ export class WireClient implements AsyncDisposable {
 
   /** Of the waits that are kept to the moment. */
   #shortestLeft(): number {
-    const now = Date.now();
+    const present = Date.now();
     const shorter = (least: number, [, waiting]: [string, Waiting | undefined]) =>
-      waiting === undefined || waiting.timeoutMs >= TICK_MS ? least : Math.min(least, waiting.dueAt - now);
+      waiting === undefined || waiting.timeoutMs >= TICK_MS ? least : Math.min(least, waiting.dueAt - present);
     return Math.max(0, this.#pending.entries().reduce(shorter, TICK_MS));
   }
 
@@ -307,7 +308,7 @@ export class WireClient implements AsyncDisposable {
     const json = objectIn(text);
     // What is no message has no id to tell anybody of.
     if (json === undefined) return;
-    const decoded = decodeWire(json, new Date(), LENIENT);
+    const decoded = decodeWire(json, now(), LENIENT);
     if (!decoded.ok) {
       this.#unreadable(json);
       return;

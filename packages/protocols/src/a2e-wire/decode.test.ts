@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { decodeWire, idAtStart, idOf } from './decode.ts';
+import { completeMessage } from './defaults.ts';
+import { withFields } from './new-message.ts';
 
 describe('suggestions', () => {
   test.each([
@@ -36,6 +38,53 @@ test.each(['ping', 'xyz/req'])('a message of the type %s has no more members tha
     issues: [{ pointer: '', code: 'too_many', message: 'the message must have at most 25000 members; got 25001' }],
   });
 });
+
+describe.each<[string, JsonObject]>([
+  ['tool/call/req', { tool_name: 'echo', arguments: { message: 'hi' }, timeout: 5 }],
+  ['tool/call/resp', { req_id: 'r', data: { success: true, tool_name: 'echo', duration_ms: 1.5 }, created_at: 2 }],
+])('a message that comes very often: %s', (type, fields) => {
+  const whole = withFields(type, fields, { id: 'x', now: NOW }) as JsonObject;
+
+  test('is taken as it is when it has all there is', () => {
+    const outcome = decodeWire(whole, NOW);
+    expect(outcome).toEqual({ ok: true, value: whole, warnings: [] });
+    expect(outcome.ok && outcome.value).toBe(whole);
+  });
+
+  test('is completed by whatever it leaves out, also within', () => {
+    for (const place of placesIn(whole)) {
+      const left = without(place, whole);
+      const outcome = decodeWire(left, NOW);
+      // What must be there is missed, what has a default is filled in, and of what may be left out nothing is said.
+      if (!outcome.ok) expect(outcome.issues[0]).toMatchObject({ code: 'required' });
+      else expect(outcome.value).toEqual(completeMessage(type, left));
+    }
+  });
+
+  test('is refused with a name that nobody may use, though it has all there is', () => {
+    expect(decodeWire({ ...whole, prototype: 1 }, NOW)).toMatchObject({
+      ok: false,
+      issues: [{ pointer: '/prototype' }],
+    });
+  });
+
+  test('is warned of where it has more, though it leaves out as much', () => {
+    const name = type === 'tool/call/req' ? 'tool_name' : 'created_at';
+    const outcome = decodeWire({ ...without([name], whole), [`${name}s`]: 1 }, NOW);
+    expect(outcome).toMatchObject({ ok: true, value: { [`${name}s`]: 1 }, warnings: [{ code: 'unknown_field' }] });
+  });
+});
+
+/** Every member of a message but its time, which is that of its arrival then, and of the object in it the protocol looks into. */
+function placesIn({ ts, ...message }: JsonObject): string[][] {
+  const within = message['type'] === 'tool/call/resp' ? Object.keys(message['data'] as JsonObject) : [];
+  return [...Object.keys(message).map((name) => [name]), ...within.map((name) => ['data', name])];
+}
+
+function without([name = '', ...rest]: readonly string[], object: JsonObject): JsonObject {
+  const { [name]: member, ...others } = object;
+  return rest.length === 0 ? others : { ...others, [name]: without(rest, member as JsonObject) };
+}
 
 describe('lenient reading', () => {
   test('takes every value outside a closed set, however deep, and names each', () => {

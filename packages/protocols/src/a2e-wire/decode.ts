@@ -1,8 +1,10 @@
 import type { DecodeOptions } from '../dialect.ts';
 import { forbiddenKeysIn } from '../forbidden-key.ts';
 import * as validators from '../generated/a2e-wire.js';
+import * as often from '../generated/a2e-wire-often.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { nearest } from '../nearest.ts';
+import type { Often } from '../often.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
@@ -19,7 +21,11 @@ export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): 
     return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
   }
   const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
-  if (reader !== undefined && isFlawless(json, reader)) return accept(completeMessage(reader.row.type, json));
+  if (reader !== undefined && isSound(json, reader)) {
+    // With all it could have, and nothing else, there is nothing to add and nothing to warn of.
+    if (reader.isWhole(json)) return accept(json as unknown as WireMessage);
+    if (hasFieldsOnly(json, reader)) return accept(completeMessage(reader.row.type, json));
+  }
   return readClosely(json, now, options);
 }
 
@@ -49,16 +55,23 @@ interface Reader {
   readonly validate: Validator;
   /** The names of its fields and of the base ones. */
   readonly fields: ReadonlySet<string>;
+  /** Whether it has all of them, and no other, as far as that is to be known at a glance. */
+  readonly isWhole: Often['isWhole'];
 }
 
-/** Nothing to refuse, to warn of or to fill in but defaults: nearly every message. */
-function isFlawless(json: JsonObject, reader: Reader): boolean {
+/** Nothing to refuse, and nothing to fill in but defaults: nearly every message. */
+function isSound(json: JsonObject, reader: Reader): boolean {
   const { a2e, version } = json;
   if (a2e === undefined ? version !== WIRE_VERSION : a2e !== WIRE_VERSION) return false;
   if (version !== undefined && version !== WIRE_VERSION) return false;
   if (json['ts'] === undefined || !reader.validate(json)) return false;
-  for (const key in json) if (!reader.fields.has(key)) return false;
   return dataIssues(json, reader.row) === NONE && (reader.row.check?.(json) ?? NONE).length === 0;
+}
+
+/** Nothing to warn of. */
+function hasFieldsOnly(json: JsonObject, { fields }: Reader): boolean {
+  for (const key in json) if (!fields.has(key)) return false;
+  return true;
 }
 
 /** Every problem and every tolerance, or the message. */
@@ -207,11 +220,19 @@ const DATA_VALIDATORS: Readonly<Record<EventKind, Validator>> = {
 };
 
 const compiled: Readonly<Record<string, Validator>> = validators;
+/** By the names of their validators. */
+const OFTEN: Readonly<Record<string, Often>> = often;
 const readers: ReadonlyMap<string, Reader> = new Map(KNOWN_TYPES.map((row) => [row.type, readerOf(row)]));
 
 function readerOf(row: KnownType): Reader {
   const validate = compiled[row.validator];
   if (validate === undefined) throw new Error(`no validator was compiled for ${row.type}`);
   const fields = Object.keys((row.schema as { properties: object }).properties);
-  return { row, validate, fields: new Set([...Object.keys(BaseMessage.properties), ...fields]) };
+  const isWhole = Object.hasOwn(OFTEN, row.validator) ? OFTEN[row.validator]?.isWhole : undefined;
+  return {
+    row,
+    validate,
+    fields: new Set([...Object.keys(BaseMessage.properties), ...fields]),
+    isWhole: isWhole ?? (() => false),
+  };
 }

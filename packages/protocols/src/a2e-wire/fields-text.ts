@@ -1,23 +1,37 @@
-import { oneLineJson, quotedText } from '../framing/one-line-json.ts';
+import { oneLineJson, quotedText, standsAsItIs } from '../framing/one-line-json.ts';
+import * as often from '../generated/a2e-wire-often.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Often, ValueWriting, Writer } from '../often.ts';
 import type { JsonSchema } from '../schema.ts';
-import { lookup } from './type-map.ts';
+
+import { type KnownType, lookup } from './type-map.ts';
 
 /**
- * The fields of a known type as the members of a JSON object, with every default, without `req_id` where that is written by
- * itself. `undefined` when they are not just what the type has: `completeFields` and `JSON.stringify` take whatever
- * there is, but ask of each member what its type has answered already, and look at each character by itself.
+ * The fields of a known type as members of a JSON object, each with a comma before it; with every default, and without `req_id`
+ * where that is written by itself. `undefined` when they are not just what the type has: `completeFields` and `JSON.stringify`
+ * take whatever there is, but ask of each member what its type has answered already, and look at each character by itself.
  */
 export function fieldsText(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): string | undefined {
-  const known = isAnswer ? answerMembers : fieldMembers;
-  let members = known.get(type);
-  if (members === undefined) {
-    const schema = lookup(type)?.schema;
-    if (schema === undefined) return undefined;
-    members = membersOf(schema, isAnswer ? 'req_id' : '') ?? UNWRITABLE;
-    known.set(type, members);
+  const known = isAnswer ? answerWriters : fieldWriters;
+  let write = known.get(type);
+  if (write === undefined) {
+    const row = lookup(type);
+    if (row === undefined) return undefined;
+    write = writerOf(row, isAnswer);
+    known.set(type, write);
   }
-  return members === UNWRITABLE ? undefined : membersText(fields, members);
+  return write(fields, VALUES);
+}
+
+/** The one that was made of the schema beforehand, or one that looks into the schema for each message. */
+function writerOf({ validator, role, schema }: KnownType, isAnswer: boolean): Writer {
+  const made = Object.hasOwn(OFTEN, validator) ? OFTEN[validator] : undefined;
+  if (made !== undefined && isAnswer === (role === 'answer')) return made.write;
+  const members = membersOf(schema, isAnswer ? 'req_id' : '');
+  return (fields) => {
+    const text = members === undefined ? undefined : membersText(fields, members);
+    return text === undefined || text === '' ? text : `,${text}`;
+  };
 }
 
 type Write = (value: Json) => string | undefined;
@@ -92,7 +106,11 @@ function textsText(value: JsonObject): string | undefined {
   for (const name in value) {
     const member = value[name];
     if (typeof member !== 'string') return undefined;
-    text += `${text === '' ? '{' : ','}${quotedText(name)}:${quotedText(member)}`;
+    const opened = text === '' ? '{' : `${text},`;
+    text =
+      standsAsItIs(name) && standsAsItIs(member)
+        ? `${opened}"${name}":"${member}"`
+        : `${opened}${oneLineJson(name)}:${oneLineJson(member)}`;
   }
   return text === '' ? '{}' : `${text}}`;
 }
@@ -107,7 +125,9 @@ function hasDefaults(schema: unknown): boolean {
   return isObject(schema['properties']) || Object.hasOwn(schema, 'default') || hasDefaults(schema['items']);
 }
 
-const UNWRITABLE: readonly Member[] = [];
-const fieldMembers = new Map<string, readonly Member[]>();
-const answerMembers = new Map<string, readonly Member[]>();
+const VALUES: ValueWriting = { valueText, isPlain, standsAsItIs };
+/** By the names of their validators. */
+const OFTEN: Readonly<Record<string, Often>> = often;
+const fieldWriters = new Map<string, Writer>();
+const answerWriters = new Map<string, Writer>();
 const HEAD: ReadonlySet<string> = new Set(['a2e', 'version', 'type', 'id', 'ts']);

@@ -27,11 +27,11 @@ export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): s
       const all = isAnswer ? { ...fields, req_id: reqId } : fields;
       return oneLineJson(withFields(type, all, stamp) as JsonObject);
     }
-    rest = oneLineJson(completeFields(type, fields, { isAnswer })).slice(1, -1);
+    const members = oneLineJson(completeFields(type, fields, { isAnswer })).slice(1, -1);
+    rest = members === '' ? '' : `,${members}`;
   }
   const about = isAnswer ? `,"req_id":${quotedText(reqId)}` : '';
-  const more = rest === '' ? '' : `,${rest}`;
-  return `${headOf(type)}${quotedText(stamp.id)},"ts":${secondsOf(stamp)}${about}${more}}`;
+  return `${headOf(type)}${quotedText(stamp.id)},"ts":${secondsOf(stamp)}${about}${rest}}`;
 }
 
 /** Fields that would stand in the text twice. */

@@ -40,14 +40,14 @@ export class PendingCalls<Waiter = undefined> {
   route(message: WireMessage): Route<Waiter> {
     const reqId = typeof message['req_id'] === 'string' ? message['req_id'] : '';
     const row = lookup(message.type);
-    const call = this.#calls.get(reqId);
+    const isEvent = row?.role === 'event';
+    const call = isEvent ? this.#calls.get(reqId) : this.#calls.remove(reqId);
     if (call === undefined) {
-      const belongsToACall = reqId !== '' && (row?.role === 'answer' || row?.role === 'event');
+      const belongsToACall = reqId !== '' && (row?.role === 'answer' || isEvent);
       return belongsToACall ? { to: 'nobody', why: 'unknown_request' } : { to: 'push', type: message.type };
     }
     const { waiter } = call;
-    if (row?.role === 'event') return isRepeated(call, message) ? DUPLICATE : { to: 'events', reqId, waiter };
-    this.#calls.remove(reqId);
+    if (isEvent) return isRepeated(call, message) ? DUPLICATE : { to: 'events', reqId, waiter };
     return { to: 'call', reqId, waiter };
   }
 

@@ -22,6 +22,7 @@ const schemas: SchemaSet = {
       { $id: schemaId(name), title: `A2E wire: ${title}`, ...schema },
     ]),
   ),
+  often: ['tool/call/req', 'tool/call/resp'].map(validatorName),
 };
 
 export default schemas;

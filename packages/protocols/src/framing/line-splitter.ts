@@ -121,13 +121,16 @@ export class LineSplitter {
 }
 
 function withoutCr(line: Uint8Array): Uint8Array {
-  return line.at(-1) === CR ? line.subarray(0, -1) : line;
+  return line[line.length - 1] === CR ? line.subarray(0, -1) : line;
 }
 
 /** Only what JSON calls white space, so there is no message to lose. */
 function isBlank(line: Uint8Array): boolean {
   // Most lines are told by their first byte; `every` would cost more to call than that.
-  for (const byte of line) if (byte !== SPACE && byte !== TAB && byte !== CR) return false;
+  for (let at = 0; at < line.length; at += 1) {
+    const byte = line[at];
+    if (byte !== SPACE && byte !== TAB && byte !== CR) return false;
+  }
   return true;
 }
 

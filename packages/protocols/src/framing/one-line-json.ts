@@ -12,9 +12,14 @@ export function oneLineJson(value: Json): string {
   return text.replaceAll(UNICODE_BREAKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text as it stands in one line of JSON. Nearly every one is made of characters that stand there as they are. */
+/** A text as it stands in one line of JSON. */
 export function quotedText(text: string): string {
-  return NOT_AS_IT_IS.test(text) ? oneLineJson(text) : `"${text}"`;
+  return standsAsItIs(text) ? `"${text}"` : oneLineJson(text);
+}
+
+/** Whether a text can stand between quotes as it is. Nearly every one can. */
+export function standsAsItIs(text: string): boolean {
+  return !NOT_AS_IT_IS.test(text);
 }
 
 /** Control characters, quotes, backslashes, surrogates and breaks of lines; a few more that do no harm in the raw. */
