@@ -1,23 +1,27 @@
 // Signed, durable A2A requests against the same unsigned, with what one verification and one signature cost, in one run; and
-// discovery by two capabilities among 10,000 agents against 100. Everything runs on this machine, so ratios count.
+// discovery by two capabilities among 10,000 agents against 100; and how long a wrong signature takes to be refused, whoever it is
+// said to be of. Everything runs on this machine, so ratios count.
 import type { ChildProcess } from 'node:child_process';
-import { generateKeyPairSync, randomBytes, randomUUID, sign, verify } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { announcement } from '../packages/core/src/a2a-messages/announcement.ts';
+import { SenderProof } from '../packages/core/src/a2a-messages/sender-proof.ts';
 import { AgentRegistry } from '../packages/core/src/agent-registry/agent-registry.ts';
+import { Callers } from '../packages/core/src/registry/callers.ts';
+import { Signatures } from '../packages/core/src/signing/signatures.ts';
 import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
-import type { DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
+import type { A2AMessage, DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
 import { load } from './support/load.ts';
-import { measure, table } from './support/measure.ts';
+import { inTurns, measure, medianRatio, table } from './support/measure.ts';
 
 export async function run(): Promise<readonly string[]> {
-  return [...(await signedRequests()), ...(await discovery())];
+  return [...(await signedRequests()), ...(await discovery()), ...(await refusals())];
 }
 
 async function signedRequests(): Promise<string[]> {
@@ -142,6 +146,47 @@ async function discovery(): Promise<string[]> {
     .map(([what, ratio]) => `discovery, ${what}: ${ratio.toFixed(2)} × among 10,000 agents, at most 3 wanted`);
 }
 
+/** By how long it takes, nobody should learn whether there is such an agent. */
+async function refusals(): Promise<string[]> {
+  const agents: Readonly<Record<string, readonly KeyObject[]>> = {
+    [NOBODY]: [],
+    'signs with Ed25519': [generateKeyPairSync('ed25519').publicKey],
+    'signs with P-256': [generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey],
+    'signs with RSA': [generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey],
+  };
+  await using signatures = new Signatures();
+  const store = new MemoryStore();
+  const callers = new Callers({ store: store.agents, clock: systemClock });
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const contenders: Record<string, () => Promise<unknown>> = {};
+  for (const [at, [name, keys]] of Object.entries(agents).entries()) {
+    const agent_id = `agent-${at}`;
+    const public_key = keys.map((key) => key.export({ format: 'pem', type: 'spki' })).join('');
+    if (keys.length > 0) await callers.put({ agent_id, permissions: {}, public_key });
+    contenders[name] = () => proof.of(signed({ ...request(), sender_id: agent_id }, privateKey) as A2AMessage);
+  }
+  const proof = new SenderProof({
+    callers,
+    nonces: store.nonces,
+    signatures,
+    clock: systemClock,
+    requireSignatures: true,
+  });
+  const rounds = await inTurns(contenders, REFUSALS, async (refuse) => {
+    const from = performance.now();
+    const refused = (await refuse()) as { code?: string };
+    if (refused.code !== 'unauthenticated') throw new Error(`a wrong signature was answered by ${refused.code}`);
+    return performance.now() - from;
+  });
+  const ratios = Object.keys(contenders).map((name) => [name, medianRatio(rounds, name, NOBODY, (ms) => ms)] as const);
+  console.log(
+    `\n${table([['a wrong signature is refused in, of one', '×'], ...ratios.map(([name, ratio]) => [name, ratio.toFixed(2)])])}`,
+  );
+  return ratios
+    .filter(([, ratio]) => ratio < 0.6 || ratio > 1.7)
+    .map(([name, ratio]) => `a wrong signature of one who ${name}: ${ratio.toFixed(2)} ×, 0.6 to 1.7 wanted`);
+}
+
 async function registryOf(count: number): Promise<AgentRegistry> {
   const registry = new AgentRegistry({
     store: new MemoryStore().registrations,
@@ -178,3 +223,5 @@ function signed(message: ReturnType<typeof request>, key: Parameters<typeof sign
 }
 
 const ROUNDS = 3;
+const NOBODY = 'there is not';
+const REFUSALS = 2_000;

@@ -3,13 +3,13 @@ import { FRESHNESS_WINDOW, type RequestMessage, signedContent } from '@dragoman/
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
-import { fingerprintOf } from '../signing/public-keys.ts';
+import { fingerprintOf, type PublicKey } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { SenderProof } from './sender-proof.ts';
 
-const signatures = new Signatures();
-afterAll(() => signatures[Symbol.asyncDispose]());
+const shared = new Signatures();
+afterAll(() => shared[Symbol.asyncDispose]());
 
 class SetClock implements Clock {
   time = Date.UTC(2026, 2, 28, 12);
@@ -19,7 +19,12 @@ class SetClock implements Clock {
   after = () => () => {};
 }
 
-async function open({ requireSignatures = false, mostNonces = 1000, window = FRESHNESS_WINDOW } = {}) {
+async function open({
+  requireSignatures = false,
+  mostNonces = 1000,
+  window = FRESHNESS_WINDOW,
+  signatures = shared,
+} = {}) {
   const clock = new SetClock();
   const store = new MemoryStore();
   const callers = new Callers({ store: store.agents, clock });
@@ -68,6 +73,33 @@ describe('a signature', () => {
     expect(unknown).toEqual(forged);
   });
 
+  test.each([
+    ['of nobody', []],
+    ['of one who signs with Ed25519', [generateKeyPairSync('ed25519')]],
+    ['of one who signs with P-256', [generateKeyPairSync('ec', { namedCurve: 'P-256' })]],
+    ['of one who signs with RSA', [generateKeyPairSync('rsa', { modulusLength: 2048 })]],
+  ])(
+    'that is wrong costs one check of the slowest kind, so that time does not tell who there is: %s',
+    async (_, pairs) => {
+      const kinds: (string | undefined)[] = [];
+      class Counted extends Signatures {
+        override verify(key: PublicKey, text: string, signature: string): Promise<boolean> {
+          kinds.push(key.key.asymmetricKeyType);
+          return super.verify(key, text, signature);
+        }
+      }
+      await using counted = new Counted();
+      const { proof, clock, callers, privateKey } = await open({ signatures: counted });
+      const public_key = pairs.map(({ publicKey }) => publicKey.export({ format: 'pem', type: 'spki' })).join('');
+      if (public_key !== '') await callers.put({ agent_id: 'eve-agent', permissions: {}, public_key });
+      expect(await proof.of(signed(request(clock, 'eve-agent'), privateKey))).toMatchObject({
+        code: 'unauthenticated',
+      });
+      const own = pairs.map(({ publicKey }) => publicKey.asymmetricKeyType);
+      expect(kinds).toEqual(own.includes('ed25519') ? own : [...own, 'ed25519']);
+    },
+  );
+
   test('that names a key must be by that key, though it is by another of the same agent', async () => {
     const { proof, clock, privateKey, callers } = await open();
     const first = createPublicKey(privateKey);
@@ -114,7 +146,13 @@ describe('a signature', () => {
       code: 'invalid_message',
       details: { issues: [{ code: 'stale' }, {}] },
     });
-    const next = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures: false });
+    const next = new SenderProof({
+      callers,
+      nonces: store.nonces,
+      signatures: shared,
+      clock,
+      requireSignatures: false,
+    });
     await next.load();
     expect(await next.of(old)).toMatchObject({ code: 'invalid_message' });
   });
@@ -139,7 +177,13 @@ describe('a signature', () => {
     await proof.purge();
     expect(await store.nonces.count()).toBe(0);
     clock.time -= 20 * 60_000;
-    const next = new SenderProof({ callers, nonces: store.nonces, signatures, clock, requireSignatures: false });
+    const next = new SenderProof({
+      callers,
+      nonces: store.nonces,
+      signatures: shared,
+      clock,
+      requireSignatures: false,
+    });
     await next.load();
     for (const judge of [proof, next]) expect(await judge.of(old)).toMatchObject({ code: 'invalid_message' });
   });
