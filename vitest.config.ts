@@ -35,7 +35,7 @@ export default defineConfig({
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
         globalSetup: ['test/docs-run/build.ts'],
       }),
-      project('system', ['test/system/**/*.test.ts'], { setupFiles }),
+      project('system', ['test/system/**/*.test.ts'], { setupFiles, globalSetup: ['test/system/build-server.ts'] }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

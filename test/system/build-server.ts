@@ -1,40 +1,61 @@
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build as bundle } from 'esbuild';
+import type { TestProject } from 'vitest/node';
 import { THREADS } from '../../packages/core/src/threads/threads.ts';
+import { isAlive } from '../../packages/core/test-support/is-alive.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    servers: BuiltServers;
+  }
+}
+
+/** The folders of the server as JavaScript. */
+interface BuiltServers {
+  /** With the `dragoman` command beside it. */
+  readonly usual: string;
+  /** With the store's thread that dies where it is told to. */
+  readonly crashing: string;
+}
 
 /**
- * The server's source, made JavaScript once for all its starts: a loader would do it anew, a second of work each time. Unlike
- * what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
+ * Makes JavaScript of the server's source once for all tests: a loader would do it anew at each start, and to bundle takes longer
+ * than most of them. Unlike what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
  */
-export interface BuiltServer extends Disposable {
-  readonly folder: string;
-  readonly entry: string;
-}
-
-export interface BuildOptions {
-  readonly crashPoints: boolean;
-  /** The `dragoman` command too. */
-  readonly command?: boolean;
-}
-
-export async function buildServer({ crashPoints, command = false }: BuildOptions): Promise<BuiltServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'dragoman-built-'));
+export async function setup({ provide }: TestProject): Promise<() => void> {
+  removeOrphans();
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const [usual, crashing] = await Promise.all([
+      build(join(folder, 'usual'), { crashPoints: false }),
+      build(join(folder, 'crashing'), { crashPoints: true }),
+    ]);
+    provide('servers', { usual, crashing });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return remove;
+}
+
+async function build(folder: string, { crashPoints }: { crashPoints: boolean }): Promise<string> {
+  mkdirSync(folder);
   const outdir = join(folder, 'dist');
   const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
   // As when it is installed: the code in `dist`, its version above it, and the SQLite driver within reach.
   copyFileSync(source('../../packages/server/package.json'), join(folder, 'package.json'));
   symlinkSync(source('../../node_modules'), join(folder, 'node_modules'));
-  await build({
+  await bundle({
     entryPoints: {
       'server-process': source('./server-process.ts'),
       ...Object.fromEntries(Object.entries(THREADS).map(([name, file]) => [name, fileURLToPath(file)])),
       ...(crashPoints && { 'sqlite-thread': source('./crashing-thread.ts') }),
-      ...(command && { dragoman: source('../../packages/cli/src/main-entry.ts') }),
       ...(crashPoints && { 'crashing-engine': source('./crashing-engine.ts') }),
+      ...(!crashPoints && { dragoman: source('../../packages/cli/src/main-entry.ts') }),
     },
     outdir,
     bundle: true,
@@ -46,16 +67,18 @@ export async function buildServer({ crashPoints, command = false }: BuildOptions
     external: ['@energetic-ai/*'],
     banner: { js: REQUIRE },
     logLevel: 'silent',
-  }).catch((error: unknown) => {
-    remove();
-    throw error;
   });
-  return {
-    folder,
-    entry: join(outdir, 'server-process.js'),
-    [Symbol.dispose]: remove,
-  };
+  return outdir;
 }
 
+/** What a run of the tests that was killed could not remove. */
+function removeOrphans(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN;
+    if (pid > 0 && !isAlive(pid)) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+const PREFIX = 'dragoman-built-';
 // Some dependencies are CommonJS inside, and ask for Node's own modules their way.
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);`;

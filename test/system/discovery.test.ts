@@ -88,6 +88,7 @@ describe('what administration puts in place', () => {
   test('is found by its meaning once the encoder has come, while everybody else is served', async () => {
     let longest = 0;
     let going = true;
+    const began = performance.now();
     const others = (async () => {
       while (going) {
         const start = performance.now();
@@ -98,11 +99,12 @@ describe('what administration puts in place', () => {
       }
     })();
     const found = await byMeaning({ query: 'do I need an umbrella', top_k: 1 });
+    const took = performance.now() - began;
     going = false;
     await others;
     expect(found).toMatchObject({ results: [{ id: 'sky GET /forecast', why: { meaning: expect.any(Number) } }] });
-    // Loading takes seconds of work: one who waited for it would know.
-    expect(longest).toBeLessThan(1000);
+    // Loading takes seconds of work: one who waited for it would have waited for most of this time.
+    expect(longest).toBeLessThan(took / 2);
     expect(system.residentBytes - unsearchedBytes).toBeGreaterThan(ENCODER_WEIGHTS);
   }, 60_000);
 

@@ -6,7 +6,7 @@ import { allFrames, call } from './call.ts';
 import { read } from './caller.ts';
 import { agentModule, System } from './system.ts';
 
-const system = await System.create({
+const system = System.create({
   config: {
     default_agent: 'echo',
     agents: {

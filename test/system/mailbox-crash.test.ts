@@ -17,7 +17,7 @@ const failing = await Receiver.start(certificate, (response, number) =>
 );
 const gone = await Receiver.start(certificate, (response) => response.writeHead(410).end());
 
-const system = await System.create({
+const system = System.create({
   crashPoints: true,
   config: {
     default_agent: 'letters',

@@ -9,7 +9,7 @@ import { agentModule, type Exit, System } from './system.ts';
 const CYCLES = Number(process.env['DRAGOMAN_CYCLES'] ?? 40);
 const SEED = Number(process.env['DRAGOMAN_SEED'] ?? Date.now() % 1_000_000);
 
-const system = await System.create({
+const system = System.create({
   crashPoints: true,
   config: {
     default_agent: 'wide',

@@ -2,11 +2,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { inject } from 'vitest';
 import type { Config } from '../../packages/server/src/config-schema.ts';
-import { type BuiltServer, buildServer } from './build-server.ts';
 import { call } from './call.ts';
 
 /** `dragoman serve --json` in a process of its own, and the file it reads. */
@@ -15,14 +15,12 @@ export class Served implements AsyncDisposable {
   /** Everything it has logged. */
   log = '';
   url = '';
-  readonly #built: BuiltServer;
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #events: AsyncIterator<string>;
 
-  private constructor(built: BuiltServer, configOf: (folder: string) => Config) {
-    this.#built = built;
+  private constructor(configOf: (folder: string) => Config) {
     this.write(JSON.stringify(configOf(this.folder)));
-    const command = join(dirname(built.entry), 'dragoman.js');
+    const command = join(inject('servers').usual, 'dragoman.js');
     const args = ['serve', '--json', '--config', this.file('dragoman.yaml'), '--data', this.file('data')];
     this.#child = spawn(process.execPath, [command, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -35,7 +33,7 @@ export class Served implements AsyncDisposable {
   }
 
   static async start(configOf: (folder: string) => Config): Promise<Served> {
-    const served = new Served(await buildServer({ crashPoints: false, command: true }), configOf);
+    const served = new Served(configOf);
     served.url = (await served.told<{ url: string }>('listening')).url;
     return served;
   }
@@ -74,7 +72,6 @@ export class Served implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.signal('SIGKILL');
     if (this.#child.exitCode === null) await once(this.#child, 'close');
-    this.#built[Symbol.dispose]();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -36,9 +36,7 @@ function clockSetBy(file: string | undefined): Clock {
 
 // A test run that is killed cannot clean up behind itself. Its servers see their stdin end, and do it for it.
 process.stdin.resume().once('end', () => {
-  for (const folder of JSON.parse(process.env['DRAGOMAN_TEST_FOLDERS'] ?? '[]')) {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  rmSync(process.env['DRAGOMAN_TEST_FOLDER'] ?? '', { recursive: true, force: true });
   process.kill(process.pid, 'SIGKILL');
 });
 

@@ -3,20 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import type { Config } from '../../packages/server/src/config-schema.ts';
-import { type BuiltServer, buildServer } from './build-server.ts';
 import { call } from './call.ts';
 
 export interface SystemOptions {
   readonly config?: Config;
   /** With the store's thread that dies where it is told to. */
   readonly crashPoints?: boolean;
-  /** With the `dragoman` command beside it. */
-  readonly command?: boolean;
 }
 
 /**
@@ -33,23 +31,24 @@ export class System implements AsyncDisposable {
   messagesUrl = '';
   /** Where the A2E wire comes in over TCP, if it does. */
   wireUrl = '';
-  readonly #built: BuiltServer;
+  readonly #code: string;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
   #exited: Promise<Exit> | undefined;
 
-  private constructor(built: BuiltServer, config: Config) {
-    this.#built = built;
+  private constructor({ config = {}, crashPoints = false }: SystemOptions) {
+    const { usual, crashing } = inject('servers');
+    this.#code = crashPoints ? crashing : usual;
     // JSON is YAML too.
     writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...config }));
   }
 
-  static async create({ config = {}, crashPoints = false, command = false }: SystemOptions = {}): Promise<System> {
-    return new System(await buildServer({ crashPoints, command }), config);
+  static create(options: SystemOptions = {}): System {
+    return new System(options);
   }
 
   static async start(options: SystemOptions = {}): Promise<System> {
-    const system = await System.create(options);
+    const system = System.create(options);
     try {
       await system.start();
       return system;
@@ -65,7 +64,7 @@ export class System implements AsyncDisposable {
 
   /** The file of the `dragoman` command. */
   get command(): string {
-    return join(dirname(this.#built.entry), 'dragoman.js');
+    return join(this.#code, 'dragoman.js');
   }
 
   get pid(): number {
@@ -89,13 +88,13 @@ export class System implements AsyncDisposable {
   /** Starts it, and tells whether it came to listen before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
-    const child = spawn(process.execPath, [this.#built.entry, this.#configPath, this.data], {
+    const child = spawn(process.execPath, [join(this.#code, 'server-process.js'), this.#configPath, this.data], {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Nothing of this process's own settings: certificates to read alone cost a tenth of a second.
       env: {
         PATH: process.env['PATH'] ?? '',
         DRAGOMAN_ADMIN_KEY: this.adminKey,
-        DRAGOMAN_TEST_FOLDERS: JSON.stringify([this.folder, this.#built.folder]),
+        DRAGOMAN_TEST_FOLDER: this.folder,
         ...environment,
       },
     });
@@ -156,8 +155,7 @@ export class System implements AsyncDisposable {
     const { pid } = this;
     await this.kill();
     rmSync(this.folder, { recursive: true, force: true });
-    this.#built[Symbol.dispose]();
-    if (existsSync(this.folder) || existsSync(this.#built.folder)) throw new Error('a folder was left behind');
+    if (existsSync(this.folder)) throw new Error('a folder was left behind');
     if (pid > 0 && isAlive(pid)) throw new Error(`process ${pid} was left behind`);
   }
 }

@@ -39,7 +39,7 @@ const config = {
   agents: { echo: { driver: 'module' as const, module: agentModule('echo') } },
 };
 const wire = { port: 0, socket: join(folder, 'wire.sock'), max_parallel: 2, max_queued: 1 };
-const system = await System.start({ config: { ...config, wire }, command: true });
+const system = await System.start({ config: { ...config, wire } });
 afterAll(async () => {
   await system[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });

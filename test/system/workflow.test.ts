@@ -371,13 +371,11 @@ describe('errors', () => {
   });
 
   test('out of time is a timeout, also while it waits', async () => {
-    const began = performance.now();
-    const result = await ann.execute(workflowOf({ wait: { Wait: { duration: 2000 } } }), {
+    const result = await ann.execute(workflowOf({ wait: { Wait: { duration: 120_000 } } }), {
       timeout_ms: 200,
       level: 'lenient',
     });
     expect(result).toMatchObject({ status: 'timeout', error: { type: 'TimeoutError' } });
-    expect(performance.now() - began).toBeLessThan(1900);
   });
 
   test('out of time is a timeout also in the middle of a call, whatever onError says, and nothing is sent after it', async () => {

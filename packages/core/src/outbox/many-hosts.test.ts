@@ -48,15 +48,10 @@ test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody
   );
   const closed = Array.from({ length: DEAD / 2 }, (_, index) => ({ host: address(HOSTS - 5 + index), port: 9 }));
 
-  // What is slow the first time is not what is measured.
-  await timeFor({ callbacks: CALLBACKS / 50, living, dead: [] });
-  const aFifth = await timeFor({ callbacks: CALLBACKS / 5, living, dead: [] });
-  const alone = aFifth.took * (1 - DEAD / HOSTS) * 5;
-  const { took, delivered } = await timeFor({ callbacks: CALLBACKS, living, dead: [...hanging, ...closed] });
-  expect(delivered).toBe(CALLBACKS * (1 - DEAD / HOSTS));
+  expect(await deliveredBeside({ callbacks: CALLBACKS, living, dead: [...hanging, ...closed] })).toBe(
+    CALLBACKS * (1 - DEAD / HOSTS),
+  );
   expect(most).toBeLessThanOrEqual(4);
-  // As fast as without them, but for what this machine does beside it.
-  expect(took, `${took} ms beside dead hosts, ${alone} ms alone`).toBeLessThan(alone * 2 + 500);
 });
 
 interface Place {
@@ -64,8 +59,11 @@ interface Place {
   readonly port: number;
 }
 
-/** How long it takes until everything to the living hosts is delivered. */
-async function timeFor({
+/**
+ * How many the living hosts have when all of theirs were delivered. A try at a dead one is not given up in this time, so that whoever
+ * waited for one would wait for ever.
+ */
+async function deliveredBeside({
   callbacks,
   living,
   dead,
@@ -73,7 +71,7 @@ async function timeFor({
   callbacks: number;
   living: readonly Place[];
   dead: readonly Place[];
-}): Promise<{ took: number; delivered: number }> {
+}): Promise<number> {
   const store = new MemoryStore();
   const log = new SilentLog();
   const gate = openGate({ clock: systemClock, log, allow: [...living, ...dead] });
@@ -86,7 +84,7 @@ async function timeFor({
     ids: new TestIds(),
     log,
     isRegistered: () => false,
-    settings: { timeoutMs: 5000 },
+    settings: { timeoutMs: 3_600_000 },
   });
   // The dead ones first in line, where they could do harm.
   const places = [...dead, ...living];
@@ -106,13 +104,11 @@ async function timeFor({
   }
   const wanted = Array.from({ length: callbacks }).filter((_, n) => n % places.length >= dead.length).length;
   received = 0;
-  const started = performance.now();
   await outbox.start();
   while (received < wanted) await systemClock.wait(5);
-  const took = performance.now() - started;
   await outbox.stop({ drainMs: 0 });
   await gate[Symbol.asyncDispose]();
-  return { took, delivered: received };
+  return received;
 }
 
 async function listen(index: number, listener: Parameters<typeof createServer>[1]): Promise<Place> {

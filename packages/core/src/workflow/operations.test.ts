@@ -231,11 +231,8 @@ describe('MergeData', () => {
   test('a hundred thousand elements take no time to speak of', async () => {
     const list = (from: number) =>
       Array.from({ length: 50_000 }, (_, at) => ({ id: from + at, name: `n${from + at}` }));
-    const started = performance.now();
-    const result = (await merged('union', list(0), list(25_000))) as unknown[];
-    expect(result).toHaveLength(75_000);
-    // Compared pairwise it would be minutes.
-    expect(performance.now() - started).toBeLessThan(5000);
+    // Compared pairwise it would be minutes, longer than a test may take.
+    expect(await merged('union', list(0), list(25_000))).toHaveLength(75_000);
   });
 });
 

@@ -10,10 +10,10 @@ import { ChildTransport } from './child-transport.ts';
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-child-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A program of these lines, started; it ends by itself when a test does not end it. */
+/** A program of these lines, started; it ends by itself when a test does not end it, later than a test may take. */
 async function started(script: string) {
   const log = new SilentLog();
-  const args = ['-e', `setTimeout(() => process.exit(), 30_000); ${script}`];
+  const args = ['-e', `setTimeout(() => process.exit(), 90_000); ${script}`];
   const parts = { server: 'it', command: process.execPath, args, env: {}, folder, clock: systemClock, log };
   const transport = new ChildTransport(parts);
   const closed = new Promise<void>((resolve) => {
@@ -24,13 +24,11 @@ async function started(script: string) {
 }
 
 test('a program that is cut off ends also when it does not listen to that', async () => {
-  const before = performance.now();
   const { closed, log } = await started(
     "process.on('SIGTERM', () => {}); setTimeout(() => process.stdout.write('x'.repeat(17 * 1024 * 1024)), 100);",
   );
   await closed;
   expect(JSON.stringify(log.lines)).toContain('it sent a line that is too long');
-  expect(performance.now() - before).toBeLessThan(25_000);
 });
 
 test('a program that does not read is told no more than it may leave unread', async () => {

@@ -158,11 +158,10 @@ describe('a hostile server', () => {
   test('its patterns cost no more than their length', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
-    const before = performance.now();
+    // With a matcher that tries every way, this would not end.
     await expect(call('bad__echo', { say: `${'a'.repeat(50)}!` })).rejects.toMatchObject({
       failure: { code: 'invalid_message' },
     });
-    expect(performance.now() - before).toBeLessThan(5_000);
   });
 
   test('a tool that changes is held until it is accepted, also after a restart', async () => {

