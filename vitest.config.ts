@@ -26,16 +26,19 @@ export default defineConfig({
     // Two even where there are only two cores: most of the slow ones wait for other processes.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      // No module keeps anything of its own, so files may share what one of them has loaded: half the work.
-      ...['protocols', 'core', 'server', 'client', 'cli'].map((name) =>
-        project(name, [`packages/${name}/src/**/*.test.ts`], { isolate: false, setupFiles }),
-      ),
+      // No module keeps anything of its own, so files may share what one of them has loaded: half the work. Nor does a package: what
+      // it is made of would be read and loaded again for each one that uses it.
+      project('packages', ['packages/*/src/**/*.test.ts'], { isolate: false, setupFiles }),
       project('repository', ['test/*.test.ts'], { isolate: false, ...loadedByNode }),
       // What a reader or a user of the packages does, with the packages as they get them.
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
         globalSetup: ['test/docs-run/build.ts'],
       }),
-      project('system', ['test/system/**/*.test.ts'], { setupFiles, globalSetup: ['test/system/build-server.ts'] }),
+      project('system', ['test/system/**/*.test.ts'], {
+        isolate: false,
+        setupFiles,
+        globalSetup: ['test/system/build-server.ts'],
+      }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],
