@@ -143,12 +143,29 @@ class JsonReader {
       const string = this.#string('a value', this.#limits.stringBytes);
       return typeof string === 'string' ? undefined : string;
     }
-    const word = /^(?:true|false|null)(?![A-Za-z0-9_])/.exec(this.#text.slice(start, start + 6));
-    if (word !== null) {
-      this.#at += word[0].length;
-      return undefined;
-    }
-    return this.#number();
+    return this.#isShortInteger() || this.#isWord(character) ? undefined : this.#number();
+  }
+
+  /** Most numbers are so short that no double changes them; those are passed over at a glance. */
+  #isShortInteger(): boolean {
+    const start = this.#text.charCodeAt(this.#at) === MINUS ? this.#at + 1 : this.#at;
+    let end = start;
+    while (isDigit(this.#text.charCodeAt(end))) end++;
+    const digits = end - start;
+    if (digits === 0 || digits > MOST_EXACT_DIGITS || end - this.#at > this.#limits.numberCharacters) return false;
+    // Not -0, and nothing that goes on.
+    if (this.#text.charCodeAt(start) === ZERO && (digits > 1 || start > this.#at)) return false;
+    if (end < this.#text.length && !ENDS_NUMBER.has(this.#text.charCodeAt(end))) return false;
+    this.#at = end;
+    return true;
+  }
+
+  #isWord(character: string | undefined): boolean {
+    const word = character === 't' ? 'true' : character === 'f' ? 'false' : character === 'n' ? 'null' : undefined;
+    if (word === undefined || !this.#text.startsWith(word, this.#at)) return false;
+    if (GOES_ON.test(this.#text[this.#at + word.length] ?? '')) return false;
+    this.#at += word.length;
+    return true;
   }
 
   #open(bracket: '{' | '['): JsonFault | 'opened' | undefined {
@@ -237,30 +254,36 @@ class JsonReader {
 
   #string(what: string, maxBytes: number): string | JsonFault {
     const start = this.#at;
+    let isPlain = true;
     for (this.#at++; ; this.#at++) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === QUOTE) break;
+      if (code >= SPACE && code !== BACKSLASH) {
+        if (code >= FIRST_SURROGATE) isPlain = false;
+        continue;
+      }
+      isPlain = false;
       const character = this.#text[this.#at];
       if (character === undefined) {
         const message = `expected a closing " for ${what} that opens at offset ${start}; the end of the text came`;
         return this.#fault('not_json', start, message);
       }
-      if (character === '"') break;
       if (character < ' ') {
         const fix = 'write it as an escape, \\n for a line break';
-        const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-        const message = `expected no raw control character in ${what}; U+${code} at offset ${this.#at} came`;
+        const number = code.toString(16).toUpperCase().padStart(4, '0');
+        const message = `expected no raw control character in ${what}; U+${number} at offset ${this.#at} came`;
         return this.#fault('not_json', this.#at, message, fix);
       }
-      if (character === '\\') {
-        const escaped = ESCAPE.exec(this.#text.slice(this.#at, this.#at + 6));
-        if (escaped === null) {
-          return this.#fault('not_json', this.#at, `expected an escape such as \\n or \\u0041; ${this.#here()} came`);
-        }
-        this.#at += escaped[0].length - 1;
+      const escaped = ESCAPE.exec(this.#text.slice(this.#at, this.#at + 6));
+      if (escaped === null) {
+        return this.#fault('not_json', this.#at, `expected an escape such as \\n or \\u0041; ${this.#here()} came`);
       }
+      this.#at += escaped[0].length - 1;
     }
     this.#at++;
-    const value = JSON.parse(this.#text.slice(start, this.#at)) as string;
-    const lone = LONE_SURROGATE.exec(value);
+    const written = this.#text.slice(start, this.#at);
+    const value = isPlain ? written.slice(1, -1) : (JSON.parse(written) as string);
+    const lone = isPlain ? null : LONE_SURROGATE.exec(value);
     if (lone === null) {
       if (fitsInto(maxBytes, value)) return value;
       const { length } = encodeUtf8(value);
@@ -305,9 +328,7 @@ class JsonReader {
   }
 
   #skipSpace(): void {
-    SPACE.lastIndex = this.#at;
-    SPACE.exec(this.#text);
-    this.#at = SPACE.lastIndex;
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at++;
   }
 
   #fault(code: JsonFault['code'], offset: number, message: string, suggestion?: string): JsonFault {
@@ -315,6 +336,15 @@ class JsonReader {
     const pointer = pointerTo('', ...segments);
     return { code, offset, pointer, message, ...(suggestion !== undefined && { suggestion }) };
   }
+}
+
+/** RFC 8259, section 2. */
+function isSpace(code: number): boolean {
+  return code === SPACE || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= ZERO + 9;
 }
 
 /**
@@ -387,7 +417,16 @@ const FIXES: readonly (readonly [RegExp, string])[] = [
 ];
 
 const STARTS_VALUE = /["{[\d-]/;
-const SPACE = /[ \t\n\r]*/y;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const FIRST_SURROGATE = 0xd800;
+/** Any 15 digits survive in a double. */
+const MOST_EXACT_DIGITS = 15;
+const ENDS_NUMBER: ReadonlySet<number> = new Set([...' \t\n\r,]}'].map((character) => character.charCodeAt(0)));
+const GOES_ON = /[A-Za-z0-9_]/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /^\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/;
 /** Control and format characters, and every space but the common one. */
