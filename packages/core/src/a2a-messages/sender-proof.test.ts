@@ -32,8 +32,13 @@ async function open({
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();
   await callers.put({ agent_id: 'ada-agent', permissions: {}, public_key });
   const judged = { requireSignatures, mostNonces, window };
-  const proof = new SenderProof({ callers, nonces: store.nonces, signatures, clock, ...judged });
-  return { clock, store, callers, proof, privateKey };
+  const begin = () => new SenderProof({ callers, nonces: store.nonces, signatures, clock, ...judged });
+  const restarted = async () => {
+    const next = begin();
+    await next.load();
+    return next;
+  };
+  return { clock, store, callers, proof: begin(), privateKey, restarted };
 }
 
 function request(clock: Clock, sender_id = 'ada-agent'): RequestMessage {
@@ -135,7 +140,7 @@ describe('a signature', () => {
   });
 
   test('that was good stays old when the clock is set back, also after a restart', async () => {
-    const { proof, clock, privateKey, store, callers } = await open();
+    const { proof, clock, privateKey, store, restarted } = await open();
     const old = signed(request(clock), privateKey);
     clock.time += 2 * 3_600_000;
     const proven = await proof.of(signed(request(clock), privateKey));
@@ -146,14 +151,7 @@ describe('a signature', () => {
       code: 'invalid_message',
       details: { issues: [{ code: 'stale' }, {}] },
     });
-    const next = new SenderProof({
-      callers,
-      nonces: store.nonces,
-      signatures: shared,
-      clock,
-      requireSignatures: false,
-    });
-    await next.load();
+    const next = await restarted();
     expect(await next.of(old)).toMatchObject({ code: 'invalid_message' });
   });
 
@@ -168,7 +166,7 @@ describe('a signature', () => {
   });
 
   test('whose nonce was forgotten stays old when the clock is set back to its time, also after a restart', async () => {
-    const { proof, clock, privateKey, store, callers } = await open();
+    const { proof, clock, privateKey, store, restarted } = await open();
     const old = signed(request(clock), privateKey);
     const proven = await proof.of(old);
     if (!('nonce' in proven) || proven.nonce === undefined) expect.unreachable();
@@ -177,14 +175,7 @@ describe('a signature', () => {
     await proof.purge();
     expect(await store.nonces.count()).toBe(0);
     clock.time -= 20 * 60_000;
-    const next = new SenderProof({
-      callers,
-      nonces: store.nonces,
-      signatures: shared,
-      clock,
-      requireSignatures: false,
-    });
-    await next.load();
+    const next = await restarted();
     for (const judge of [proof, next]) expect(await judge.of(old)).toMatchObject({ code: 'invalid_message' });
   });
 
