@@ -628,7 +628,21 @@ describe('by the clock', () => {
     expect(tries).toBe(2);
   });
 
-  test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+  test.each([0, Number.POSITIVE_INFINITY])('who waits for %s ms waits as long as it takes', async (timeoutMs) => {
+    vi.useFakeTimers();
+    const later = (answer: () => void) => void setTimeout(answer, 3_600_000);
+    const { transport } = hostOf((type, _, answer) => {
+      if (type === 'ping') later(() => answer('pong', { uptime_seconds: 7 }));
+      if (type !== 'tool/call/req') return;
+      later(() => answer('tool/call/resp', { data: { success: true, tool_name: 'it', data: 1 } }));
+    });
+    const wire = await connectWire({ transport });
+    const asked = Promise.all([wire.call('it', {}, { timeoutMs }), wire.request('ping', {}, { timeoutMs })]);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(await asked).toMatchObject([{ data: 1 }, { uptime_seconds: 7 }]);
+  });
+
+  test.each([0, Number.POSITIVE_INFINITY, 2 ** 31])(
     'who waits for %s ms waits while the connection opens',
     async (timeoutMs) => {
       vi.useFakeTimers();
