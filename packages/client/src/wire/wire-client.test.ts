@@ -450,6 +450,15 @@ describe('a host that takes a connection and never says a word', () => {
   });
 });
 
+test('over a WebSocket a message that is too long is told as that, and the next call is made', async () => {
+  await using wire = await connectWire({ transport: TRANSPORTS['websocket']?.() as WireTransport, key: KEY });
+  await expect(wire.call('echo', { text: 'x'.repeat(8 * 1024 * 1024) })).rejects.toMatchObject({
+    code: 'unreachable',
+    details: { outcome: 'unknown', reason: expect.stringContaining('1009 a message was longer than the host takes') },
+  });
+  expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
+});
+
 test('a connection that is open only when nobody wants it any more is closed', async () => {
   let open = (_: WireLink) => {};
   let isUnwanted = false;
