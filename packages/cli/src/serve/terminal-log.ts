@@ -24,6 +24,18 @@ function told(fields: LogFields): string {
 }
 
 const NAMING = [
-  ...['agent', 'mcp_server', 'tool', 'plugin', 'api', 'credential', 'delivery', 'request_id', 'execution_id', 'host'],
+  ...[
+    'agent',
+    'mcp_server',
+    'tool',
+    'plugin',
+    'api',
+    'credential',
+    'delivery',
+    'type',
+    'request_id',
+    'execution_id',
+    'host',
+  ],
   ...['reason', 'folder', 'path', 'error', 'fix', 'instance'],
 ] as const;
