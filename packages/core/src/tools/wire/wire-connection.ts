@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   failure,
   InFlight,
@@ -338,6 +339,8 @@ export class WireConnection {
     const { principal, sessionId } = this.#session;
     if (principal === undefined) throw new Error('a request was delivered before the handshake');
     const { renewed } = this.#parts;
+    // A plugin may listen once for each thing that it keeps for the connection: Node would warn of more than ten.
+    setMaxListeners(0, this.#closed.signal);
     this.#wireSession = {
       id: sessionId,
       get principal() {
