@@ -36,6 +36,21 @@ test('so is one that cannot be loaded, with the reason', async () => {
   await expect(loadModule('tools', file('lost.mjs', "import 'no-such-package';\n"))).rejects.toThrow('no-such-package');
 });
 
+test('one that waits for what never comes is told as that when there is nothing else to do', async () => {
+  const path = file('stuck.mjs', 'await new Promise(() => {});\n');
+  const before = process.listenerCount('beforeExit');
+  const [loading, other] = [loadModule('tools', path), loadModule('tools', file('ready.mjs', 'export default 1;\n'))];
+  expect(process.listenerCount('beforeExit')).toBe(before + 1);
+  await other;
+  process.emit('beforeExit', 0);
+  await expect(loading).rejects.toMatchObject({
+    code: 'module_broken',
+    message: `tools: ${path}: it waits, outside of any function, for what never comes`,
+  });
+  expect((await loadModule('tools', file('good-again.mjs', 'export const one = 1;\n')))['one']).toBe(1);
+  expect(process.listenerCount('beforeExit')).toBe(before);
+});
+
 test('a file that was changed is read again, also one that was broken', async () => {
   const path = file('edited.mjs', 'export const one = 1;\n');
   const write = (text: string, seconds: number) => {

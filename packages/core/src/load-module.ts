@@ -28,13 +28,34 @@ export async function loadModule(what: string, path: string): Promise<Readonly<R
   const { href } = pathToFileURL(path);
   try {
     // Node keeps what it has read, broken files too, by their whole address.
-    return await import(modified === first ? href : `${href}?modified=${modified}`);
+    return await unlessStuck(import(modified === first ? href : `${href}?modified=${modified}`));
   } catch (error) {
     const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     const line = stack.split(path)[1]?.match(/^(?:\?modified=[\d.]+)?:(\d+)/)?.[1];
     const place = line === undefined ? path : `${path}, line ${line}`;
     throw new ModuleFault('module_broken', path, `${what}: ${place}: ${message}`, { cause: error });
   }
+}
+
+/** Where nothing is left to do that it could wait for, Node would end the process without a word. */
+async function unlessStuck<T>(loading: Promise<T>): Promise<T> {
+  let onStuck = () => {};
+  const stuck = new Promise<never>((_, reject) => {
+    onStuck = () => reject(new Error('it waits, outside of any function, for what never comes'));
+  });
+  // One listener for all that are being loaded: Node warns of many.
+  if (underWay.size === 0) process.on('beforeExit', tellStuck);
+  underWay.add(onStuck);
+  try {
+    return await Promise.race([loading, stuck]);
+  } finally {
+    underWay.delete(onStuck);
+    if (underWay.size === 0) process.off('beforeExit', tellStuck);
+  }
+}
+
+function tellStuck(): void {
+  for (const onStuck of underWay) onStuck();
 }
 
 /** When a file was last changed; `undefined` when there is none. */
@@ -55,3 +76,5 @@ function canRunTypeScript(): boolean {
 
 /** Beside Node's own list of what it has read, which is one for the process too: when each file had been changed at its first load. */
 const firstLoads = new Map<string, number>();
+/** What is to be called for each file that is being loaded, when nothing else is to be done. */
+const underWay = new Set<() => void>();

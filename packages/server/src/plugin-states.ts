@@ -1,17 +1,27 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PluginStates } from '@dragoman/core';
+import type { Log, PluginStates } from '@dragoman/core';
 
 /** What plugins want to have back after a restart, a file each. Written beside and put in place: never half. */
-export function pluginStates(folder: string): PluginStates {
+export function pluginStates(folder: string, log: Log): PluginStates {
   const pathOf = (name: string) => join(folder, `${name}.json`);
   return {
     load: (name) => {
+      const path = pathOf(name);
+      const text = textAt(path);
+      if (text === undefined) return undefined;
       try {
-        return JSON.parse(readFileSync(pathOf(name), 'utf8'));
+        return JSON.parse(text);
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
+        // What it saves next must not take the place of what somebody may still want to mend.
+        const aside = `${path}.damaged`;
+        renameSync(path, aside);
+        const { message } = error as Error;
+        log.error(
+          { plugin: name, error: message, fix: `when it is stopped, mend ${aside} and move it to ${path}` },
+          DAMAGED,
+        );
+        return undefined;
       }
     },
     save: (name, state) => {
@@ -19,5 +29,17 @@ export function pluginStates(folder: string): PluginStates {
       writeFileSync(`${pathOf(name)}.new`, JSON.stringify(state), { mode: 0o600, flush: true });
       renameSync(`${pathOf(name)}.new`, pathOf(name));
     },
+    place: pathOf,
   };
 }
+
+function textAt(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const DAMAGED = 'what a plugin had saved is damaged: it starts without that';

@@ -155,7 +155,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     limits: limitsOf(config),
     jsonLimits: jsonLimits(config.limits ?? {}),
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
-    ...(isLasting && { states: pluginStates(join(folder, 'plugins')) }),
+    ...(isLasting && { states: pluginStates(join(folder, 'plugins'), log) }),
   });
   await host.start();
   engine.tools = tools;

@@ -9,7 +9,19 @@ test('a person sees warnings and errors with what they are about, and no field t
   log.info({ agent: 'echo' }, 'info');
   log.warn({ agent: 'echo', token: 'dgm_secret' }, 'the agent failed');
   log.error({}, 'the disk is full');
-  expect(surroundings.notes).toBe('warning: the agent failed (agent echo)\nerror: the disk is full\n');
+  log.warn({ bytes: 7, tool: 'files__read', mcp_server: 'files' }, 'a tool is held');
+  log.error({ plugin: 'weather', credential: 'crm', value: 'dgm_secret' }, 'damaged');
+  log.warn({ tool: null }, 'left out');
+  log.error({ type: 'weather/get/req', error: 'no sky' }, 'a request failed');
+  expect(surroundings.notes.split('\n')).toEqual([
+    'warning: the agent failed (agent echo)',
+    'error: the disk is full',
+    'warning: a tool is held (mcp_server files, tool files__read)',
+    'error: damaged (plugin weather, credential crm)',
+    'warning: left out',
+    'error: a request failed (type weather/get/req, error no sky)',
+    '',
+  ]);
   expect(surroundings.out).toBe('');
 });
 

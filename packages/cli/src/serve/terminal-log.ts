@@ -17,8 +17,25 @@ export function terminalLog(terminal: Terminal): Log {
 
 /** Only what names a thing: a field nobody thought of may hold a secret. */
 function told(fields: LogFields): string {
-  const parts = NAMING.flatMap((name) => (fields[name] === undefined ? [] : [`${name} ${String(fields[name])}`]));
+  const parts = NAMING.flatMap((name) =>
+    (fields[name] ?? undefined) === undefined ? [] : [`${name} ${String(fields[name])}`],
+  );
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-const NAMING = ['agent', 'request_id', 'host', 'reason', 'folder', 'path', 'error', 'instance'] as const;
+const NAMING = [
+  ...[
+    'agent',
+    'mcp_server',
+    'tool',
+    'plugin',
+    'api',
+    'credential',
+    'delivery',
+    'type',
+    'request_id',
+    'execution_id',
+    'host',
+  ],
+  ...['reason', 'folder', 'path', 'error', 'fix', 'instance'],
+] as const;

@@ -30,6 +30,7 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   let server: Server | undefined;
   let input: Readable | undefined;
   let forget = () => {};
+  let awake: NodeJS.Timeout | undefined;
   try {
     server = await startServer({
       config: temporary === undefined ? config : { ...config, store: 'memory' },
@@ -54,6 +55,8 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
     const { host } = server.wire;
     const maxLineBytes = config.wire?.max_message_bytes;
     input = ownStdin();
+    // After the end of its input Node may have nothing left to wait for, while a tool has.
+    awake = setInterval(() => {}, LONGEST_MS);
     await Promise.race([serveStdio({ input, output }, { host, clock: systemClock, maxLineBytes }), told]);
     return 0;
   } finally {
@@ -63,5 +66,9 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
     input?.destroy();
     giveBack();
     temporary?.remove();
+    clearInterval(awake);
   }
 }
+
+/** Of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;

@@ -15,6 +15,9 @@ const TOOLS = `
   export const shout = {
     name: 'shout', description: 'Says it loud.', input: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } },
     run: ({ text }, call) => { console.log('and prints again'); call.progress(50, 'half'); return { loud: text.toUpperCase() }; },
+  };
+  export const later = {
+    name: 'later', input: {}, run: () => new Promise((resolve) => { setTimeout(resolve, 200, 'at last').unref(); }),
   };`;
 
 function folderWith(config: string): string {
@@ -30,14 +33,17 @@ const HELLO = line('handshake/req', 'hello');
 
 test('stdout carries the protocol and nothing else, and the end of stdin is the end', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
-  const stdin = `${HELLO}${line('tool/call/req', 'call', { tool_name: 'shout', arguments: { text: 'hi' } })}`;
+  const call = (tool: string, args: object) => line('tool/call/req', tool, { tool_name: tool, arguments: args });
+  // The last one waits for what would keep no process alive.
+  const stdin = `${HELLO}${call('shout', { text: 'hi' })}${call('later', {})}`;
   const { code, stdout, stderr } = await dragoman(['wire'], { folder, stdin });
   const heard = stdout
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text));
-  expect(heard.map(({ type }) => type)).toEqual(['handshake/resp', 'tool/call/resp']);
+  expect(heard.map(({ type }) => type)).toEqual(['handshake/resp', 'tool/call/resp', 'tool/call/resp']);
   expect(heard[1].data).toMatchObject({ success: true, data: { loud: 'HI' } });
+  expect(heard[2].data).toMatchObject({ success: true, data: 'at last' });
   expect(heard[0].accepted_caps.map(({ capability }: { capability: string }) => capability)).toEqual([
     'tools',
     'chains',

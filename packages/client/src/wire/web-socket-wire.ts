@@ -37,12 +37,18 @@ export function webSocketWire({ url, WebSocket: given }: WebSocketWireOptions): 
         socket.addEventListener('error', () => {});
         socket.addEventListener('close', ({ code, reason }) => {
           signal?.removeEventListener('abort', giveUp);
-          const error = unreachable(url, `the WebSocket was closed, ${code}${reason === '' ? '' : ` ${reason}`}`);
+          const error = unreachable(url, `the WebSocket was closed, ${code}${wordsOf(code, reason)}`);
           if (isOpen) onClosed(error);
           else reject(error);
         });
       }),
   };
+}
+
+/** RFC 6455 §7.4.1: whoever asks the same again is to know that it will end the same way. */
+function wordsOf(code: number, reason: string): string {
+  const words = reason === '' && code === TOO_BIG ? 'a message was longer than the host takes' : reason;
+  return words === '' ? '' : ` ${words}`;
 }
 
 function noWebSocket(): DragomanError {
@@ -52,3 +58,5 @@ function noWebSocket(): DragomanError {
     suggestions: ["in Node before 22, pass one: import WebSocket from 'ws'; webSocketWire({ url, WebSocket })"],
   });
 }
+
+const TOO_BIG = 1009;

@@ -450,6 +450,15 @@ describe('a host that takes a connection and never says a word', () => {
   });
 });
 
+test('over a WebSocket a message that is too long is told as that, and the next call is made', async () => {
+  await using wire = await connectWire({ transport: TRANSPORTS['websocket']?.() as WireTransport, key: KEY });
+  await expect(wire.call('echo', { text: 'x'.repeat(8 * 1024 * 1024) })).rejects.toMatchObject({
+    code: 'unreachable',
+    details: { outcome: 'unknown', reason: expect.stringContaining('1009 a message was longer than the host takes') },
+  });
+  expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
+});
+
 test('a connection that is open only when nobody wants it any more is closed', async () => {
   let open = (_: WireLink) => {};
   let isUnwanted = false;
@@ -628,7 +637,21 @@ describe('by the clock', () => {
     expect(tries).toBe(2);
   });
 
-  test.each([Number.POSITIVE_INFINITY, 2 ** 31])(
+  test.each([0, Number.POSITIVE_INFINITY])('who waits for %s ms waits as long as it takes', async (timeoutMs) => {
+    vi.useFakeTimers();
+    const later = (answer: () => void) => void setTimeout(answer, 3_600_000);
+    const { transport } = hostOf((type, _, answer) => {
+      if (type === 'ping') later(() => answer('pong', { uptime_seconds: 7 }));
+      if (type !== 'tool/call/req') return;
+      later(() => answer('tool/call/resp', { data: { success: true, tool_name: 'it', data: 1 } }));
+    });
+    const wire = await connectWire({ transport });
+    const asked = Promise.all([wire.call('it', {}, { timeoutMs }), wire.request('ping', {}, { timeoutMs })]);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(await asked).toMatchObject([{ data: 1 }, { uptime_seconds: 7 }]);
+  });
+
+  test.each([0, Number.POSITIVE_INFINITY, 2 ** 31])(
     'who waits for %s ms waits while the connection opens',
     async (timeoutMs) => {
       vi.useFakeTimers();

@@ -37,7 +37,7 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. `Infinity` is as long as it takes. */
+  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. `0` and `Infinity` are as long as it takes. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -78,7 +78,8 @@ export class WireClient implements AsyncDisposable {
 
   /** Calls a tool. What it answers, also that it did not succeed, is the result; an error is thrown. */
   call(tool: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<ToolResult> {
-    const { timeoutMs = DEFAULT_CALL_MS, onEvent, signal } = options;
+    const { onEvent, signal } = options;
+    const timeoutMs = waitOf(options, DEFAULT_CALL_MS);
     const fields = {
       session_id: '',
       tool_name: tool,
@@ -141,7 +142,8 @@ export class WireClient implements AsyncDisposable {
 
   /** Who asks waits for the connection no longer than for the answer. */
   #whenConnected<Answer>(asked: Asked<Answer>): Promise<Answer> {
-    const { signal, timeoutMs = DEFAULT_REQUEST_MS } = asked.options;
+    const { signal } = asked.options;
+    const timeoutMs = waitOf(asked.options, DEFAULT_REQUEST_MS);
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
       let isGivenUp = false;
@@ -237,7 +239,8 @@ export class WireClient implements AsyncDisposable {
   }
 
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
-    const { signal, onEvent, timeoutMs = DEFAULT_REQUEST_MS } = options;
+    const { signal, onEvent } = options;
+    const timeoutMs = waitOf(options, DEFAULT_REQUEST_MS);
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
       const stamped = stamp();
@@ -394,6 +397,11 @@ export class WireClient implements AsyncDisposable {
 interface Connected {
   readonly link: WireLink;
   readonly granted: MessageOf<'handshake/resp'>;
+}
+
+/** 0 is no limit, as it is on the wire. */
+function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
+  return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
 
 /** A host writes what it means: how a key that stands there twice is to be read need not be asked here. */

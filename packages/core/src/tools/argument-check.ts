@@ -42,6 +42,8 @@ function inBounds(check: () => readonly Issue[]): readonly Issue[] {
   try {
     return check();
   } catch (error) {
+    // A schema may be itself, with nothing between; what comes by the wire is nested only so deep.
+    if (error instanceof RangeError) throw new Refused(failure('tool_failed', {}, ENDLESS));
     if (!(error instanceof TooMuchEffort)) throw error;
     throw new Refused(failure('too_large', {}, `The arguments are too much to be checked: ${error.message}.`));
   }
@@ -58,6 +60,7 @@ function isSmall(value: unknown): boolean {
   return count(value);
 }
 
+const ENDLESS = 'The input of the tool: it refers to itself without end, or what came is nested too deep for it';
 const SMALL = 2_000;
 /** A text of so many characters counts as one more. */
 const LONG = 64;

@@ -12,6 +12,7 @@ export interface CallerTools {
 }
 
 export interface CallerToolOptions {
+  /** 0 or absent: as long as any call may take. */
   readonly timeoutMs?: number;
   readonly onEvent?: (event: ToolEvent) => void;
 }

@@ -191,6 +191,20 @@ test('what cannot be answered here is refused at once', () => {
   expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow('no way out to the network');
 });
 
+test.each(['nonsense', 'ftp://example.com/x', '/users/{id}', '{base}/users'])(
+  'a URL that leads nowhere, whatever is put into it, is refused when the tool is opened: %s',
+  (url) => {
+    const words = `tool it: url must be an http or https URL; got ${JSON.stringify(url)}`;
+    expect(() => configuredTool({ name: 'it', http: { url } }, backends)).toThrow(words);
+  },
+);
+
+test('what the URL names may stand in any part of it', () => {
+  for (const url of ['https://{shop}.example.com/', 'http://127.0.0.1:{port}/{id}?q={q}#{part}']) {
+    expect(configuredTool({ name: 'it', http: { url } }, backends).answeredBy).toBe('http');
+  }
+});
+
 test.each(['.', '..', '%2e%2E', '.%2e'])('an argument in a URL cannot lead out of its place: %s', async (id) => {
   const entry = { name: 'web', http: { url: 'http://api.example.com/public/{id}/items', method: 'GET' } } as const;
   const before = sent.length;

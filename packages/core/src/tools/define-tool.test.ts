@@ -9,10 +9,27 @@ test.each([
   [{ name: 'x', run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: [], run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: {} }, 'run of x must be a function'],
+  [{ name: 'x', input: { default: 1n }, run }, 'input of x must be a JSON Schema'],
+  [{ name: 'x', input: {}, output: 5, run }, 'output of x must be a JSON Schema'],
   [{ name: 'x', input: {}, run, tags: 'a' }, 'tags of x must be a list'],
-])('%j is refused in words', (spec, words) => {
+  [{ name: 'x', input: {}, run, description: 5 }, 'description of x must be a text'],
+  [{ name: 'x', input: {}, run, version: 2 }, 'version of x must be a text'],
+  [{ name: 'x', input: {}, run, idempotent: 'yes' }, 'idempotent of x must be true or false'],
+  [{ name: 'x', input: {}, run, deferred: 'no' }, 'deferred of x must be true or false'],
+])('%o is refused in words', (spec, words) => {
   expect(problemOf(spec)).toContain(words);
   expect(() => defineTool(spec as never)).toThrow(words);
+});
+
+test('a schema that holds itself is refused: no list of tools could tell it', () => {
+  const input: Record<string, unknown> = { type: 'object' };
+  input['properties'] = { child: input };
+  expect(problemOf({ name: 'x', input, run })).toContain('input of x must be a JSON Schema');
+});
+
+test('what may be left out may be undefined too', () => {
+  const left = ['description', 'output', 'idempotent', 'tags', 'version', 'deferred'].map((name) => [name, undefined]);
+  expect(problemOf({ name: 'x', input: {}, run, ...Object.fromEntries(left) })).toBeUndefined();
 });
 
 test('a tool is known by what it has, not by who made it', () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import { isObject, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { ArgumentCheck } from './argument-check.ts';
 import { plainJson } from './plain-json.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -49,19 +49,30 @@ export function isToolSpec(value: unknown): value is ToolSpec {
   return typeof value === 'object' && value !== null && 'run' in value && 'name' in value && 'input' in value;
 }
 
-/** What is wrong with a tool, in words; `undefined` when nothing is. */
+/** What is wrong with a tool, in words; `undefined` when nothing is. What a list cannot tell would be the end of the whole list. */
 export function problemOf(spec: unknown): string | undefined {
-  const { name, input, run, description = '', tags = [] } = Object(spec) as Partial<Record<keyof ToolSpec, unknown>>;
+  const tool = Object(spec) as Partial<Record<keyof ToolSpec, unknown>>;
+  const { name, input, output = {}, run, tags = [] } = tool;
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
     return `name must be 1 to 128 letters, digits, ".", "_" or "-"; got ${JSON.stringify(name) ?? 'nothing'}`;
   }
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return `input of ${name} must be a JSON Schema, such as { type: 'object' }`;
-  }
+  if (!isWritable(input)) return `input of ${name} must be a JSON Schema, such as { type: 'object' }`;
+  if (!isWritable(output)) return `output of ${name} must be a JSON Schema, such as { type: 'object' }`;
   if (typeof run !== 'function') return `run of ${name} must be a function (args, call) => result`;
-  if (typeof description !== 'string') return `description of ${name} must be a text`;
+  for (const [member, type, what] of KINDS) {
+    if (tool[member] !== undefined && typeof tool[member] !== type) return `${member} of ${name} must be ${what}`;
+  }
   const isNames = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
   return isNames ? undefined : `tags of ${name} must be a list of texts`;
+}
+
+/** Whether it is an object that JSON can say: one that holds itself, say, it cannot. */
+function isWritable(schema: unknown): boolean {
+  try {
+    return isObject(schema) && isObject(JSON.parse(JSON.stringify(schema)));
+  } catch {
+    return false;
+  }
 }
 
 function isThenable(value: unknown): boolean {
@@ -73,5 +84,11 @@ function outcomeOf(returned: unknown): ToolOutcome {
   return { success: true, data: returned === undefined ? null : plainJson(returned) };
 }
 
+const KINDS = [
+  ['description', 'string', 'a text'],
+  ['version', 'string', "a text, such as '1.0.0'"],
+  ['idempotent', 'boolean', 'true or false'],
+  ['deferred', 'boolean', 'true or false'],
+] as const;
 /** `__` is free for the name of an MCP server in front. */
 const TOOL_NAME = /^[a-zA-Z0-9._-]{1,128}$/;

@@ -23,6 +23,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
   if (gate === undefined) throw new Error(`tool ${name}: there is no way out to the network here`);
   if (http === undefined) throw new Error(`tool ${name}: http is missing`);
   const { url: template, method = 'POST', headers = {} } = http;
+  requireAddress(name, template);
   const sent = Object.fromEntries(
     Object.entries(headers as Record<string, string | { credential: string }>).map(([field, value]) => [
       field,
@@ -47,6 +48,13 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
       return outcomeOf(await gate.request(request));
     },
   };
+}
+
+/** Nobody who calls it could mend it: whatever the arguments are, they stand in one part of it each. */
+function requireAddress(name: string, template: string): void {
+  const example = template.replaceAll(BLANK, '1');
+  if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;
+  throw new Error(`tool ${name}: url must be an http or https URL; got ${JSON.stringify(template)}`);
 }
 
 /** What the URL names has to be there: `/users/{id}` without its id is another place. */

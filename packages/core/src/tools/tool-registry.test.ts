@@ -284,6 +284,8 @@ describe('arguments are checked by', () => {
       { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
       /more than 20000 parts in all/,
     ],
+    ['nothing but itself', { $ref: '#' }, /refers to itself without end/],
+    ['itself behind others', { $defs: { a: { allOf: [{ $ref: '#' }] } }, $ref: '#/$defs/a' }, /without end/],
     ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
   ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
     const refused = call(schema, { a: 'x' });

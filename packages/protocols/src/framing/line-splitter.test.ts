@@ -94,6 +94,24 @@ describe('a line past the limit', () => {
     }
   });
 
+  test('tells how a line ended that was too long, when it has, wherever it was cut', () => {
+    for (const text of ['12345678}', `${'x'.repeat(2000)}}`]) {
+      for (let cut = 0; cut <= text.length; cut += 1) {
+        const splitter = new LineSplitter(limits);
+        const bytes = encodeUtf8(`${text}\n`);
+        splitter.push(bytes.subarray(0, cut));
+        splitter.push(bytes.subarray(cut, text.length));
+        expect(splitter.isSkipping).toBe(true);
+        splitter.push(bytes.subarray(text.length));
+        expect(splitter.isSkipping).toBe(false);
+        expect(decodeUtf8(splitter.longLineEnd)).toBe(text.slice(-256));
+      }
+    }
+    const whole = new LineSplitter(limits);
+    whole.push(encodeUtf8('12345678}\n1\n'));
+    expect([whole.isSkipping, decodeUtf8(whole.longLineEnd)]).toEqual([false, '12345678}']);
+  });
+
   test('says the limit and what to do', () => {
     const [fault] = new LineSplitter(limits).push(encodeUtf8('1234567'));
     expect(fault).toEqual({

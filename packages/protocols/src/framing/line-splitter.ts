@@ -25,6 +25,7 @@ export class LineSplitter {
   #sinceNewline = 0;
   #blankLines = 0;
   #longLineStart: Uint8Array = NOTHING;
+  #longLineEnd: Uint8Array = NOTHING;
 
   constructor(limits: LineLimits = {}) {
     this.#limit = limits.maxLineBytes ?? MAX_LINE_BYTES;
@@ -45,6 +46,16 @@ export class LineSplitter {
   /** How the line began that was last found too long: enough to tell whose it was. */
   get longLineStart(): Uint8Array {
     return this.#longLineStart;
+  }
+
+  /** How it ended, or what came of it last: some put there whose it is. */
+  get longLineEnd(): Uint8Array {
+    return this.#longLineEnd;
+  }
+
+  /** Whether the line that was last found too long has not ended yet. */
+  get isSkipping(): boolean {
+    return this.#skipping;
   }
 
   /** Bytes of memory held for a line that is not whole yet. */
@@ -80,6 +91,7 @@ export class LineSplitter {
     this.#sinceNewline = 0;
     if (this.#skipping) {
       this.#skipping = false;
+      this.#keepEnd(part);
     } else if (!this.#fits(part)) {
       lines.push(this.#tooLong(part));
     } else {
@@ -92,8 +104,9 @@ export class LineSplitter {
   /** A part of a line whose LF has not come yet. */
   #begin(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
     this.#sinceNewline += part.length;
-    if (this.#skipping) return;
-    if (this.#fits(part)) {
+    if (this.#skipping) {
+      this.#keepEnd(part);
+    } else if (this.#fits(part)) {
       this.#begun.append(part);
     } else {
       this.#skipping = true;
@@ -102,9 +115,20 @@ export class LineSplitter {
   }
 
   #tooLong(part: Uint8Array): Outcome<Uint8Array> {
-    const begun = this.#begun.take().subarray(0, START_BYTES);
-    this.#longLineStart = Uint8Array.of(...begun, ...part.subarray(0, START_BYTES - begun.length));
+    const begun = this.#begun.take();
+    const start = begun.subarray(0, START_BYTES);
+    this.#longLineStart = Uint8Array.of(...start, ...part.subarray(0, START_BYTES - start.length));
+    this.#longLineEnd = begun;
+    this.#keepEnd(part);
     return reject(lineTooLong(this.#limit));
+  }
+
+  /** A copy: the chunk's memory may be used again before the line has ended. */
+  #keepEnd(part: Uint8Array): void {
+    const last = part.subarray(-END_BYTES);
+    // Of as many as there is room for: `subarray(-0)` would be all of them.
+    const before = this.#longLineEnd.subarray(Math.max(0, this.#longLineEnd.length + last.length - END_BYTES));
+    this.#longLineEnd = Uint8Array.of(...before, ...last);
   }
 
   #whole(part: Uint8Array): Uint8Array {
@@ -154,6 +178,7 @@ function partialLine(length: number): Issue {
 
 const NOTHING = new Uint8Array(0);
 const START_BYTES = 1024;
+const END_BYTES = 256;
 const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;

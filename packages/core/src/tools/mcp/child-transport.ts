@@ -1,5 +1,15 @@
 import type { Readable } from 'node:stream';
-import { isObject, type Json, LineSplitter, ndjsonLine, parseJsonBytes, Vigil } from '@dragoman/protocols';
+import {
+  type Issue,
+  isObject,
+  type Json,
+  LineSplitter,
+  ndjsonLine,
+  type Outcome,
+  parseJsonBytes,
+  reject,
+  Vigil,
+} from '@dragoman/protocols';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
 import { killGroup } from '../../agents/orphans.ts';
@@ -7,6 +17,7 @@ import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { DirectInner } from './direct-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
+import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
 
 export interface ChildTransportOptions {
   readonly server: string;
@@ -124,6 +135,8 @@ export class ChildTransport implements DirectInner {
     const onFlood = () => this.#cutOff(pid, 'it flooded us');
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     let blank = 0;
+    /** Why a line is not read that was too long, until it is known whose it was. */
+    let untold: Issue | undefined;
     stdout.on('data', (chunk: Uint8Array) => {
       this.#vigil.end();
       if (this.#isCutOff) return;
@@ -131,8 +144,15 @@ export class ChildTransport implements DirectInner {
       for (const line of splitter.push(chunk)) {
         if (this.#isCutOff) return;
         if (line.ok) this.#take(line.value, notices);
-        else this.#cutOff(pid, 'it sent a line that is too long');
+        else [untold] = line.issues;
       }
+      if (untold !== undefined) {
+        const { longLineStart, longLineEnd, isSkipping } = splitter;
+        const isTold = this.#tellAsker(longLineStart, isSkipping ? NOTHING : longLineEnd, untold);
+        if (!isTold && !isSkipping) this.#passOver(untold, notices);
+        if (isTold || !isSkipping) untold = undefined;
+      }
+      if (splitter.bytesSinceNewline > MAX_SKIPPED_BYTES) this.#cutOff(pid, 'it sent a line without end');
       const { blankLines } = splitter;
       if (blankLines > blank) notices.takes(blankLines - blank);
       blank = blankLines;
@@ -142,15 +162,32 @@ export class ChildTransport implements DirectInner {
   }
 
   #take(line: Uint8Array, notices: NoticeLimit): void {
-    const message = messageIn(line);
-    if (message === undefined) {
-      notices.takes();
-      this.#log.write('warn', { bytes: line.length }, 'an MCP server wrote what is no message');
+    const read = messageIn(line);
+    if (!read.ok) {
+      const [why = NO_OBJECT] = read.issues;
+      if (!this.#tellAsker(line, line, why)) this.#passOver(why, notices);
       return;
     }
+    const message = read.value;
     if (this.awaits?.(message) === true) notices.countBytes(-line.length);
     else if (!notices.takes()) return;
     this.onmessage?.(message);
+  }
+
+  /** Whether somebody waits for what cannot be read; they are told, for no other answer will come. */
+  #tellAsker(start: Uint8Array, end: Uint8Array, { message: why }: Issue): boolean {
+    const id = answeredId(start, end);
+    if (id === undefined) return false;
+    const answer = unreadableAnswer(id, why);
+    if (this.awaits?.(answer) !== true) return false;
+    this.#log.write('warn', { error: why }, 'an MCP server gave an answer that cannot be read');
+    this.onmessage?.(answer);
+    return true;
+  }
+
+  #passOver({ message: error }: Issue, notices: NoticeLimit): void {
+    notices.takes();
+    this.#log.write('warn', { error }, 'an MCP server wrote what is no message');
   }
 
   #cutOff(pid: number, why: string): void {
@@ -188,13 +225,15 @@ export class ChildTransport implements DirectInner {
 }
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
-function messageIn(line: Uint8Array): JSONRPCMessage | undefined {
+function messageIn(line: Uint8Array): Outcome<JSONRPCMessage> {
   // To find out what is wrong with it would cost more than to read a good one.
-  if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return undefined;
+  if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return reject(NO_OBJECT);
   const json = parseJsonBytes(line, { numbers: 'finite' });
-  return json.ok && isObject(json.value) ? (json.value as unknown as JSONRPCMessage) : undefined;
+  return json.ok && !isObject(json.value) ? reject(NO_OBJECT) : (json as unknown as Outcome<JSONRPCMessage>);
 }
 
+const NO_OBJECT: Issue = { pointer: '', code: 'type', message: 'expected a JSON object' };
+const NOTHING = new Uint8Array(0);
 const SPACE = 0x20;
 const BRACE = 0x7b;
 /** Between two pauses of a second. */
@@ -202,6 +241,8 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 /** How long after its output a program may end. */
 const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Of a line that is too long: one that goes on is no message, and what sends it is past helping. */
+const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
 /** Messages that are worth a write of their own. */
 const MANY = 4;
 const MAX_UNSENT = 32 * 1024 * 1024;

@@ -294,6 +294,19 @@ test.each<[string, (exchange: Exchange) => void]>([
   expect(told).toMatchObject({ code: 'mcp_transport_error' });
 });
 
+test('an answer that is nested too deep is told as that', async () => {
+  await using peer = await open({
+    onCall: ({ id, response }) => {
+      const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+      tell(response, `data: {"jsonrpc":"2.0","id":"${id}","result":{"content":[],"structuredContent":${deep}}}\n\n`);
+    },
+  });
+  await expect(peer.call()).rejects.toMatchObject({
+    code: 'mcp_protocol_error',
+    message: expect.stringContaining('cannot be read: expected at most 64 levels of nesting'),
+  });
+});
+
 test('a list whose answer breaks off is told so too', async () => {
   await using peer = await open({ onPrompts: ({ response }) => tell(response, ':\n\n').end() });
   const { signal } = new AbortController();

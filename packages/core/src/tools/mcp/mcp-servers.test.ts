@@ -339,11 +339,25 @@ describe('a hostile server', () => {
     await expect(call('bad__line')).rejects.toMatchObject({ code: 'mcp_transport_error' });
   });
 
-  test('a number that is rounded is no reason to lose an answer, nor to read what is nested without end', async () => {
+  test('an answer that cannot be read ends its call with the reason and no other; one with a rounded number is read', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__rounded')).data).toEqual({ id: 12_345_678_901_234_567_000 });
-    expect((await call('bad__deep')).data).toBe('after the deep one');
+    const ending = new Ending();
+    const other = call('bad__never', {}, { ending }).catch((error: unknown) => error);
+    const how = (way: string) => call('bad__unreadable', { how: way });
+    for (const [way, why] of [
+      ['deep', 'expected at most 64 levels of nesting'],
+      ['twice', 'content'],
+      ['nan', 'NaN'],
+      ['long', 'expected at most 16777216 bytes in a line'],
+    ] as const) {
+      const message = expect.stringMatching(new RegExp(`^The MCP server bad .*cannot be read: .*${why}`));
+      await expect(how(way)).rejects.toMatchObject({ code: 'mcp_protocol_error', message });
+    }
+    expect((await how('lost')).data).toBe('after the lost one');
+    ending.end(new Error('enough'));
+    expect(await other).toMatchObject({ message: 'enough' });
   });
 
   test('a huge result is cut, and nonsense is no result', async () => {

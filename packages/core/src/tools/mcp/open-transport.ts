@@ -1,9 +1,11 @@
+import { DEFAULT_JSON_LIMITS, type Json } from '@dragoman/protocols';
 import { ChildTransport } from './child-transport.ts';
 import type { DirectInner } from './direct-transport.ts';
 import { gateFetch } from './gate-fetch.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 import { NoticeLimit } from './notice-limit.ts';
-import { TRIES, watchStreams } from './watch-streams.ts';
+import { isTooDeep, unreadableAnswer } from './unreadable-answer.ts';
+import { type RequestId, TRIES, watchStreams } from './watch-streams.ts';
 
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<DirectInner> {
@@ -36,10 +38,20 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
     reconnectionOptions: RECONNECTION,
   }) as unknown as DirectInner;
   const notices = new NoticeLimit({ clock, onFlood: () => cutOff('it flooded us') });
-  transport.takes = (came) => (!(came instanceof Error) && transport.awaits?.(came) === true) || notices.takes();
+  transport.takes = (came) => {
+    if (came instanceof Error) return notices.takes();
+    const isAwaited = transport.awaits?.(came) === true;
+    // The SDK reads what is nested without end, and nobody after it could write it.
+    if (!isTooDeep(came as unknown as Json)) return isAwaited || notices.takes();
+    const { id } = came as { readonly id?: RequestId };
+    if (isAwaited && id !== undefined) transport.onmessage?.(unreadableAnswer(id, TOO_DEEP));
+    else notices.takes();
+    return false;
+  };
   return transport;
 }
 
+const TOO_DEEP = `expected at most ${DEFAULT_JSON_LIMITS.depth} levels of nesting`;
 /** After 1, 2, 4 … seconds. */
 const RECONNECTION = {
   initialReconnectionDelay: 1_000,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../ports.ts';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -30,6 +31,8 @@ export function watchStreams(fetch: Fetch, options: WatchStreamsOptions): Fetch 
     const { signal } = init;
     const controller = new AbortController();
     const follow = () => controller.abort(signal?.reason);
+    // The SDK has one for all that is under way: Node would warn of more than ten.
+    if (signal) setMaxListeners(0, signal);
     if (signal?.aborted === true) follow();
     else signal?.addEventListener('abort', follow, { once: true });
     strand.stop = () => controller.abort(new Error('nobody waits for it any more'));

@@ -19,6 +19,8 @@ export interface IdleWatchOptions {
 export class IdleWatch {
   readonly #options: IdleWatchOptions;
   #heardAt: number;
+  /** Since it was last heard. */
+  #isAsked = false;
   #cancel: Cancel | undefined;
 
   constructor(options: IdleWatchOptions) {
@@ -29,7 +31,9 @@ export class IdleWatch {
 
   /** The peer said something. */
   heard(): void {
-    if (this.#options.idleMs > 0) this.#heardAt = this.#options.clock.elapsed();
+    if (this.#options.idleMs === 0) return;
+    this.#heardAt = this.#options.clock.elapsed();
+    this.#isAsked = false;
   }
 
   stop(): void {
@@ -40,8 +44,12 @@ export class IdleWatch {
     const { clock, idleMs, isBusy, unreadMs, ask, onGone } = this.#options;
     this.#cancel = clock.after(idleMs / 2, () => {
       const silence = clock.elapsed() - this.#heardAt;
-      if ((silence >= idleMs && !isBusy()) || unreadMs() >= idleMs) return onGone();
-      if (silence >= idleMs / 2) ask();
+      // A moment that comes late may be the first at which it has been silent for long: nobody is gone who was not asked.
+      if ((silence >= idleMs && this.#isAsked && !isBusy()) || unreadMs() >= idleMs) return onGone();
+      if (silence >= idleMs / 2) {
+        this.#isAsked = true;
+        ask();
+      }
       this.#watch();
     });
   }

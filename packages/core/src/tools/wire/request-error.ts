@@ -1,4 +1,4 @@
-import { failure, type JsonObject } from '@dragoman/protocols';
+import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { capabilityOf, failureMessage, newError, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../../ports.ts';
 import { failureOf } from '../../refused.ts';
@@ -23,4 +23,9 @@ export function requestError(
     req_id: requestId,
     capability_name: capabilityOf(message.type),
   } as WireMessage & JsonObject;
+}
+
+/** The error among messages that ends a request. */
+export function errorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
+  return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
 }

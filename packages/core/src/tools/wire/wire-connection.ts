@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   failure,
   InFlight,
@@ -15,7 +16,6 @@ import {
   type EventGiven,
   HostSession,
   idOf,
-  lookup,
   messageText,
   type Reaction,
   type WireMessage,
@@ -25,13 +25,13 @@ import type { Cancel } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { unreadable } from '../../unreadable.ts';
-import { auditEntry } from './audit.ts';
 import { MOST_WAITING } from './backlog.ts';
+import { ConnectionAudit, GONE } from './connection-audit.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
 import { PacedEvents } from './paced-events.ts';
 import type { Answered, WireSession } from './plugin.ts';
-import { requestError } from './request-error.ts';
+import { errorAbout, requestError } from './request-error.ts';
 import { bytesPast, mostBytesIn } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
@@ -47,6 +47,7 @@ export class WireConnection {
   readonly #closed = new AbortController();
   readonly #idle: IdleWatch;
   readonly #events: PacedEvents;
+  readonly #audit: ConnectionAudit;
   /** Requests whose answer waits behind what they told: nothing runs for them any more. */
   #unread = 0;
   /** Delivered, to be started in this order. */
@@ -55,14 +56,11 @@ export class WireConnection {
   #wireSession: WireSession | undefined;
   #cancelTick: Cancel | undefined;
   #tickAt: Date | undefined;
-  /** Of the line that is being looked at. */
-  #bytes = 0;
-  /** Of those that wait, by id. */
-  readonly #waitingBytes = new Map<string, number>();
 
   constructor(parts: ConnectionParts) {
     const { clock, ids, plugins, limits, startedAt } = parts;
     this.#parts = parts;
+    this.#audit = new ConnectionAudit(parts, () => this.#contextOf());
     this.#events = new PacedEvents({
       sink: parts.sink,
       clock,
@@ -114,13 +112,13 @@ export class WireConnection {
 
   /** A line of a byte stream, or what is wrong with it and how it began. */
   receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): void {
-    this.#bytes = line.ok ? line.value.length : 0;
+    this.#audit.heard(line.ok ? line.value.length : 0);
     this.#receive(line.ok ? parseJsonBytes(line.value, this.#parts.jsonLimits) : line, line.ok ? line.value : start);
   }
 
   /** A message of a transport that has messages of its own. */
   receiveText(text: string): void {
-    this.#bytes = Buffer.byteLength(text);
+    this.#audit.heard(Buffer.byteLength(text));
     this.#receive(parseJson(text, this.#parts.jsonLimits), text);
   }
 
@@ -160,17 +158,17 @@ export class WireConnection {
       ? this.#session.receive(json.value, now)
       : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now, startOf(given));
     if (json.ok && reaction.deliver.length === 0) {
-      this.#rememberBytes(idOf(json.value));
-      this.#recordRefusal(json.value, reaction.send);
+      const id = idOf(json.value);
+      // Most messages that start nothing are never heard of again.
+      if (this.#session.isWaiting(id)) this.#audit.waits(id);
+      if (this.principal !== undefined) this.#audit.recordRefusal(json.value, reaction.send);
     }
     this.#react(reaction);
   }
 
   #react({ send, deliver, cancel, dropped }: Reaction): void {
     for (const message of send) this.#send(message);
-    for (const message of dropped) {
-      this.#recordUnstarted(message, this.#bytesOf(message), errorAbout(message.id, send));
-    }
+    for (const message of dropped) this.#audit.recordDropped(message, errorAbout(message.id, send));
     // Looked at before anything is started: its context is that of the connection as it is now.
     for (const id of cancel) this.#cancel(id, errorAbout(id, send));
     if (deliver.length > 0) this.#startAll(deliver);
@@ -191,11 +189,10 @@ export class WireConnection {
   }
 
   #start(message: WireMessage): void {
-    const { clock, log, plugins, count, audit } = this.#parts;
+    const { log, plugins, count } = this.#parts;
     const session = this.#contextOf();
-    const bytes = this.#bytesOf(message);
-    // How long it took is asked by nobody else.
-    const startedAt = audit === undefined ? 0 : clock.elapsed();
+    const bytes = this.#audit.bytesOf(message);
+    const startedAt = this.#audit.startedAt();
     const request = new WireRequest({ session, message, log, startedAt, bytes, tell: this.#tell });
     this.#running.add(request.requestId, request);
     try {
@@ -238,19 +235,6 @@ export class WireConnection {
     this.#events.drop(request);
     request.ending.end(reason);
     this.#fail(request, reason);
-  }
-
-  /** Of what waits, and of nothing else: most messages that start nothing are never heard of again. */
-  #rememberBytes(id: string): void {
-    // Another message of its id is refused, and changes nothing about it.
-    if (this.#session.isWaiting(id) && !this.#waitingBytes.has(id)) this.#waitingBytes.set(id, this.#bytes);
-  }
-
-  #bytesOf({ id = '' }: WireMessage): number {
-    if (this.#waitingBytes.size === 0) return this.#bytes;
-    const bytes = this.#waitingBytes.get(id);
-    if (bytes !== undefined) this.#waitingBytes.delete(id);
-    return bytes ?? this.#bytes;
   }
 
   #succeed(request: WireRequest, fields: Answered): void {
@@ -314,7 +298,7 @@ export class WireConnection {
     this.#running.remove(request.requestId);
     const isAwaited = this.#session.isRunning(request.requestId);
     if (isAwaited) this.#parts.sink.send(text);
-    this.#record(request, { type, fields, text: isAwaited ? text : '' });
+    this.#audit.record(request, { type, fields, text: isAwaited ? text : '' });
     this.#react(this.#session.finished(request.requestId));
   }
 
@@ -350,42 +334,13 @@ export class WireConnection {
     else log.warn({ type, bytes, limit: this.#mostBytes }, 'a message of a plugin is too large and was not sent');
   }
 
-  #record(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
-    const { audit, clock, log } = this.#parts;
-    if (audit === undefined) return;
-    try {
-      const outputBytes = Buffer.byteLength(text);
-      audit(auditEntry(request, { type, fields, outputBytes, now: clock.now(), endedAt: clock.elapsed() }));
-    } catch (error) {
-      log.warn({ error: String(error) }, 'an audit line could not be written');
-    }
-  }
-
-  #recordRefusal(json: Json, send: readonly WireMessage[]): void {
-    if (this.principal === undefined || !isObject(json)) return;
-    const { type, id } = json;
-    // Whatever else came is no request, and may be as long as a line.
-    if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
-    // Where another request in flight has its id, the error names none.
-    const refusal = errorAbout(id, send) ?? errorAbout('', send);
-    if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
-  }
-
-  /** Who asked for what they do not get is to be known as well. `told`: what the agent hears of it, if it does. */
-  #recordUnstarted(message: WireMessage, bytes: number, told: JsonObject | undefined): void {
-    const { audit, clock, log } = this.#parts;
-    if (audit === undefined) return;
-    const parts = { session: this.#contextOf(), message, log, bytes, tell: this.#tell };
-    const request = new WireRequest({ ...parts, startedAt: clock.elapsed() });
-    const fields = told ?? requestError(request, new Refused(GONE), { log, stamp: this.#stamp() });
-    this.#record(request, { type: 'error', fields, text: told === undefined ? '' : oneLineJson(told) });
-  }
-
   #contextOf(): WireSession {
     if (this.#wireSession !== undefined) return this.#wireSession;
     const { principal, sessionId } = this.#session;
     if (principal === undefined) throw new Error('a request was delivered before the handshake');
     const { renewed } = this.#parts;
+    // A plugin may listen once for each thing that it keeps for the connection: Node would warn of more than ten.
+    setMaxListeners(0, this.#closed.signal);
     this.#wireSession = {
       id: sessionId,
       get principal() {
@@ -426,7 +381,7 @@ export class WireConnection {
       request.ending.end(new Refused(GONE));
     }
     this.#next.length = 0;
-    this.#waitingBytes.clear();
+    this.#audit.clear();
     this.#events.clear();
     this.#parts.sink.close();
     this.#parts.onClosed(this);
@@ -442,16 +397,6 @@ function startOf(given: Uint8Array | string): string {
   return typeof given === 'string' ? given.slice(0, SHORT) : Buffer.from(given.subarray(0, SHORT)).toString();
 }
 
-/** The error among messages that ends a request. */
-function errorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
-  return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
-}
-
-function isRequest(type: string, plugins: ConnectionParts['plugins']): boolean {
-  return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
-}
-
 const MEBIBYTE = 1024 * 1024;
 /** Of a field that is told also where its event is too long, and of the beginning of a line. */
 const SHORT = 1024;
-const GONE = failure('cancelled', {}, 'The connection closed.');

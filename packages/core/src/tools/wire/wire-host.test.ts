@@ -1,5 +1,5 @@
 import { failure, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
@@ -549,6 +549,22 @@ describe('a plugin of one\u2019s own', () => {
     expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'internal_error', req_id: 'id of weather/get/req' });
   });
 
+  test('that listens for the end of a connection as often as it likes is no reason for Node to warn', () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const ended: number[] = [];
+    const handle: WirePlugin['handle'] = (_, { session }) => {
+      for (let count = 0; count < 12; count++) session.closed.addEventListener('abort', () => ended.push(count));
+      return {};
+    };
+    const { say, connection } = connected({ plugins: [{ ...weather, handle }] });
+    say('handshake/req', { auth_token: 'ada' });
+    say('weather/get/req');
+    connection?.lost();
+    expect(ended).toHaveLength(12);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   test.each([
     ['set up', { setup: () => Promise.reject(new Error('no sky')) }],
     [
@@ -562,9 +578,10 @@ describe('a plugin of one\u2019s own', () => {
   ])('that cannot be %s is named, and what was ready before it is taken down', async (_, broken) => {
     const ended: string[] = [];
     const before: WirePlugin = { ...echo, teardown: async () => void ended.push('echo') };
-    const states = { load: () => ({}), save: () => {} };
+    const states = { load: () => ({}), save: () => {}, place: (name: string) => `plugins/${name}.json` };
     const { host } = connected({ plugins: [before, { ...weather, ...broken }], states });
-    await expect(host.start()).rejects.toThrow(/plugin weather.*no sky/);
+    const wayOut = 'restore' in broken ? '; to start it without that, move plugins/weather.json away' : '';
+    await expect(host.start()).rejects.toThrow(new RegExp(`^plugin weather.*no sky${wayOut}$`));
     expect(ended).toEqual(['echo']);
   });
 

@@ -36,6 +36,8 @@ export interface WireHostOptions {
 export interface PluginStates {
   load(name: string): Json | undefined;
   save(name: string, state: Json): void;
+  /** Where it lies, for who has to look after it. */
+  place?(name: string): string;
 }
 
 export interface Entrance {
@@ -68,16 +70,28 @@ export class WireHost implements AsyncDisposable {
 
   /** Makes every plugin ready. When one cannot be, those before it are taken down again. */
   async start(): Promise<void> {
-    const { plugins, states } = this.#options;
+    const { plugins } = this.#options;
     for (const [index, plugin] of plugins.entries()) {
       try {
-        const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
-        if (state !== undefined) await plugin.restore?.(state);
+        await this.#restore(plugin);
         await plugin.setup?.();
       } catch (error) {
         for (const ready of plugins.slice(0, index).toReversed()) await this.#teardown(ready);
         throw new Error(`plugin ${plugin.name} cannot be started: ${textOf(error)}`, { cause: error });
       }
+    }
+  }
+
+  async #restore(plugin: WirePlugin): Promise<void> {
+    const { states } = this.#options;
+    const state = plugin.restore === undefined ? undefined : states?.load(plugin.name);
+    if (state === undefined) return;
+    try {
+      await plugin.restore?.(state);
+    } catch (error) {
+      const place = states?.place?.(plugin.name);
+      const wayOut = place === undefined ? '' : `; to start it without that, move ${place} away`;
+      throw new Error(`it does not take what it saved: ${textOf(error)}${wayOut}`, { cause: error });
     }
   }
 

@@ -1,0 +1,46 @@
+import { DEFAULT_JSON_LIMITS, type Json } from '@dragoman/protocols';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+
+/** What is told instead of an answer that cannot be read, to whoever waits for it. */
+export function unreadableAnswer(id: string | number, why: string): JSONRPCMessage {
+  return { jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message: `it answered with what cannot be read: ${why}` } };
+}
+
+/** Whether it is nested deeper than JSON that we read ourselves may be. */
+export function isTooDeep(value: Json, levels = DEFAULT_JSON_LIMITS.depth): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isTooDeep(item, levels - 1));
+  for (const key in value) if (isTooDeep(value[key] as Json, levels - 1)) return true;
+  return false;
+}
+
+/**
+ * The request that a line answers which cannot be read, by how it begins and ends: who waits for it need not wait until its time is
+ * up. Only an id that stands among the names of the message itself is told; elsewhere it could be that of something within it.
+ */
+export function answeredId(start: Uint8Array, end: Uint8Array): string | number | undefined {
+  const head = Buffer.from(start.subarray(0, HEAD_BYTES)).toString('latin1');
+  const found = AT_START.exec(head) ?? (BEGINS_WITH_ANSWER.test(head) ? idAtEnd(end) : null);
+  const id = found?.[1] ?? found?.[2];
+  return id === undefined ? undefined : (JSON.parse(id) as string | number);
+}
+
+function idAtEnd(end: Uint8Array): RegExpExecArray | null {
+  return AT_END.exec(Buffer.from(end.subarray(-TAIL_BYTES)).toString('latin1'));
+}
+
+/** JSON-RPC 2.0 §5.1. */
+const PARSE_ERROR = -32700;
+/** As we write them: `DirectTransport` as text, the SDK as a number. */
+const ID = '("[a-z0-9]{1,20}"|[0-9]{1,15})';
+const VERSION = '"jsonrpc"\\s*:\\s*"2\\.0"\\s*';
+const ANSWER = '"(?:result|error)"\\s*:';
+// Not all write only messages, so something else may stand in front of one.
+const OPENED = '^[^{]*\\{\\s*';
+const AT_START = new RegExp(`${OPENED}(?:${VERSION},\\s*)?"id"\\s*:\\s*${ID}\\s*,\\s*(?:${VERSION},\\s*)?${ANSWER}`);
+/** The SDK for TypeScript writes the result first. */
+const BEGINS_WITH_ANSWER = new RegExp(`${OPENED}${ANSWER}`);
+const AT_END = new RegExp(`(?:${VERSION},\\s*"id"\\s*:\\s*${ID}|"id"\\s*:\\s*${ID}\\s*,\\s*${VERSION})\\s*\\}\\s*$`);
+const HEAD_BYTES = 1024;
+const TAIL_BYTES = 256;

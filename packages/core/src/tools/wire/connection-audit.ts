@@ -1,0 +1,100 @@
+import { failure, isObject, type Json, type JsonObject, oneLineJson } from '@dragoman/protocols';
+import { lookup, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import { Refused } from '../../refused.ts';
+import { auditEntry } from './audit.ts';
+import type { ConnectionParts } from './connection-parts.ts';
+import type { WireSession } from './plugin.ts';
+import { errorAbout, requestError } from './request-error.ts';
+import { WireRequest, type WrittenAnswer } from './wire-request.ts';
+
+export type AuditParts = Pick<ConnectionParts, 'audit' | 'clock' | 'ids' | 'log' | 'plugins'>;
+
+/** What one connection leaves in the audit: a line for each request, also for one that was never started. */
+export class ConnectionAudit {
+  readonly #parts: AuditParts;
+  readonly #contextOf: () => WireSession;
+  /** Of the line that is being looked at. */
+  #bytes = 0;
+  /** Of those that wait, by id. */
+  readonly #waitingBytes = new Map<string, number>();
+
+  /** `contextOf`: asked only of a connection that has shaken hands. */
+  constructor(parts: AuditParts, contextOf: () => WireSession) {
+    this.#parts = parts;
+    this.#contextOf = contextOf;
+  }
+
+  /** A line has come, of so many bytes. */
+  heard(bytes: number): void {
+    this.#bytes = bytes;
+  }
+
+  /** What that line asked for has to wait. */
+  waits(id: string): void {
+    // Another message of its id is refused, and changes nothing about it.
+    if (!this.#waitingBytes.has(id)) this.#waitingBytes.set(id, this.#bytes);
+  }
+
+  /** Of the line that a message came in; asked once. */
+  bytesOf({ id = '' }: WireMessage): number {
+    if (this.#waitingBytes.size === 0) return this.#bytes;
+    const bytes = this.#waitingBytes.get(id);
+    if (bytes !== undefined) this.#waitingBytes.delete(id);
+    return bytes ?? this.#bytes;
+  }
+
+  /** When a request starts, in milliseconds that only ever grow; how long it took is asked by nobody else. */
+  startedAt(): number {
+    const { audit, clock } = this.#parts;
+    return audit === undefined ? 0 : clock.elapsed();
+  }
+
+  record(request: WireRequest, { type, fields, text }: WrittenAnswer): void {
+    const { audit, clock, log } = this.#parts;
+    if (audit === undefined) return;
+    try {
+      const outputBytes = Buffer.byteLength(text);
+      audit(auditEntry(request, { type, fields, outputBytes, now: clock.now(), endedAt: clock.elapsed() }));
+    } catch (error) {
+      log.warn({ error: String(error) }, 'an audit line could not be written');
+    }
+  }
+
+  /** What the line asked for was refused, where it is a request and this is what was said to it. */
+  recordRefusal(json: Json, send: readonly WireMessage[]): void {
+    if (!isObject(json)) return;
+    const { type, id } = json;
+    // Whatever else came is no request, and may be as long as a line.
+    if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
+    // Where another request in flight has its id, the error names none.
+    const refusal = errorAbout(id, send) ?? errorAbout('', send);
+    if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
+  }
+
+  /** A request that waited is not started any more. `told`: what the agent hears of it, if it does. */
+  recordDropped(message: WireMessage, told: JsonObject | undefined): void {
+    this.#recordUnstarted(message, this.bytesOf(message), told);
+  }
+
+  clear(): void {
+    this.#waitingBytes.clear();
+  }
+
+  /** Who asked for what they do not get is to be known as well. */
+  #recordUnstarted(message: WireMessage, bytes: number, told: JsonObject | undefined): void {
+    const { audit, clock, ids, log } = this.#parts;
+    if (audit === undefined) return;
+    const parts = { session: this.#contextOf(), message, log, bytes, tell: () => {} };
+    const request = new WireRequest({ ...parts, startedAt: clock.elapsed() });
+    const stamp = { id: ids.hex(), now: clock.now() };
+    const fields = told ?? requestError(request, new Refused(GONE), { log, stamp });
+    this.record(request, { type: 'error', fields, text: told === undefined ? '' : oneLineJson(told) });
+  }
+}
+
+function isRequest(type: string, plugins: AuditParts['plugins']): boolean {
+  return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
+}
+
+/** What a request ends with that nobody is there for any more. */
+export const GONE = failure('cancelled', {}, 'The connection closed.');
