@@ -175,4 +175,6 @@ export const MIGRATIONS: readonly string[] = [
     open_at BIGINT NOT NULL
   )
   `,
+  // Of what is said about a callback once and for all: where it goes, whose it is, until when. Null in rows that are older.
+  'ALTER TABLE deliveries ADD COLUMN head_checksum BIGINT',
 ];
