@@ -81,7 +81,12 @@ export class Mailbox {
   async start(): Promise<void> {
     await this.#letters.start();
     const { store, clock, log, settings } = this.#options;
-    void everyHour(() => store.threads.purge(clock.now().getTime() - settings.keepThreadsMs), {
+    const purge = () => {
+      const messages = clock.now().getTime() - settings.keepThreadsMs;
+      // As long again: who reads a thread now and then by number goes on where it was.
+      return store.threads.purge({ messages, counts: messages - settings.keepThreadsMs });
+    };
+    void everyHour(purge, {
       clock,
       log,
       signal: this.#stopped.signal,
