@@ -86,6 +86,16 @@ test('what is shown to another owner than it was written for is shown without it
   expect(shown.some((row) => 'headChecksum' in row)).toBe(false);
 });
 
+test('whose failures are damaged comes to its end, and is listed with the others', () => {
+  database.exec(`UPDATE deliveries SET failures = '[{"at":1' WHERE id = 'whole'`);
+  operations.writes.deliveryFailed('whole', { at: 2000, reason: 'HTTP 500' }, null);
+  const { rows } = operations.reads.listDeliveries({ offset: 0, limit: 10 });
+  expect(rows.map(({ id, state, failures }) => [id, state, failures.map(({ reason }) => reason)])).toEqual([
+    ['damaged', 'due', []],
+    ['whole', 'dead', ['why it failed before is damaged in the database', 'HTTP 500']],
+  ]);
+});
+
 function delivery(id: string): NewDelivery {
   const ids = { id, owner: 'ann', requestId: 'r', messageId: 'm' };
   return { ...ids, url: 'https://x.example/', body: '{"pay":1}', priority: 1, expiresAt: null, createdAt: 1000 };

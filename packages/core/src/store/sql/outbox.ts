@@ -195,7 +195,17 @@ interface StoredDelivery extends StoredTold {
 type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headChecksum'>;
 
 function told<Row extends StoredTold>({ failures, ...row }: Row) {
-  return { ...row, failures: JSON.parse(failures) as DeliveryFailure[] };
+  return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
+}
+
+/** Nothing is decided by them: that they cannot be read keeps no callback from its end, and nobody from a list with it. */
+function failuresIn(text: string): DeliveryFailure[] | undefined {
+  try {
+    const failures = JSON.parse(text) as DeliveryFailure[];
+    return Array.isArray(failures) ? failures : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function checked({ checksum, headChecksum, ...row }: StoredDelivery): DeliveryRow {
@@ -235,5 +245,8 @@ const TOLD = `
   created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
 const SELECT_TOLD = `SELECT ${TOLD} FROM deliveries`;
 const SELECT_DELIVERY = `SELECT ${TOLD}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
+
+/** In the place of what was there. */
+const DAMAGED_FAILURES = 'why it failed before is damaged in the database';
 
 const PURGE_WINDOW = 200;
