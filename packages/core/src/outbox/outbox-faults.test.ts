@@ -236,3 +236,31 @@ describe('a receiver that has said it is gone', () => {
     expect([await stateOf('slow'), outbox.queued('ann')]).toEqual(['delivered', 0]);
   });
 });
+
+describe('an outbox that stops', () => {
+  const stop = async () => {
+    const stopped = outbox.stop({ drainMs: 0 });
+    clock.pass(1);
+    await stopped;
+  };
+
+  test('leaves what it ends to the next start, and tells nobody that something went wrong', async () => {
+    await add('a');
+    await turns();
+    expect(idsSent()).toEqual(['a']);
+    await stop();
+    expect([ended, await stateOf('a')]).toEqual([['a'], 'due']);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('takes nothing up any more, nor waits for it', async () => {
+    await stop();
+    const nextAt = clock.now().getTime() + 1000;
+    outbox.admit({
+      ...{ id: 'late', owner: 'ann', requestId: 'r', messageId: 'm', url: 'https://one.example/' },
+      ...{ priority: 1, expiresAt: null, attempts: 1, nextAt },
+    });
+    expect([outbox.queued('ann'), clock.waiting]).toEqual([0, 0]);
+  });
+});
