@@ -44,9 +44,14 @@ class Held {
 }
 
 /** What the agent `desk` says, in one text. */
-async function asked(engine: Engine, requestId: string): Promise<string> {
+async function asked(engine: Engine, requestId: string, query = 'who?'): Promise<string> {
   const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
-  const envelope = newEnvelope({ request_id: requestId, method: 'chat.send', agent_ref: { id: 'desk' } });
+  const envelope = newEnvelope({
+    request_id: requestId,
+    method: 'chat.send',
+    agent_ref: { id: 'desk' },
+    params: { query },
+  });
   const said: string[] = [];
   for await (const { body } of engine.handle(envelope, { principal, signal: new AbortController().signal, log })) {
     if (typeof body['delta'] === 'string') said.push(body['delta']);
@@ -88,6 +93,37 @@ test('an agent that is taken out of reach finishes what it is answering, and is 
   desk.answer();
   expect(await answer).toBe('still here');
   await expect.poll(() => desk.isEnded).toBe(true);
+});
+
+test('what an agent has answered that was taken out of reach is told again to who may ask it', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  desk.answer();
+  expect(await asked(engine, 'r1')).toBe('still here');
+  engine.retireAgent('desk');
+  expect(await asked(engine, 'r1')).toBe('still here');
+  await expect(asked(engine, 'r1', 'another')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+});
+
+test('what the default agent has answered is not told again to who may not ask it any more', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  engine.router.defaultAgent = 'desk';
+  desk.answer();
+  const ask = async (agents: readonly string[]) => {
+    const principal = { id: 'ada', role: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+    const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send' });
+    const call = { principal, signal: new AbortController().signal, log };
+    for await (const { is_final } of engine.handle(envelope, call)) if (is_final) return 'answered';
+    return 'not answered';
+  };
+  expect(await ask(['desk'])).toBe('answered');
+  engine.retireAgent('desk');
+  engine.router.defaultAgent = undefined;
+  expect(await ask(['desk'])).toBe('answered');
+  await expect(ask(['other'])).rejects.toMatchObject({ failure: { code: 'no_route' } });
 });
 
 test('an engine that stops has ended the agents that were replaced', async () => {

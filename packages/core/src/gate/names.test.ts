@@ -55,6 +55,47 @@ describe('a name that anybody could give', () => {
     expect(server.asked).toHaveLength(4);
   });
 
+  describe('whose IPv6 addresses nobody tells', () => {
+    beforeEach(() => server.keepsBack.add('AAAA'));
+
+    test('has the others a moment later', async () => {
+      server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] } };
+      const answers = found(names(), 'a.example');
+      await expect.poll(() => clock.waiting).toBe(2);
+      clock.pass(250);
+      expect(await answers).toEqual(['192.0.2.1']);
+      expect(clock.waiting).toBe(0);
+    });
+
+    test('has them too where they come in that moment', async () => {
+      server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] } };
+      const answers = found(names(), 'a.example');
+      await expect.poll(() => clock.waiting).toBe(2);
+      clock.pass(249);
+      server.tell();
+      expect(await answers).toEqual(['192.0.2.1', '2001:db8::1']);
+    });
+
+    test('is waited for where it has no others', async () => {
+      server.records = { 'a.example': { A: [], AAAA: ['2001:db8::1'] } };
+      const answers = found(names(), 'a.example');
+      await expect.poll(() => server.keptBack).toBeGreaterThan(0);
+      for (let turn = 0; turn < 10; turn += 1) await clock.advance(100);
+      server.tell();
+      expect(await answers).toEqual(['2001:db8::1']);
+    });
+  });
+
+  test('whose IPv4 addresses come late is waited for, as they may be all that this machine reaches', async () => {
+    server.keepsBack.add('A');
+    server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] } };
+    const answers = found(names(), 'a.example');
+    await expect.poll(() => server.asked.length).toBeGreaterThan(1);
+    for (let turn = 0; turn < 10; turn += 1) await clock.advance(100);
+    server.tell();
+    expect(await answers).toEqual(['192.0.2.1', '2001:db8::1']);
+  });
+
   test('waits for none that nobody answers for', async () => {
     server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
     const lookups = names();
@@ -139,15 +180,30 @@ test('a name that the operator chose is asked of the system alone', async () => 
 class NameServer {
   records: Record<string, { readonly A: string[]; readonly AAAA: string[] } | 'NXDOMAIN' | 'SERVFAIL'> = {};
   readonly asked: string[] = [];
+  /** The kinds of address that it says nothing of until it is to tell. */
+  readonly keepsBack = new Set<'A' | 'AAAA'>();
   readonly #socket: Socket;
+  #late: (() => void)[] = [];
   #isOpen = true;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('message', (query, { port, address }) => {
-      const answer = this.#answer(query);
-      if (answer !== undefined) socket.send(answer, port, address);
+      const { kind, answer } = this.#answer(query);
+      if (answer === undefined) return;
+      const send = () => socket.send(answer, port, address);
+      if (this.keepsBack.has(kind)) this.#late.push(send);
+      else send();
     });
+  }
+
+  /** How many answers wait. */
+  get keptBack(): number {
+    return this.#late.length;
+  }
+
+  tell(): void {
+    for (const send of this.#late.splice(0)) send();
   }
 
   static async open(): Promise<NameServer> {
@@ -166,7 +222,7 @@ class NameServer {
   }
 
   /** RFC 1035: a head of twelve bytes, then the question: labels, type and class. */
-  #answer(query: Buffer): Buffer | undefined {
+  #answer(query: Buffer): { kind: 'A' | 'AAAA'; answer: Buffer | undefined } {
     const labels: string[] = [];
     let at = 12;
     for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
@@ -176,9 +232,10 @@ class NameServer {
     const name = labels.join('.').toLowerCase();
     this.asked.push(name);
     const record = this.records[name];
-    if (record === undefined) return undefined;
     const isSix = query.readUInt16BE(at + 1) === 28;
-    const addresses = typeof record === 'string' ? [] : record[isSix ? 'AAAA' : 'A'];
+    const kind = isSix ? 'AAAA' : 'A';
+    if (record === undefined) return { kind, answer: undefined };
+    const addresses = typeof record === 'string' ? [] : record[kind];
     const code = record === 'NXDOMAIN' ? 3 : record === 'SERVFAIL' ? 2 : 0;
     const head = Buffer.from([query[0] ?? 0, query[1] ?? 0, 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0]);
     const parts = addresses.map((address) => {
@@ -187,6 +244,6 @@ class NameServer {
         : Buffer.from(address.split('.').map(Number));
       return Buffer.from([0xc0, 12, 0, isSix ? 28 : 1, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]);
     });
-    return Buffer.concat([head, query.subarray(12, at + 5), ...parts]);
+    return { kind, answer: Buffer.concat([head, query.subarray(12, at + 5), ...parts]) };
   }
 }

@@ -1,7 +1,8 @@
-import { parseTimestamp } from '@dragoman/protocols';
+import { type E2AEnvelope, parseTimestamp } from '@dragoman/protocols';
 import { isForAgent } from '../gateway/gateway.ts';
 import type { Layer } from '../handler.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
+import { Refused } from '../refused.ts';
 import type { Router } from '../router.ts';
 import type { Runs } from '../runs/runs.ts';
 
@@ -12,8 +13,10 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const expires = hints['expires_at'];
     // The server's own methods wait for no agent and belong to no conversation.
     const forAgent = isForAgent(envelope.method);
+    const agentId = forAgent ? routed(envelope, router) : SERVER;
+    if (typeof agentId !== 'string') return runs.reopen(envelope, call, agentId);
     const admission = {
-      agentId: forAgent ? router.resolve(envelope) : SERVER,
+      agentId,
       // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
       sessionId: forAgent && !isAnonymous(call.principal.id) ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
@@ -22,6 +25,16 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     };
     return runs.open(envelope, call, admission, next);
   };
+}
+
+/** The agent it goes to, or why to none: then it may still be a repeat of what one has answered that is gone. */
+function routed(envelope: E2AEnvelope, router: Router): string | Refused {
+  try {
+    return router.resolve(envelope);
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
 }
 
 /** In the place of an agent, for what the server answers by itself. No agent can have this id. */

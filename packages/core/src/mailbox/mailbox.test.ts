@@ -9,7 +9,7 @@ import { Engine } from '../engine.ts';
 import { type GateOptions, openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
@@ -151,6 +151,64 @@ test.each([
   await expect(elsewhere).rejects.toThrow('This id was used before with another body.');
   for (const one of [before, after]) await one.mailbox.stop();
   await before.engine.stop({ drainMs: 0 });
+});
+
+describe.each([
+  ['a plain message', {}],
+  ['one of a thread', { threadId: 'th_1' }],
+])('so does a repeat whose agent was removed meanwhile: %s', (_, metadata) => {
+  const agentId = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
+  const desk = { id: 'desk', name: 'Front Desk', agentId };
+  const mayAsk = (agents: readonly string[]) => ({ ...ANN, permissions: { ...ALL_PERMISSIONS, agents } });
+
+  /** A mailbox whose agent has answered, and is gone. */
+  async function answered(to: To) {
+    let addressees: Addressee[] = [desk];
+    const directory = new Directory({ identity: { name: 'Tee', agentId: null }, addressees: () => addressees });
+    const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, {}, directory);
+    engine.addAgent(moduleAgent('desk', echo));
+    engine.router.defaultAgent = 'desk';
+    const send = (text: string, principal: Principal = mayAsk(['desk']), messageId = 'm-1') =>
+      mailbox.receive(message(text, { messageId, ...metadata }, { name: 'Ann' }, to), { principal });
+    const answer = await send('hello');
+    addressees = [];
+    engine.retireAgent('desk');
+    engine.router.defaultAgent = undefined;
+    const close = async () => {
+      await mailbox.stop();
+      await engine.stop({ drainMs: 0 });
+    };
+    return { answer, send, close };
+  }
+
+  test.each([
+    ['by its id', 'desk'],
+    ['by its name', 'Front Desk'],
+    ['by its agentId', { agentId }],
+    ['as the default one', null],
+  ])('addressed %s', async (_how, to) => {
+    const { answer, send, close } = await answered(to);
+    expect(await send('hello')).toEqual(answer);
+    await expect(send('another')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+    await close();
+  });
+
+  test.each([
+    ['by its id', 'desk'],
+    ['by its name', 'Front Desk'],
+    ['as the default one', null],
+  ])('but not for who may not ask that agent any more, addressed %s', async (_how, to) => {
+    const { send, close } = await answered(to);
+    await expect(send('hello', mayAsk(['other']))).rejects.toMatchObject({ failure: { code: 'forbidden' } });
+    await close();
+  });
+
+  test('and what is none is told that nobody has the name', async () => {
+    const { send, close } = await answered('Front Desk');
+    await expect(send('hello', ANN, 'm-2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
+    await expect(send('hello', { ...ANN, id: 'bob' })).rejects.toMatchObject({ failure: { code: 'no_route' } });
+    await close();
+  });
 });
 
 test('so does a repeat that replied to an acknowledgement', async () => {
@@ -439,7 +497,9 @@ function deferred() {
   return { promise, resolve };
 }
 
-function message(text: string, metadata = {}, from = { name: 'Ann' }, to: string | null = null): MailboxMessage {
+type To = string | { readonly agentId: string } | null;
+
+function message(text: string, metadata = {}, from = { name: 'Ann' }, to: To = null): MailboxMessage {
   const json = { version: '0.3.0', from, to, message: text, metadata };
   const decoded = mailboxDialect.decode(json, clock.now());
   if (!decoded.ok || !isMailboxMessage(decoded.value)) throw new Error('not a message');

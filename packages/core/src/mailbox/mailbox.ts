@@ -25,7 +25,7 @@ import {
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
-import type { Directory } from './directory.ts';
+import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
 
 export interface MailboxOptions {
@@ -81,7 +81,12 @@ export class Mailbox {
   async start(): Promise<void> {
     await this.#letters.start();
     const { store, clock, log, settings } = this.#options;
-    void everyHour(() => store.threads.purge(clock.now().getTime() - settings.keepThreadsMs), {
+    const purge = () => {
+      const messages = clock.now().getTime() - settings.keepThreadsMs;
+      // As long again: who reads a thread now and then by number goes on where it was.
+      return store.threads.purge({ messages, counts: messages - settings.keepThreadsMs });
+    };
+    void everyHour(purge, {
       clock,
       log,
       signal: this.#stopped.signal,
@@ -97,7 +102,7 @@ export class Mailbox {
 
   /** Takes a message in. Resolves with its answer, or with an acknowledgement when that is not there soon enough. */
   async receive(given: MailboxMessage, sender: Sender): Promise<MailboxResponse> {
-    const { clock, ids, log, directory } = this.#options;
+    const { clock, ids, log, directory, engine } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
     const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
@@ -108,7 +113,9 @@ export class Mailbox {
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
     const source = isAnonymous(principal.id) ? null : principal.id;
-    const { target, from } = directory.find(message, principal);
+    const addressed = directory.find(message, principal);
+    const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
+    const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
     const envelope = envelopeOf(message, { target, from, source });
 
     const call: Call = {
@@ -129,6 +136,12 @@ export class Mailbox {
     if (messageId === null) return false;
     const name = { owner: principal.id, requestId: messageId, idempotencyKey: idempotencyKey ?? null };
     return (await this.#options.store.requests.earlier(name)) !== undefined;
+  }
+
+  /** A repeat is for who answered then, where there is nobody now: that is whom its sender has to be allowed to ask. */
+  async #asAnswered(addressed: Addressed, { idempotencyKey = null, ...key }: Named): Promise<Addressed> {
+    const earlier = await this.#options.store.requests.earlier({ ...key, idempotencyKey });
+    return earlier === undefined ? addressed : { ...addressed, target: earlier.agentId };
   }
 
   /** One that owes its answer to nobody but who waits for it, or asks for it later. */
@@ -265,6 +278,11 @@ export class Mailbox {
     const told = [message.replace(/\.$/, ''), ...(details.suggestions ?? [])].join('; ');
     refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${told}`);
   }
+}
+
+/** What a repeat is told by. */
+interface Named extends RequestKey {
+  readonly idempotencyKey?: string | null | undefined;
 }
 
 /** A repeat by its idempotency key is a repeat by its id. */

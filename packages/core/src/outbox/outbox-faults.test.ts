@@ -46,10 +46,7 @@ const gate: Gate = {
 beforeEach(() => {
   [clock, store, log] = [new TestClock(), new MemoryStore(), new SilentLog()];
   [sent, ended, isAnswered] = [[], [], false];
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
-  // Always the shortest pause.
-  const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
-  outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => false });
+  outbox = openOutbox();
 });
 afterEach(async () => {
   isAnswered = false;
@@ -57,6 +54,13 @@ afterEach(async () => {
   clock.pass(1);
   await stopped;
 });
+
+function openOutbox(): Outbox {
+  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  // Always the shortest pause.
+  const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
+  return new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => false });
+}
 
 async function add(id: string, path = 'in'): Promise<void> {
   const row = {
@@ -128,6 +132,21 @@ describe('a callback whose body is damaged on the disk', () => {
     await expect(outbox.retry('damaged')).rejects.toMatchObject({
       failure: { code: 'conflict', message: 'It is damaged in the database and cannot be sent.' },
     });
+  });
+});
+
+test('a callback whose address is damaged on the disk goes nowhere after a restart, and is a dead letter with its reason', async () => {
+  await outbox.stop({ drainMs: 0 });
+  for (const id of ['damaged', 'whole']) await add(id);
+  const { due } = store.outbox;
+  store.outbox.due = async () => (await due()).map((row) => (row.id === 'damaged' ? { ...row, isDamaged: true } : row));
+  outbox = openOutbox();
+  await outbox.start();
+  await turns();
+  expect(idsSent()).toEqual(['whole']);
+  expect(await store.outbox.find('damaged')).toMatchObject({
+    state: 'dead',
+    failures: [{ reason: 'it is damaged in the database: what would be sent is not what was written' }],
   });
 });
 
@@ -215,5 +234,33 @@ describe('a receiver that has said it is gone', () => {
     expect(idsSent()).toEqual(['slow']);
     await answer('slow', 200);
     expect([await stateOf('slow'), outbox.queued('ann')]).toEqual(['delivered', 0]);
+  });
+});
+
+describe('an outbox that stops', () => {
+  const stop = async () => {
+    const stopped = outbox.stop({ drainMs: 0 });
+    clock.pass(1);
+    await stopped;
+  };
+
+  test('leaves what it ends to the next start, and tells nobody that something went wrong', async () => {
+    await add('a');
+    await turns();
+    expect(idsSent()).toEqual(['a']);
+    await stop();
+    expect([ended, await stateOf('a')]).toEqual([['a'], 'due']);
+    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('takes nothing up any more, nor waits for it', async () => {
+    await stop();
+    const nextAt = clock.now().getTime() + 1000;
+    outbox.admit({
+      ...{ id: 'late', owner: 'ann', requestId: 'r', messageId: 'm', url: 'https://one.example/' },
+      ...{ priority: 1, expiresAt: null, attempts: 1, nextAt },
+    });
+    expect([outbox.queued('ann'), clock.waiting]).toEqual([0, 0]);
   });
 });

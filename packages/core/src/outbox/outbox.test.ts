@@ -166,6 +166,17 @@ describe('a callback that fails', () => {
     expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'dead', attempts: 1, failures: [{}] });
   });
 
+  test('because its name was never looked up has as long again once it has been tried', async () => {
+    outbox = opened({ longestMs: 5000, retries: 1 });
+    const never = new Refused(failure('unreachable', { looked_up: false }));
+    answers = [never, never, never, 500, never];
+    await add();
+    for (let second = 1; second < 9; second += 1) await pass(1000);
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'due', attempts: 1, failures: [{ status: 500 }] });
+    await pass(1000);
+    expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'dead', attempts: 2 });
+  });
+
   test('waits as long as it is asked to, up to the bound', async () => {
     outbox = opened({ longestMs: 60_000 });
     answers = [[503, '30'], [503, '86400'], 200];

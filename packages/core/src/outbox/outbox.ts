@@ -7,6 +7,7 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { DeliveredMarks } from './delivered-marks.ts';
 import { attempt, type Verdict } from './delivery.ts';
 import { isFresh, type Prepared, prepare } from './prepared.ts';
@@ -93,7 +94,7 @@ export class Outbox {
   /** A delivery that is in the store and due: sends it when its time and turn have come. */
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
-    const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt } = due;
+    const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt, isDamaged = false } = due;
     // It is a URL: the gate judged it before it came here. Whatever the port: a host has tens of thousands.
     const host = this.#urls.read(url)?.hostname ?? '';
     // By name: what is admitted may have its body with it still, and very many may wait.
@@ -107,6 +108,7 @@ export class Outbox {
       expiresAt,
       attempts,
       nextAt,
+      isDamaged,
       host,
       postponedAt: undefined,
       cancel: undefined,
@@ -268,6 +270,7 @@ export class Outbox {
     const { entry } = one;
     const { clock, log } = this.#options;
     try {
+      if (entry.isDamaged) throw new StoreError('store_damaged', `What is known of delivery ${entry.id} is damaged.`);
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
       // It is dead with all others to this receiver, as soon as that is written down.
@@ -396,6 +399,7 @@ export class Outbox {
 
 /** A due delivery, in memory without its body. */
 interface Entry extends DueDelivery {
+  readonly isDamaged: boolean;
   readonly host: string;
   attempts: number;
   nextAt: number;

@@ -11,6 +11,7 @@ import { type Call, ExtendedCall } from '../call.ts';
 import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import { allows } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
@@ -72,6 +73,14 @@ export class Runs {
   }
 
   /**
+   * For what no agent can be asked any more: a repeat gets the answer already given or under way, if its caller may still ask who
+   * gave it. Anything else is refused for the reason given.
+   */
+  reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Reading {
+    return new Reading({ open: () => this.#reopen(envelope, call, reason), after: call.after ?? -1 });
+  }
+
+  /**
    * The frames of a request after a sequence, to the final one; follows it while it is being answered. The signal tells when
    * the reader leaves.
    */
@@ -125,9 +134,7 @@ export class Runs {
       }
       this.#abandon(early, new Error('the request was there already'));
       slot?.release();
-      if (!asksTheSame(accepted.row.envelope, recorded)) throw new Refused(conflictWith(accepted.row, row));
-      call.onAccepted?.(accepted.row, { isRepeat: true });
-      return this.#sourceOf(accepted.row, call);
+      return this.#repeated(accepted.row, recorded, call);
     } catch (error) {
       this.#abandon(early, error);
       slot?.release();
@@ -137,6 +144,21 @@ export class Runs {
       this.#accepting -= 1;
       if (this.#accepting === 0) for (const told of this.#allAccepted.splice(0)) told();
     }
+  }
+
+  async #reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Promise<FrameSource> {
+    const { principal, idempotencyKey = null } = call;
+    const { request_id: requestId } = envelope;
+    if (requestId === null) throw reason;
+    const earlier = await this.#store.requests.earlier({ owner: principal.id, requestId, idempotencyKey });
+    if (earlier === undefined || !allows(principal.permissions.agents, earlier.agentId)) throw reason;
+    return this.#repeated(earlier, withoutSecrets(envelope), call);
+  }
+
+  #repeated(earlier: RequestRow, recorded: E2AEnvelope, call: Call): FrameSource {
+    if (!asksTheSame(earlier.envelope, recorded)) throw new Refused(conflictWith(earlier, recorded));
+    call.onAccepted?.(earlier, { isRepeat: true });
+    return this.#sourceOf(earlier, call);
   }
 
   /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */

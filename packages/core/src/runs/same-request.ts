@@ -38,8 +38,8 @@ function withoutExpiry({ expires_at: _, ...rest }: JsonObject): JsonObject {
 }
 
 /** Why a request is not taken whose id, or whose key, was another one's. Every door has its own word for an id. */
-export function conflictWith({ requestId }: RequestRow, asked: RequestRow): Failure {
-  const isKey = requestId !== asked.requestId;
+export function conflictWith({ requestId }: RequestRow, asked: E2AEnvelope): Failure {
+  const isKey = requestId !== asked.request_id;
   const another = isKey ? 'another Idempotency-Key' : 'another id';
   const suggestions = [`repeat the body of then to get the answer of then, or take ${another} for this one`];
   const message = `This Idempotency-Key was used before, for ${JSON.stringify(requestId)}, which had another body.`;

@@ -2,7 +2,7 @@ import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
-import { MAILBOX_MIGRATION } from './sql/mailbox-tables.ts';
+import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
 import { NONCE_TABLES } from './sql/nonces.ts';
 import { REGISTRATION_TABLES } from './sql/registrations.ts';
 import type { Database } from './sqlite-engine.ts';
@@ -175,4 +175,7 @@ export const MIGRATIONS: readonly string[] = [
     open_at BIGINT NOT NULL
   )
   `,
+  // Of what is said about a callback once and for all: where it goes, whose it is, until when. Null in rows that are older.
+  'ALTER TABLE deliveries ADD COLUMN head_checksum BIGINT',
+  THREAD_END_TABLES,
 ];

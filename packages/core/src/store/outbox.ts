@@ -44,7 +44,10 @@ export type ToldDelivery = Omit<DeliveryRow, 'body'>;
 export type ShownDelivery = ToldDelivery & { readonly body: string | null };
 
 /** All of a delivery that is known while it waits; the body is read when it is sent. */
-export type DueDelivery = Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'>;
+export interface DueDelivery extends Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'> {
+  /** Something of it is not what was written, and must not be gone by: it might be where it goes. */
+  readonly isDamaged?: boolean;
+}
 
 export interface DeliveryFailure {
   readonly at: number;

@@ -140,7 +140,11 @@ export class SqliteStore implements Store {
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),
-    purge: (before) => untilNone(() => this.#ask('purgeThreads', before)),
+    purge: async ({ messages, counts }) => {
+      const purged = await untilNone(() => this.#ask('purgeThreads', messages));
+      await untilNone(() => this.#ask('purgeThreadEnds', counts));
+      return purged;
+    },
   };
 
   readonly outbox: OutboxStore = {

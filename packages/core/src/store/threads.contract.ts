@@ -277,10 +277,93 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
     test('old messages are forgotten', async () => {
       await ask('old', { acceptedAt: 1 });
       await ask('new', { acceptedAt: 500_000 });
-      expect(await store.threads.purge(2)).toBe(1);
+      expect(await store.threads.purge({ messages: 2, counts: 0 })).toBe(1);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['new']);
+    });
+
+    describe('a number of a thread comes once, and who reads on from it misses nothing:', () => {
+      const numbers = async () =>
+        (await store.threads.page({ owner, threadId: 't' }, ALL)).rows.map(({ sequence }) => sequence);
+      const exchange = async (requestId: string, fields: Partial<Letter> = {}) => {
+        await ask(requestId, fields);
+        const answer = { isAnswer: true, text: JSON.stringify({ replyTo: requestId }), at: fields.acceptedAt ?? 1000 };
+        await store.threads.settle(letter({ requestId, ...fields }), {
+          ...{ message: message(`to-${requestId}`, answer), delivery: null, keep: 100 },
+        });
+      };
+      const forget = (agentId: string) => store.sessions.delete({ owner, agentId, sessionId: 't' });
+
+      test('when all that was said is forgotten with its session', async () => {
+        await exchange('m1');
+        await forget('echo');
+        await exchange('m2');
+        expect(await numbers()).toEqual([3, 4]);
+        for (let time = 0; time < 2; time += 1) await forget('echo');
+        await exchange('m3');
+        expect(await numbers()).toEqual([5, 6]);
+      });
+
+      test('when what was said last is, and nothing with another agent', async () => {
+        await exchange('m1');
+        await exchange('m2', { agentId: 'other' });
+        await forget('other');
+        await ask('m3');
+        expect(await numbers()).toEqual([1, 2, 5]);
+      });
+
+      test('when hundreds were', async () => {
+        const ids = Array.from({ length: 250 }, (_, index) => `m${index}`);
+        await Promise.all(ids.map((id) => ask(id, {}, 1000)));
+        await Promise.all(ids.map((requestId) => store.threads.settle(letter({ requestId }), settled(null))));
+        await forget('echo');
+        await ask('next');
+        expect(await numbers()).toEqual([251]);
+      });
+
+      test('when a letter is dropped', async () => {
+        await exchange('m1');
+        await ask('m2');
+        await store.threads.drop(letter({ requestId: 'm2' }));
+        await ask('m3');
+        expect(await numbers()).toEqual([1, 2, 4]);
+      });
+
+      test('when an operator forgets the last request', async () => {
+        await exchange('m1');
+        await exchange('m2');
+        await store.requests.append(letter({ requestId: 'm2' }), [frame(0, { isFinal: true })]);
+        expect(await store.forgetting.request(letter({ requestId: 'm2' }))).toBe('removed');
+        await ask('m3');
+        expect(await numbers()).toEqual([1, 2, 5]);
+      });
+
+      test('when its messages are too old, as long as its count is kept', async () => {
+        await exchange('m1', { acceptedAt: 1 });
+        await exchange('other', { acceptedAt: 1, threadId: 'u' });
+        await ask('young', { threadId: 'u' });
+        await store.threads.purge({ messages: 2, counts: 1 });
+        await exchange('m2', { acceptedAt: 2 });
+        expect(await numbers()).toEqual([3, 4]);
+        await store.threads.purge({ messages: 3, counts: 3 });
+        await exchange('m3', { acceptedAt: 4 });
+        expect(await numbers()).toEqual([1, 2]);
+        await ask('younger', { threadId: 'u' });
+        const { rows } = await store.threads.page({ owner, threadId: 'u' }, ALL);
+        expect(rows.map(({ sequence }) => sequence)).toEqual([3, 4]);
+      });
+    });
+
+    test('with everything of an owner it is forgotten how far its threads had counted', async () => {
+      await ask('m1');
+      await store.threads.settle(letter({ requestId: 'm1' }), settled(null));
+      await store.sessions.delete({ owner, agentId: 'echo', sessionId: 't' });
+      await store.forgetting.caller(owner);
+      await ask('m2');
+      const { rows } = await store.threads.page({ owner, threadId: 't' }, ALL);
+      expect(rows.map(({ sequence }) => sequence)).toEqual([1]);
     });
   });
 }
 
 const PLENTY = 1 << 20;
+const ALL = { after: 0, limit: 1000, maxBytes: PLENTY };

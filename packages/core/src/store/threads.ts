@@ -36,7 +36,7 @@ export interface ThreadMessage {
 
 export interface ThreadMessageRow extends ThreadMessage {
   readonly agentId: string;
-  /** Counts from 1 in the owner's thread, whoever answers. */
+  /** Counts from 1 in the owner's thread, whoever answers; no number comes twice, also where messages were removed. */
   readonly sequence: number;
 }
 
@@ -91,6 +91,6 @@ export interface ThreadStore {
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
   /** The newest messages of a conversation that stand before this one in the thread, oldest first. */
   latest(key: SessionKey, range: SaidRange): Promise<ThreadMessage[]>;
-  /** Forgets messages older than that. Returns how many. */
-  purge(before: number): Promise<number>;
+  /** Forgets messages older than that, and how far threads had counted whose last one was. Returns how many messages. */
+  purge(before: { readonly messages: number; readonly counts: number }): Promise<number>;
 }

@@ -36,9 +36,10 @@ export function memoryThreads({
     if (threadId === null) return;
     requireStorable(owner, threadId, agentId, message.messageId, message.text);
     const name = nameOf(owner, threadId);
-    const thread = threads.get(name) ?? { owner, threadId, last: 0, rows: [] };
+    const thread = threads.get(name) ?? { owner, threadId, last: 0, at: 0, rows: [] };
     threads.set(name, thread);
     thread.last += 1;
+    thread.at = Math.max(thread.at, message.at);
     thread.rows.push({ ...message, agentId, sequence: thread.last });
     while ((thread.rows[0]?.sequence ?? 0) <= thread.last - keep && thread.rows.length > 0) thread.rows.shift();
   };
@@ -76,7 +77,6 @@ export function memoryThreads({
       const had = thread.rows.length;
       // What is not answered yet stays.
       thread.rows = thread.rows.filter((row) => row.agentId !== agentId || letters.has(nameOf(owner, row.messageId)));
-      thread.last = thread.rows.at(-1)?.sequence ?? 0;
       return thread.rows.length < had;
     },
     openLetter: ({ owner, requestId, agentId, acceptedAt }, { thread }) => {
@@ -92,7 +92,6 @@ export function memoryThreads({
         const thread = letter?.threadId == null ? undefined : threads.get(nameOf(owner, letter.threadId));
         if (thread === undefined) return;
         thread.rows = thread.rows.filter((row) => row.isAnswer || row.messageId !== requestId);
-        thread.last = thread.rows.at(-1)?.sequence ?? 0;
       }),
     settle: (key, { message, delivery, keep }) =>
       perform(() => {
@@ -133,14 +132,14 @@ export function memoryThreads({
         const said = rows.filter((row) => row.agentId === agentId && row.sequence < end).reverse();
         return said.slice(0, Math.min(limit, fitting(said, maxBytes))).reverse();
       }),
-    purge: (before) =>
+    purge: ({ messages, counts }) =>
       perform(() => {
         let purged = 0;
         for (const [name, thread] of threads) {
-          const kept = thread.rows.filter((row) => row.at >= before);
+          const kept = thread.rows.filter((row) => row.at >= messages);
           purged += thread.rows.length - kept.length;
           thread.rows = kept;
-          if (kept.length === 0) threads.delete(name);
+          if (kept.length === 0 && thread.at < counts) threads.delete(name);
         }
         return purged;
       }),
@@ -177,5 +176,7 @@ interface Thread {
   readonly owner: string;
   readonly threadId: string;
   last: number;
+  /** When the last one was said. */
+  at: number;
   rows: ThreadMessageRow[];
 }

@@ -2,6 +2,7 @@ import type { ExecutionKey } from '../executions.ts';
 import type { Forgotten, Removed } from '../forgetting.ts';
 import type { Database } from '../sqlite-engine.ts';
 import type { RequestKey } from '../store.ts';
+import { prepareNoteEnd } from './threads.ts';
 
 /** How many of an owner's were taken out; none of either: none is left that has ended. */
 export interface ForgottenWindow {
@@ -26,6 +27,7 @@ export function forgettingRemovals(database: Database) {
   const removeFromThread = database.prepare(`
     DELETE FROM thread_messages WHERE owner = ?1 AND thread_id = ?2
       AND CASE is_answer WHEN 0 THEN message_id = ?3 ELSE json_valid(text) AND json_extract(text, '$.replyTo') = ?3 END`);
+  const noteEnd = prepareNoteEnd(database);
   const removeCallbacks = database.prepare('DELETE FROM deliveries WHERE owner = ? AND request_id = ?');
   const removeExecution = database.prepare('DELETE FROM executions WHERE id = ?');
   const endedRequests = database.prepare(`
@@ -39,10 +41,7 @@ export function forgettingRemovals(database: Database) {
   const leaveSessions = database.prepare('UPDATE requests SET session_id = NULL WHERE owner = ?');
   const files = database.prepare('SELECT file FROM stored_data WHERE owner = ? AND file IS NOT NULL ORDER BY file');
   const of = Object.fromEntries(
-    ['sessions', 'stored_data', 'thread_messages', 'disabled_urls', 'memories', 'memory_entries'].map((table) => [
-      table,
-      database.prepare(`DELETE FROM ${table} WHERE owner = ?`),
-    ]),
+    TABLES.map((table) => [table, database.prepare(`DELETE FROM ${table} WHERE owner = ?`)]),
   );
   const endedCallbacks = database.prepare('DELETE FROM deliveries WHERE owner = ? AND ended_at IS NOT NULL');
   const underWay = database.prepare(`
@@ -79,7 +78,10 @@ export function forgettingRemovals(database: Database) {
       if (found?.sessionId != null) threads.add(found.sessionId);
       const hadMore = overwriting(() => {
         let changes = Number(removeCallbacks.run(owner, requestId).changes);
-        for (const threadId of threads) changes += Number(removeFromThread.run(owner, threadId, requestId).changes);
+        for (const threadId of threads) {
+          noteEnd(owner, threadId);
+          changes += Number(removeFromThread.run(owner, threadId, requestId).changes);
+        }
         return changes > 0;
       });
       return hadMore ? 'removed' : outcome;
@@ -103,6 +105,7 @@ export function forgettingRemovals(database: Database) {
         const storedKeys = all('stored_data', owner);
         const threadMessages = all('thread_messages', owner);
         const memories = all('memory_entries', owner);
+        all('thread_ends', owner);
         all('memories', owner);
         all('disabled_urls', owner);
         const callbacks = Number(endedCallbacks.run(owner).changes);
@@ -112,4 +115,8 @@ export function forgettingRemovals(database: Database) {
   };
 }
 
+const TABLES = [
+  ...['sessions', 'stored_data', 'thread_messages', 'thread_ends', 'disabled_urls'],
+  ...['memories', 'memory_entries'],
+];
 const WINDOW = 200;

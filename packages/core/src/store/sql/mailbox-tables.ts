@@ -58,3 +58,18 @@ export const MAILBOX_MIGRATION = `
     salt TEXT NOT NULL
   )
   `;
+
+/**
+ * How far a thread had counted when its last message was removed: who reads it by number would miss what is said next if that
+ * had a number once more. `at` is when that message was said.
+ */
+export const THREAD_END_TABLES = `
+  CREATE TABLE thread_ends (
+    owner TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    last BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (owner, thread_id)
+  );
+  CREATE INDEX thread_ends_by_age ON thread_ends (at)
+  `;

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../migrations.ts';
 import { type Database, loadEngine } from '../sqlite-engine.ts';
 import type { NewDelivery } from '../store.ts';
@@ -43,6 +43,57 @@ test('whose body is damaged ends with the others when their receiver is gone', (
   expect(operations.writes.receiverGone('whole', failure)).toEqual(['whole', 'damaged']);
   const { rows } = operations.reads.listDeliveries({ state: 'dead', offset: 0, limit: 10 });
   expect(rows.map(({ failures }) => failures.length)).toEqual([1, 1]);
+});
+
+describe.each([
+  ['where it goes', "url = 'https://y.example/'"],
+  ['whose it is', "owner = 'bob'"],
+  ['until when it may be sent', 'expires_at = 5000'],
+  ['what it answers', "request_id = 's'"],
+  ['its messageId', "message_id = 'n'"],
+  ['its priority', 'priority = 0'],
+  ['when it was made', 'created_at = 1001'],
+])('of a callback, %s', (_, change) => {
+  beforeEach(() => database.exec(`UPDATE deliveries SET ${change} WHERE id = 'whole'`));
+
+  test('is told to be damaged when it is not what was written', () => {
+    expect(operations.reads.dueDeliveries().map(({ id, isDamaged }) => [id, isDamaged])).toEqual([
+      ['whole', true],
+      ['damaged', undefined],
+    ]);
+    expect(() => operations.reads.findDelivery('whole')).toThrow(DAMAGED);
+  });
+
+  test('is gone by in a row that was written before there was a checksum of it', () => {
+    database.exec('UPDATE deliveries SET head_checksum = NULL');
+    expect(operations.reads.dueDeliveries().some(({ isDamaged }) => isDamaged)).toBe(false);
+    expect(operations.reads.findDelivery('whole')).toMatchObject({ body: '{"pay":1}' });
+  });
+});
+
+test('what is waiting is told without its checksum', () => {
+  const [row] = operations.reads.dueDeliveries();
+  expect(row).toEqual({
+    ...{ id: 'whole', owner: 'ann', requestId: 'r', messageId: 'm', url: 'https://x.example/' },
+    ...{ priority: 1, expiresAt: null, attempts: 0, nextAt: 1000 },
+  });
+});
+
+test('what is shown to another owner than it was written for is shown without its body', () => {
+  database.exec("UPDATE deliveries SET owner = 'bob' WHERE id = 'whole'");
+  const shown = operations.reads.deliveriesAnswering({ owner: 'bob', requestId: 'r' });
+  expect(shown).toMatchObject([{ id: 'whole', body: null }]);
+  expect(shown.some((row) => 'headChecksum' in row)).toBe(false);
+});
+
+test('whose failures are damaged comes to its end, and is listed with the others', () => {
+  database.exec(`UPDATE deliveries SET failures = '[{"at":1' WHERE id = 'whole'`);
+  operations.writes.deliveryFailed('whole', { at: 2000, reason: 'HTTP 500' }, null);
+  const { rows } = operations.reads.listDeliveries({ offset: 0, limit: 10 });
+  expect(rows.map(({ id, state, failures }) => [id, state, failures.map(({ reason }) => reason)])).toEqual([
+    ['damaged', 'due', []],
+    ['whole', 'dead', ['why it failed before is damaged in the database', 'HTTP 500']],
+  ]);
 });
 
 function delivery(id: string): NewDelivery {

@@ -20,7 +20,7 @@ export function outboxReads(database: Database) {
   const body = database.prepare("SELECT body, checksum FROM deliveries WHERE id = ? AND state = 'due'");
   const due = database.prepare(`
     SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt", attempts,
-      next_at AS "nextAt"
+      next_at AS "nextAt", created_at AS "createdAt", head_checksum AS "headChecksum"
     FROM deliveries WHERE state = 'due' ORDER BY number`);
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
@@ -41,11 +41,14 @@ export function outboxReads(database: Database) {
     },
 
     deliveriesAnswering: ({ owner, requestId }: RequestKey): ShownDelivery[] =>
-      (answering.all(owner, requestId) as StoredDelivery[]).map(({ checksum, ...row }) =>
-        told(checksum === crc32(row.body) ? row : { ...row, body: null }),
+      (answering.all(owner, requestId) as StoredDelivery[]).map(({ checksum, headChecksum, ...row }) =>
+        told(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
       ),
 
-    dueDeliveries: (): DueDelivery[] => due.all() as DueDelivery[],
+    dueDeliveries: (): DueDelivery[] =>
+      (due.all() as StoredDue[]).map(({ createdAt, headChecksum, ...row }) =>
+        isAsWritten({ ...row, createdAt }, headChecksum) ? row : { ...row, isDamaged: true },
+      ),
 
     isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
 
@@ -63,8 +66,8 @@ export function outboxWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO deliveries
       (id, owner, request_id, message_id, url, body, priority, expires_at, created_at, state, attempts, next_at, failures,
-       ended_at, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+       ended_at, checksum, head_checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING`);
   const byId = database.prepare(`${SELECT_TOLD} WHERE id = ?`);
   const deliver = database.prepare(
@@ -113,7 +116,7 @@ export function outboxWrites(database: Database) {
       insert.run(
         ...[id, owner, requestId, messageId, url, body, priority, expiresAt, createdAt],
         ...[isDisabled ? 'dead' : 'due', createdAt, JSON.stringify(failures), isDisabled ? createdAt : null],
-        crc32(body),
+        ...[crc32(body), headChecksumOf(delivery)],
       );
     },
 
@@ -186,29 +189,64 @@ interface StoredTold extends Omit<ToldDelivery, 'failures'> {
 interface StoredDelivery extends StoredTold {
   readonly body: string;
   readonly checksum: number;
+  readonly headChecksum: number | null;
 }
+
+type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headChecksum'>;
 
 function told<Row extends StoredTold>({ failures, ...row }: Row) {
-  return { ...row, failures: JSON.parse(failures) as DeliveryFailure[] };
+  return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
 }
 
-function checked({ checksum, ...row }: StoredDelivery): DeliveryRow {
+/** Nothing is decided by them: that they cannot be read keeps no callback from its end, and nobody from a list with it. */
+function failuresIn(text: string): DeliveryFailure[] | undefined {
+  try {
+    const failures = JSON.parse(text) as DeliveryFailure[];
+    return Array.isArray(failures) ? failures : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function checked({ checksum, headChecksum, ...row }: StoredDelivery): DeliveryRow {
   checkedBody(row.id, { body: row.body, checksum });
+  if (!isAsWritten(row, headChecksum)) throw damaged(row.id);
   return told(row);
+}
+
+/**
+ * Whether all that is said of it once and for all is still that: a URL with a flipped bit is somebody else's, and another owner
+ * has other secrets. Read where it is taken from the database, which is once and not at each try.
+ */
+function isAsWritten(head: Head, headChecksum: number | null): boolean {
+  // Rows from before there was one cannot be told.
+  return headChecksum === null || headChecksum === headChecksumOf(head);
+}
+
+type Head = Omit<NewDelivery, 'id' | 'body'>;
+
+/** But for the id, which it is found by. No text in it has a NUL, so none can pass for two. */
+function headChecksumOf({ owner, requestId, messageId, url, priority, expiresAt, createdAt }: Head): number {
+  return crc32(`${owner}\0${requestId}\0${messageId}\0${url}\0${priority}\0${expiresAt}\0${createdAt}`);
 }
 
 /** What is sent must be what was written: its signature would make a flipped bit look genuine. */
 function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body' | 'checksum'>): string {
-  if (checksum !== crc32(body)) {
-    throw new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
-  }
+  if (checksum !== crc32(body)) throw damaged(id);
   return body;
+}
+
+function damaged(id: string): StoreError {
+  return new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
 }
 
 const TOLD = `
   id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt",
   created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
 const SELECT_TOLD = `SELECT ${TOLD} FROM deliveries`;
-const SELECT_DELIVERY = `SELECT ${TOLD}, body, checksum FROM deliveries`;
+const SELECT_DELIVERY = `SELECT ${TOLD}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
+
+/** In the place of what was there. */
+const DAMAGED_FAILURES = 'why it failed before is damaged in the database';
 
 const PURGE_WINDOW = 200;

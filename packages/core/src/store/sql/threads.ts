@@ -115,12 +115,16 @@ export function threadWrites(database: Database) {
     'DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0',
   );
   const append = prepareAppend(database);
+  const noteEnd = prepareNoteEnd(database);
   const { addDelivery } = outboxWrites(database);
 
   return {
     dropLetter({ owner, requestId }: RequestKey): void {
       const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
-      if (letter !== undefined && letter.threadId !== null) forgetAsked.run(owner, letter.threadId, requestId);
+      if (letter !== undefined && letter.threadId !== null) {
+        noteEnd(owner, letter.threadId);
+        forgetAsked.run(owner, letter.threadId, requestId);
+      }
       close.run(owner, requestId);
     },
 
@@ -156,7 +160,10 @@ export function prepareLetter(database: Database) {
 }
 
 function prepareAppend(database: Database) {
-  const last = database.prepare('SELECT MAX(sequence) AS last FROM thread_messages WHERE owner = ? AND thread_id = ?');
+  const last = database.prepare(`
+    SELECT MAX(
+      COALESCE((SELECT MAX(sequence) FROM thread_messages WHERE owner = ?1 AND thread_id = ?2), 0),
+      COALESCE((SELECT last FROM thread_ends WHERE owner = ?1 AND thread_id = ?2), 0)) AS last`);
   const insert = database.prepare(`
     INSERT INTO thread_messages (owner, thread_id, sequence, agent_id, message_id, is_answer, text, at, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -164,11 +171,22 @@ function prepareAppend(database: Database) {
 
   return ({ owner, threadId, agentId }: ThreadPlace, message: ThreadMessage, keep: number): void => {
     requireStorable(owner, threadId, agentId, message.messageId, message.text);
-    const row = last.get(owner, threadId) as { last: number | null };
-    const sequence = (row.last ?? 0) + 1;
+    const sequence = (last.get(owner, threadId) as { last: number }).last + 1;
     const { messageId, isAnswer, text, at } = message;
     insert.run(owner, threadId, sequence, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
     if (sequence > keep) forgetOld.run(owner, threadId, sequence - keep);
+  };
+}
+
+/** For who removes messages of a thread, before that: its numbers go on from there. */
+export function prepareNoteEnd(database: Database) {
+  const note = database.prepare(`
+    INSERT INTO thread_ends (owner, thread_id, last, at)
+    SELECT owner, thread_id, sequence, at FROM thread_messages
+    WHERE owner = ? AND thread_id = ? ORDER BY sequence DESC LIMIT 1
+    ${OR_THE_LATER}`);
+  return (owner: string, threadId: string): void => {
+    note.run(owner, threadId);
   };
 }
 
@@ -180,9 +198,19 @@ interface ThreadPlace {
 }
 
 export function threadRemovals(database: Database) {
+  const oldest = 'SELECT owner, thread_id, sequence, at FROM thread_messages WHERE at < ? ORDER BY at, rowid LIMIT ?';
+  const noteEnds = database.prepare(`
+    INSERT INTO thread_ends (owner, thread_id, last, at)
+    SELECT owner, thread_id, sequence, at FROM (${oldest}) m
+    WHERE NOT EXISTS (
+      SELECT 1 FROM thread_messages n WHERE n.owner = m.owner AND n.thread_id = m.thread_id AND n.sequence > m.sequence)
+    ${OR_THE_LATER}`);
   const purge = database.prepare(`
     DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
-      SELECT owner, thread_id, sequence FROM thread_messages WHERE at < ? LIMIT ?)`);
+      SELECT owner, thread_id, sequence FROM (${oldest}))`);
+  const purgeEnds = database.prepare(`
+    DELETE FROM thread_ends WHERE rowid IN (SELECT rowid FROM thread_ends WHERE at < ? LIMIT ?)`);
+  const noteEnd = prepareNoteEnd(database);
   const forget = database.prepare(`
     DELETE FROM thread_messages WHERE (owner, thread_id, sequence) IN (
       SELECT owner, thread_id, sequence FROM thread_messages m
@@ -191,11 +219,19 @@ export function threadRemovals(database: Database) {
 
   return {
     /** Some of what was said to an agent and by it; 0 when nothing is left but what it has not answered yet. */
-    deleteThread: ({ owner, agentId, sessionId }: SessionKey): number =>
-      Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes),
+    deleteThread({ owner, agentId, sessionId }: SessionKey): number {
+      noteEnd(owner, sessionId);
+      return Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes);
+    },
 
     /** Some at a time; 0 when none is left. */
-    purgeThreads: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
+    purgeThreads(before: number): number {
+      noteEnds.run(before, PURGE_WINDOW);
+      return Number(purge.run(before, PURGE_WINDOW).changes);
+    },
+
+    /** The same. */
+    purgeThreadEnds: (before: number): number => Number(purgeEnds.run(before, PURGE_WINDOW).changes),
   };
 }
 
@@ -225,5 +261,9 @@ const MESSAGE = `
   message_id AS "messageId", is_answer AS "isAnswer", at, checksum, CASE WHEN octet_length(text) <= ?1 THEN text END AS text`;
 
 const SELECT_MESSAGE = `SELECT sequence, agent_id AS "agentId", ${MESSAGE} FROM thread_messages`;
+
+/** Messages may be removed in any order, and more than once. */
+const OR_THE_LATER = `
+  ON CONFLICT (owner, thread_id) DO UPDATE SET last = MAX(last, excluded.last), at = MAX(at, excluded.at)`;
 
 const PURGE_WINDOW = 200;
