@@ -26,7 +26,9 @@ afterAll(() => {
   }
 });
 
-test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody, and no host gets more than four at a time`, async () => {
+test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody, and no host gets more than four at a time`, {
+  timeout: 300_000,
+}, async () => {
   const open = new Map<number, number>();
   let most = 0;
   const living = await Promise.all(
