@@ -29,13 +29,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-function names(): Names {
+function names(found: Promise<readonly string[]> = Promise.resolve(['198.51.100.1'])): Names {
   return new Names({
     ...{ clock, withinMs: 10_000, forMs: 2000, hostsFile },
     servers: [server.address],
-    system: async (name) => {
+    system: (name) => {
       systemAsked.push(name);
-      return ['198.51.100.1'];
+      return found;
     },
   });
 }
@@ -154,6 +154,17 @@ describe('a name that anybody could give', () => {
     const lookups = names();
     server.close();
     expect(await found(lookups, 'a.example')).toEqual(['198.51.100.1']);
+  });
+
+  test('has one place there, and leaves the others to those that the operator chose', async () => {
+    const lookups = names(new Promise(() => {}));
+    server.close();
+    for (const name of ['a.example', 'b.example']) void faultOf(lookups, name);
+    // Of the one that has its place its end; of the one that waits for it that of its waiting, too.
+    await expect.poll(() => clock.waiting).toBe(3);
+    expect(systemAsked).toHaveLength(1);
+    found(lookups, 'chosen.example', true).catch(() => {});
+    expect(systemAsked).toContain('chosen.example');
   });
 
   test('is not begun when very many are under way', async () => {

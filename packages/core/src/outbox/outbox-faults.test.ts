@@ -237,6 +237,31 @@ describe('a receiver that has said it is gone', () => {
   });
 });
 
+test('what was asked for again is still there when an old try arrives', async () => {
+  await heard();
+  isAnswered = true;
+  for (const id of ['slow', 'refused']) await add(id);
+  await turns();
+  await answer('refused', 410);
+  await outbox.retry('slow');
+  await turns();
+  expect(idsSent()).toEqual(['slow', 'slow']);
+  await answer('slow', 200);
+  expect([await stateOf('slow'), outbox.queued('ann')]).toEqual(['delivered', 1]);
+  await answer('slow', 200);
+  expect(outbox.queued('ann')).toBe(0);
+});
+
+test('what waits for its next try is waited for no more once its receiver is gone', async () => {
+  await heard();
+  for (const id of ['paused', 'refused']) await add(id);
+  await turns();
+  await answer('paused', 500);
+  expect(clock.waiting).toBe(1);
+  await answer('refused', 410);
+  expect([clock.waiting, await stateOf('paused')]).toEqual([0, 'dead']);
+});
+
 describe('an outbox that stops', () => {
   const stop = async () => {
     const stopped = outbox.stop({ drainMs: 0 });
@@ -251,6 +276,15 @@ describe('an outbox that stops', () => {
     await stop();
     expect([ended, await stateOf('a')]).toEqual([['a'], 'due']);
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('waits for nothing whose next try is later', async () => {
+    await add('a');
+    await turns();
+    await answer('a', 500);
+    expect(clock.waiting).toBe(1);
+    await stop();
     expect(clock.waiting).toBe(0);
   });
 

@@ -132,6 +132,51 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['a2', 'a3', 'a4', 'a5']);
   });
 
+  describe('remembers how a host stands that has nothing to do', () => {
+    const rest = (schedule: Schedule<Scheduled>, hosts: number) => {
+      for (let number = 0; number < hosts; number += 1) {
+        const host = `other-${number}`;
+        schedule.add({ id: host, owner: 'ann', host, priority: 1 });
+        schedule.next();
+        schedule.leave(host, { answered: true });
+        schedule.release();
+      }
+    };
+    const more = (schedule: Schedule<Scheduled>, ids: readonly string[]) => {
+      for (const id of ids) schedule.add({ id, owner: 'ann', host: 'a', priority: 1 });
+    };
+    const idle = () => {
+      const schedule = known([['a1', 'a']]);
+      expect(taken(schedule)).toEqual(['a1']);
+      schedule.leave('a', { answered: true });
+      schedule.release();
+      return schedule;
+    };
+
+    test('as long as they are not too many', () => {
+      const schedule = idle();
+      rest(schedule, 999);
+      more(schedule, ['a2', 'a3']);
+      expect(taken(schedule)).toEqual(['a2', 'a3']);
+    });
+
+    test('and not of more', () => {
+      const schedule = idle();
+      rest(schedule, 1000);
+      more(schedule, ['a2', 'a3']);
+      expect(taken(schedule)).toEqual(['a2']);
+    });
+
+    test('and of one that is at work again whatever others do', () => {
+      const schedule = idle();
+      more(schedule, ['a2']);
+      expect(taken(schedule)).toEqual(['a2']);
+      rest(schedule, 1000);
+      more(schedule, ['a3', 'a4']);
+      expect(taken(schedule)).toEqual(['a3', 'a4']);
+    });
+  });
+
   test('has a bound over all hosts', () => {
     const schedule = filled(
       Array.from({ length: 9 }, (_, index) => [`x${index}`, `host-${index}`]),
@@ -144,14 +189,38 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['x3']);
   });
 
+  test('gives who waits longest its turn, whether it was ever heard of or not', () => {
+    const schedule = known([['a1', 'a']]);
+    expect(taken(schedule)).toEqual(['a1']);
+    schedule.add({ id: 'new', owner: 'ann', host: 'new', priority: 1 });
+    schedule.add({ id: 'a2', owner: 'ann', host: 'a', priority: 1 });
+    expect(taken(schedule)).toEqual(['new', 'a2']);
+  });
+
+  test('passes over a host of which all was removed, and keeps no place for it', () => {
+    const bounds = { total: 2 };
+    const schedule = known(
+      [
+        ['a1', 'a'],
+        ['b1', 'b'],
+        ['b2', 'b'],
+      ],
+      bounds,
+    );
+    schedule.remove(new Set(['a1']));
+    expect(taken(schedule)).toEqual(['b1', 'b2']);
+  });
+
   test('leaves out what was removed', () => {
     const schedule = filled([
       ['a1', 'a'],
       ['a2', 'a'],
       ['b1', 'b'],
+      ['bob:1', 'c'],
+      ['cid:1', 'c'],
     ]);
-    schedule.remove(new Set(['a1', 'b1']));
-    expect(taken(schedule)).toEqual(['a2']);
+    schedule.remove(new Set(['a1', 'b1', 'bob:1']));
+    expect(taken(schedule)).toEqual(['a2', 'cid:1']);
   });
 });
 

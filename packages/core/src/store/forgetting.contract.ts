@@ -91,7 +91,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         executions: 1,
         storedKeys: 2,
         threadMessages: 1,
-        callbacks: 1,
+        callbacks: 2,
         memories: 1,
         underWay: 3,
         files: [`${owner}/f`],
@@ -105,6 +105,9 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         thread: 1,
         memories: 1,
       });
+      for (const [who, isGone] of [[owner, false] as const, [`${owner}-other`, true] as const]) {
+        expect(await store.outbox.isDisabled(who, GONE_URL)).toBe(isGone);
+      }
       const again = await store.forgetting.caller(owner);
       expect(again).toMatchObject({ requests: 0, executions: 0, storedKeys: 0, underWay: 3, files: [] });
     });
@@ -128,6 +131,8 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       await store.storedData.keep(file, PLENTY, { key: done, effects: [effect(1)] });
       await store.executions.finish(done, [], END);
       for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
+      await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-gone`, url: GONE_URL });
+      await store.outbox.gone(`${who}-gone`, { at: 2, reason: 'HTTP 410' });
       await store.outbox.delivered([`${who}-sent`], 2);
       const quota = { entries: 9, size: 99, spaces: 1 };
       await store.memories.open({ memoryId: 'm', owner: who, namespace: 'n', scope: '{}', createdAt: 1 }, quota);
@@ -153,6 +158,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
 }
 
 const PLENTY = { bytes: 1000, count: 10 };
+const GONE_URL = 'https://gone.example/in';
 const DELIVERY = {
   requestId: 'm1',
   messageId: 'm2',

@@ -92,6 +92,17 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       expect(await dueOf()).toEqual([]);
     });
 
+    test('the last failures are kept, however often it was tried again and given up', async () => {
+      const { id } = delivery();
+      await store.outbox.add(delivery());
+      for (let time = 1; time <= 21; time += 1) {
+        await store.outbox.givenUp(id, { at: time, reason: 'x' });
+        await store.outbox.revive(id, time);
+      }
+      const ats = (await store.outbox.find(id))?.failures.map(({ at }) => at);
+      expect([ats?.[0], ats?.length]).toEqual([2, 20]);
+    });
+
     test('several are delivered at once; of those the dead and the unknown stay what they are', async () => {
       const [one, two, dead] = [delivery({ id: `1-${owner}` }), delivery({ id: `2-${owner}` }), delivery()];
       for (const row of [one, two, dead]) await store.outbox.add(row);

@@ -109,6 +109,13 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
     });
 
+    test('what is not settled is told oldest first', async () => {
+      for (const [requestId, acceptedAt] of [['late', 3000] as const, ['early', 1000] as const]) {
+        await ask(requestId, { acceptedAt });
+      }
+      expect((await pendingOf()).map(({ requestId }) => requestId)).toEqual(['early', 'late']);
+    });
+
     test('a letter without a thread has only its callback', async () => {
       await ask('msg_1', { threadId: null });
       expect(await pendingOf()).toEqual([letter({ threadId: null })]);
@@ -252,6 +259,7 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
           { owner: names[at], requestId: 'r' },
         ]);
       expect(await store.threads.sentBy(`anonymous ${owner}0 `, 'r')).toEqual([]);
+      expect(await store.threads.sentBy(`${owner} `, 'r')).toEqual([]);
       expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toEqual([]);
     });
 
@@ -276,9 +284,10 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
 
     test('old messages are forgotten', async () => {
       await ask('old', { acceptedAt: 1 });
+      await ask('just kept', { acceptedAt: 2 });
       await ask('new', { acceptedAt: 500_000 });
       expect(await store.threads.purge({ messages: 2, counts: 0 })).toBe(1);
-      expect(await idsIn({ owner, threadId: 't' })).toEqual(['new']);
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['just kept', 'new']);
     });
 
     describe('a number of a thread comes once, and who reads on from it misses nothing:', () => {
