@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { TestClock } from '../../core/test-support/test-clock.ts';
 import type { Config } from './config-schema.ts';
 import { type Reloadable, Reloading } from './reload.ts';
 
@@ -34,14 +35,18 @@ class Part implements Reloadable {
 
 test('only parts whose configuration is different are made anew; what no part has waits for the next start', async () => {
   const [agents, gate] = [new Part('agents'), new Part('gate.allow')];
-  const reloading = new Reloading({ port: 1, gate: { allow: ['a:1'], connect_ms: 100 } }, [agents, gate]);
+  const reloading = new Reloading(
+    { port: 1, gate: { allow: ['a:1'], connect_ms: 100 } },
+    [agents, gate],
+    new TestClock(),
+  );
   const next: Config = { port: 2, gate: { allow: ['b:1'], connect_ms: 200 } };
   expect(await reloading.reload(next)).toEqual({ changed: ['gate.allow'], waiting: ['port', 'gate.connect_ms'] });
   expect([agents.put, gate.put]).toEqual([[], [next]]);
 });
 
 test('what waits is told each time; what was changed only once', async () => {
-  const reloading = new Reloading({ port: 1, default_agent: 'a' }, [new Part('default_agent')]);
+  const reloading = new Reloading({ port: 1, default_agent: 'a' }, [new Part('default_agent')], new TestClock());
   const next: Config = { port: 2, default_agent: 'b' };
   expect(await reloading.reload(next)).toEqual({ changed: ['default_agent'], waiting: ['port'] });
   expect(await reloading.reload(next)).toEqual({ changed: [], waiting: ['port'] });
@@ -50,7 +55,7 @@ test('what waits is told each time; what was changed only once', async () => {
 
 test('where one part cannot, none does, and the next try begins where the first did', async () => {
   const [first, second] = [new Part('agents'), new Part('tools')];
-  const reloading = new Reloading({}, [first, second]);
+  const reloading = new Reloading({}, [first, second], new TestClock());
   const next: Config = { agents: {}, tools: [] };
   second.fault = new Error('no such file');
   await expect(reloading.reload(next)).rejects.toThrow('no such file');
@@ -62,7 +67,7 @@ test('where one part cannot, none does, and the next try begins where the first 
 
 test('a part whose files were changed is made anew though its configuration is the same', async () => {
   const part = new Part('tools');
-  const reloading = new Reloading({ tools: [] }, [part]);
+  const reloading = new Reloading({ tools: [] }, [part], new TestClock());
   expect((await reloading.reload({ tools: [] })).changed).toEqual([]);
   part.stale = true;
   expect((await reloading.reload({ tools: [] })).changed).toEqual(['tools']);
@@ -71,7 +76,32 @@ test('a part whose files were changed is made anew though its configuration is t
 
 test('two changes that come at once are made one after the other', async () => {
   const part = new Part('default_agent');
-  const reloading = new Reloading({}, [part]);
+  const reloading = new Reloading({}, [part], new TestClock());
   await Promise.all([reloading.reload({ default_agent: 'a' }), reloading.reload({ default_agent: 'b' })]);
   expect(part.put).toEqual([{ default_agent: 'a' }, { default_agent: 'b' }]);
+});
+
+test('a part that is not ready in time is given up, dropped should it be after all, and keeps no change after it waiting', async () => {
+  const clock = new TestClock();
+  const [first, second] = [new Part('agents'), new Part('tools')];
+  const reloading = new Reloading({}, [first, second], clock);
+  const next: Config = { agents: {}, tools: [] };
+  const prepare = second.prepare.bind(second);
+  let beReady = () => {};
+  second.prepare = async (config) => {
+    await new Promise<void>((resolve) => {
+      beReady = resolve;
+    });
+    return prepare(config);
+  };
+  const stuck = expect(reloading.reload(next)).rejects.toThrow('tools: not ready after 60 s');
+  const after = reloading.reload({ agents: {} });
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.pass(60_000);
+  await stuck;
+  expect((await after).changed).toEqual(['agents']);
+  expect([first.dropped, second.dropped, clock.waiting]).toEqual([[next], [], 0]);
+  beReady();
+  await expect.poll(() => second.dropped).toEqual([next]);
+  expect(second.put).toEqual([]);
 });

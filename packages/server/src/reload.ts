@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '@dragoman/core';
 import { type Config, ConfigShape } from './config-schema.ts';
 
 /** A part of a server that can take over another configuration while it runs. */
@@ -29,11 +30,13 @@ export interface Reloaded {
 export class Reloading {
   #running: Config;
   readonly #parts: readonly Reloadable[];
+  readonly #clock: Clock;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(config: Config, parts: readonly Reloadable[]) {
+  constructor(config: Config, parts: readonly Reloadable[], clock: Clock) {
     this.#running = config;
     this.#parts = parts;
+    this.#clock = clock;
   }
 
   /** One after the other. Rejects when a part cannot take it over; then nothing has changed. */
@@ -49,7 +52,7 @@ export class Reloading {
     const parts = this.#parts.filter((part) => isDifferent(part) || part.isStale?.() === true);
     const prepared: Prepared[] = [];
     try {
-      for (const part of parts) prepared.push(await part.prepare(config));
+      for (const part of parts) prepared.push(await this.#prepared(part, config));
     } catch (error) {
       await Promise.all(prepared.map((one) => one.drop?.()));
       throw error;
@@ -60,6 +63,24 @@ export class Reloading {
     );
     for (const name of changed) this.#running = withValueAt(this.#running, name, valueAt(config, name));
     return { changed, waiting: different.filter((name) => !changed.includes(name)) };
+  }
+
+  /** One that waits for what never comes, as a file of tools may, would keep every change after it from being made. */
+  async #prepared(part: Reloadable, config: Config): Promise<Prepared> {
+    const preparing = Promise.resolve(part.prepare(config));
+    const over = new AbortController();
+    const late = this.#clock.wait(PATIENCE_MS, over.signal).then(() => {
+      throw new Error(`${part.names.join(', ')}: not ready after ${PATIENCE_MS / 1000} s; ${WAITING}`);
+    });
+    try {
+      return await Promise.race([preparing, late]);
+    } catch (error) {
+      // What is ready after all is not wanted any more.
+      preparing.then((one) => one.drop?.()).catch(() => {});
+      throw error;
+    } finally {
+      over.abort();
+    }
   }
 }
 
@@ -79,3 +100,5 @@ function withValueAt(config: Config, name: string, value: unknown): Config {
 const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) =>
   'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key],
 );
+const PATIENCE_MS = 60_000;
+const WAITING = 'does a file wait for something outside of any function?';

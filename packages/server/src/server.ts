@@ -296,14 +296,18 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await provideAdminKey(engine, options);
     started.now();
     // What can change while it runs. One more is a line here.
-    const reloading = new Reloading(config, [
-      reloadableGate(gate),
-      reloadableLimits(engine.limiter),
-      reloadableAgents({ agents, engine, open, place }),
-      reloadableDefault(engine),
-      reloadableApis(finding.apis),
-      ...wire.reloadables,
-    ]);
+    const reloading = new Reloading(
+      config,
+      [
+        reloadableGate(gate),
+        reloadableLimits(engine.limiter),
+        reloadableAgents({ agents, engine, open, place }),
+        reloadableDefault(engine),
+        reloadableApis(finding.apis),
+        ...wire.reloadables,
+      ],
+      clock,
+    );
     return new Server({ engine, wire, messages, url, adminUrl: adminUrl ?? url, endings, reloading });
   } catch (error) {
     await endings.end(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
