@@ -292,6 +292,50 @@ describe('a chain that cannot be run', () => {
     expect(error?.code).toBe(code);
   });
 
+  test.each<[Partial<ChainNode>, string, string[] | undefined]>([
+    [
+      { kind: 'branch', condition: '$.list[0] == 1' },
+      'condition of "it" (/nodes/1/condition): "$.list[0]" has brackets',
+      ['write $.list.0'],
+    ],
+    [{ condition: '$.x = 5' }, 'condition of "it" (/nodes/1/condition): "$.x = 5" is neither', ['write == for equal']],
+    [
+      { input_map: { 'a/b': '$.list[0]' } },
+      'input_map of "it" (/nodes/1/input_map/a~1b): "$.list[0]" has brackets',
+      ['write $.list.0'],
+    ],
+    [
+      { kind: 'map', map_node: 'first', items_path: '$.list[*]' },
+      'items_path of "it" (/nodes/1/items_path): "$.list[*]" has brackets',
+      undefined,
+    ],
+    [
+      { kind: 'map', map_node: 'first', items_path: 'list' },
+      'items_path of "it" (/nodes/1/items_path): a list is found by a path, such as $.list; got "list"',
+      undefined,
+    ],
+  ])('one with a node that cannot be understood is not begun: %j', async (fields, words, mend) => {
+    const nodes = [node({ node_id: 'first', next_node: 'it' }), node({ node_id: 'it', ...fields })];
+    const { success, error, nodesRun } = await run(nodes, { input: { x: 5, list: [1] } });
+    expect({ success, nodesRun, code: error?.code }).toEqual({ success: false, nodesRun: 0, code: 'chain_error' });
+    expect(error?.message).toContain(words);
+    expect(error?.suggestions).toEqual(mend);
+  });
+
+  test('one that asks for the length of a list ends there: to go on would be to take the wrong branch', async () => {
+    const nodes = [
+      node({ node_id: 'if', kind: 'branch', condition: '$.list.length > 0', false_node: 'none' }),
+      node({ node_id: 'none' }),
+    ];
+    const { error, outputs } = await run(nodes, { input: { list: [1] } });
+    expect(error).toEqual({
+      code: 'chain_error',
+      message: 'condition of "if": "$.list.length": lists and texts have no length here',
+      suggestions: ['write "$.list" alone, which holds unless it is empty'],
+    });
+    expect(outputs).toEqual({});
+  });
+
   test('one that is cancelled between two steps does not begin the next', async () => {
     const stop = new AbortController();
     const started: string[] = [];

@@ -3,9 +3,8 @@ import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { atMost } from '../../json-size.ts';
 import { failureOf, Refused } from '../../refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
-import { type ChainError, ChainFault, nodesById } from './chain.ts';
-import { holds } from './condition.ts';
-import { evaluate } from './expression.ts';
+import { type ChainError, ChainFault, nodesById, type ReadyNode } from './chain.ts';
+import { evaluate, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
 /** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
@@ -91,7 +90,7 @@ class ChainRun {
     const visited = new Set<string>();
     let next = entry;
     while (next !== '') {
-      const node = byId.get(next) as ChainNode;
+      const node = byId.get(next) as ReadyNode;
       // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
       if (visited.size > 0) await aTurn();
       this.#signal.throwIfAborted();
@@ -119,7 +118,7 @@ class ChainRun {
   }
 
   /** The id of the node to go on with; empty at the end. */
-  async #visit(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<string> {
+  async #visit(node: ReadyNode, byId: ReadonlyMap<string, ReadyNode>): Promise<string> {
     const { node_id: id, next_node: next } = node;
     if (node.kind === 'branch') {
       this.#nodesRun += 1;
@@ -155,8 +154,8 @@ class ChainRun {
   }
 
   /** Items are independent, so several run at once; their results stand in the order of the items, a failed one as null. */
-  async #map(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<Json> {
-    const mapped = byId.get(node.map_node) as ChainNode;
+  async #map(node: ChainNode, byId: ReadonlyMap<string, ReadyNode>): Promise<Json> {
+    const mapped = byId.get(node.map_node) as ReadyNode;
     const items = evaluate(node.items_path, this.#scope());
     if (!Array.isArray(items)) throw new Error(`items_path ${JSON.stringify(node.items_path)} must give a list`);
     if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
@@ -207,15 +206,15 @@ class ChainRun {
     return { ...input, ...Object.fromEntries(mapped) };
   }
 
-  #holds({ node_id, condition }: ChainNode, item?: MapItem): boolean {
-    if (condition === '') return true;
+  #holds({ node_id, holds }: ReadyNode, item?: MapItem): boolean {
     // What it compares is given to nobody, and would else cost nothing however large it is.
     const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
-      return holds(condition, scope);
+      return holds(scope);
     } catch (error) {
-      if (error instanceof ChainFault) throw error;
-      throw new ChainFault('chain_error', `condition of ${JSON.stringify(node_id)}: ${(error as Error).message}`);
+      if (!(error instanceof Unclear)) throw error;
+      const words = `condition of ${JSON.stringify(node_id)}: ${error.message}`;
+      throw new ChainFault('chain_error', words, error.suggestions);
     }
   }
 
