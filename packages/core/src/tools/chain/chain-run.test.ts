@@ -247,7 +247,9 @@ describe('a map', () => {
 
   test('wants a list', async () => {
     const { error } = await run(map, { input: { list: 'no' } });
-    expect(error?.message).toContain('must give a list');
+    expect(error?.message).toContain('items_path "$.list" must give a list, and gives "no"');
+    const missing = await run(map);
+    expect(missing.error?.message).toContain('items_path "$.list" must give a list, and is not there');
   });
 });
 
@@ -259,6 +261,17 @@ describe('a node that fails', () => {
     expect(error).toEqual({ code: 'chain_node_error', message: 'node "fails": it broke' });
     expect(told).toEqual(['fails start', 'fails error']);
     expect(success).toBe(false);
+  });
+
+  test('names the paths that found nothing, which its tool was given as null', async () => {
+    const fails = node({ node_id: 'fails', input_map: { a: '$.none', b: '$.bb', c: 'c' } });
+    const { error, events } = await run([fails], { input: { none: null } });
+    const words = 'it broke; input_map finds nothing at "$.bb" for "b"';
+    expect(error?.message).toBe(`node "fails": ${words}`);
+    expect(events.at(-1)?.error).toBe(words);
+    const many = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`m${at}`, `$.x${at}`]));
+    const { error: cut } = await run([node({ node_id: 'fails', input_map: many })]);
+    expect(cut?.message).toMatch(/at "\$\.x1" for "m1", at "\$\.x2" for "m2" and 2 more$/);
   });
 
   test('is passed over, or handed to another node; the chain has not succeeded all the same', async () => {
