@@ -33,13 +33,14 @@ export function defineTool<Args extends object = JsonObject>(spec: ToolSpec<Args
 /** A tool that runs in this process. */
 export function toolFrom(spec: ToolSpec): Tool {
   const check = new ArgumentCheck(spec.input);
+  const outcome = (returned: unknown) => outcomeOf(spec.name, returned);
   return {
     definition: toolDefinition(spec),
     issuesOf: (args) => check.issuesOf(args),
     // A tool that need not wait for anything is answered without waiting.
     run(args, call) {
       const returned = spec.run(args, call);
-      return isThenable(returned) ? Promise.resolve(returned).then(outcomeOf) : outcomeOf(returned);
+      return isThenable(returned) ? Promise.resolve(returned).then(outcome) : outcome(returned);
     },
   };
 }
@@ -79,9 +80,21 @@ function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-function outcomeOf(returned: unknown): ToolOutcome {
+function outcomeOf(name: string, returned: unknown): ToolOutcome {
   if (returned instanceof FailedOutcome) return returned;
-  return { success: true, data: returned === undefined ? null : plainJson(returned) };
+  try {
+    return { success: true, data: returned === undefined ? null : plainJson(returned) };
+  } catch (error) {
+    throw new TypeError(`the result of ${name} is not JSON: ${whyNotJson(error)}`, { cause: error });
+  }
+}
+
+/** In words of ours where they are known: those of the engine go on for lines. */
+function whyNotJson(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  if (/circular/i.test(words)) return 'it holds itself';
+  if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a text';
+  return words;
 }
 
 const KINDS = [
