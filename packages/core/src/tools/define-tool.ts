@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { ArgumentCheck } from './argument-check.ts';
 import { plainJson } from './plain-json.ts';
+import { schemaMistake } from './schema-mistake.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 import { toolDefinition } from './tool-definition.ts';
 
@@ -32,7 +33,7 @@ export function defineTool<Args extends object = JsonObject>(spec: ToolSpec<Args
 
 /** A tool that runs in this process. */
 export function toolFrom(spec: ToolSpec): Tool {
-  const check = new ArgumentCheck(spec.input);
+  const check = new ArgumentCheck(spec.input, spec.name);
   const outcome = (returned: unknown) => outcomeOf(spec.name, returned);
   return {
     definition: toolDefinition(spec),
@@ -58,6 +59,8 @@ export function problemOf(spec: unknown): string | undefined {
     return `name must be 1 to 128 letters, digits, ".", "_" or "-"; got ${JSON.stringify(name) ?? 'nothing'}`;
   }
   if (!isWritable(input)) return `input of ${name} must be a JSON Schema, such as { type: 'object' }`;
+  const mistake = schemaMistake(input);
+  if (mistake !== undefined) return `input of ${name}: ${mistake}`;
   if (!isWritable(output)) return `output of ${name} must be a JSON Schema, such as { type: 'object' }`;
   if (typeof run !== 'function') return `run of ${name} must be a function (args, call) => result`;
   for (const [member, type, what] of KINDS) {
