@@ -45,6 +45,27 @@ const chain = await wire.request('chain/req', {
 assert.deepEqual(chain.final_output, { quotient: 12.5 });
 step('Two tools in one request, the second with what the first gave.');
 
+const basket = await wire.request('chain/req', {
+  entry_node: 'each',
+  initial_input: { prices: [20, 7.5], limit: 25 },
+  nodes: [
+    { node_id: 'each', kind: 'map', items_path: '$.prices', map_node: 'packed', next_node: 'total' },
+    { node_id: 'packed', kind: 'tool', name: 'add', input: { b: 1 }, input_map: { a: '$.item' } },
+    {
+      node_id: 'total',
+      kind: 'tool',
+      name: 'add',
+      input_map: { a: '$.each.0.sum', b: '$.each.1.sum' },
+      next_node: 'dear',
+    },
+    { node_id: 'dear', kind: 'branch', condition: '$.total.sum > $.limit', true_node: 'half' },
+    { node_id: 'half', kind: 'tool', name: 'divide', input: { b: 2 }, input_map: { a: '$.total.sum' } },
+  ],
+});
+assert.deepEqual(basket.outputs.each, [{ sum: 21 }, { sum: 8.5 }]);
+assert.deepEqual(basket.final_output, { quotient: 14.75 });
+step('A map runs a tool for each item, and a branch goes by what came of it.');
+
 await wire.close();
 host.stdin.end();
 allHold();

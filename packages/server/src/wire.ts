@@ -108,7 +108,7 @@ interface WireParts {
 
 export async function openWire(options: WireOptions): Promise<Wire> {
   const { config, engine, agents, store, folder, clock, ids, log, gate } = options;
-  const tools = new ToolRegistry({ clock });
+  const tools = new ToolRegistry({ clock, log });
   const fixed = new FixedTools(await openTools(config.tools ?? [], options));
   tools.add(fixed);
   const toolkits = new SessionToolkits();

@@ -13,6 +13,7 @@ test('a person sees warnings and errors with what they are about, and no field t
   log.error({ plugin: 'weather', credential: 'crm', value: 'dgm_secret' }, 'damaged');
   log.warn({ tool: null }, 'left out');
   log.error({ type: 'weather/get/req', error: 'no sky' }, 'a request failed');
+  log.warn({ tool: 'sky', error: 'fetch failed', at: 'sky.mjs:3:9', stack: 'at …', cause: 'refused' }, 'a tool threw');
   expect(surroundings.notes.split('\n')).toEqual([
     'warning: the agent failed (agent echo)',
     'error: the disk is full',
@@ -20,6 +21,7 @@ test('a person sees warnings and errors with what they are about, and no field t
     'error: damaged (plugin weather, credential crm)',
     'warning: left out',
     'error: a request failed (type weather/get/req, error no sky)',
+    'warning: a tool threw (tool sky, error fetch failed, at sky.mjs:3:9, cause refused)',
     '',
   ]);
   expect(surroundings.out).toBe('');

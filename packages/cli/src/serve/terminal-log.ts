@@ -37,5 +37,5 @@ const NAMING = [
     'execution_id',
     'host',
   ],
-  ...['reason', 'folder', 'path', 'error', 'fix', 'instance'],
+  ...['reason', 'folder', 'path', 'error', 'at', 'cause', 'fix', 'instance'],
 ] as const;

@@ -9,17 +9,19 @@ import { TooMuchEffort } from './effort.ts';
  */
 export class ArgumentCheck {
   readonly #schema: JsonSchema;
+  readonly #tool: string;
   #compiled: CompiledSchema | undefined;
 
-  constructor(schema: JsonSchema) {
+  constructor(schema: JsonSchema, tool: string) {
     this.#schema = schema;
+    this.#tool = tool;
   }
 
   /** Every problem, with its pointer below `/arguments`. Throws when the schema itself is none. */
   issuesOf(args: JsonObject): readonly Issue[] {
-    this.#compiled ??= compiled(this.#schema);
+    this.#compiled ??= compiled(this.#schema, this.#tool);
     const { first, all } = this.#compiled;
-    const issues = inBounds(() => {
+    const issues = inBounds(this.#tool, () => {
       if (first(args)) return NONE;
       // Collecting every problem of a large message could take more memory than the message did.
       return issuesOf(isSmall(args) ? all() : first, this.#schema, args);
@@ -29,21 +31,22 @@ export class ArgumentCheck {
 }
 
 /** Whose tool it is has to mend it, and whoever calls it can say what. */
-function compiled(schema: JsonSchema): CompiledSchema {
+function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);
   } catch (error) {
-    throw new Refused(failure('tool_failed', {}, `The input of the tool: ${(error as Error).message}`));
+    throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${(error as Error).message}`));
   }
 }
 
 /** Whose tool it is, or who calls it with so much, is told what is too much of it. */
-function inBounds(check: () => readonly Issue[]): readonly Issue[] {
+function inBounds(tool: string, check: () => readonly Issue[]): readonly Issue[] {
   try {
     return check();
   } catch (error) {
     // A schema may be itself, with nothing between; what comes by the wire is nested only so deep.
-    if (error instanceof RangeError) throw new Refused(failure('tool_failed', {}, ENDLESS));
+    if (error instanceof RangeError)
+      throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${ENDLESS}`));
     if (!(error instanceof TooMuchEffort)) throw error;
     throw new Refused(failure('too_large', {}, `The arguments are too much to be checked: ${error.message}.`));
   }
@@ -60,7 +63,7 @@ function isSmall(value: unknown): boolean {
   return count(value);
 }
 
-const ENDLESS = 'The input of the tool: it refers to itself without end, or what came is nested too deep for it';
+const ENDLESS = 'it refers to itself without end, or what came is nested too deep for it';
 const SMALL = 2_000;
 /** A text of so many characters counts as one more. */
 const LONG = 64;

@@ -217,6 +217,9 @@ test('a tool has one thing that answers it', () => {
     'tool x: it needs one of http, agent, workflow; got none',
   );
   expect(() => configuredTool({ name: 'x', agent: 'a', workflow: 'b' }, backends)).toThrow('got agent and workflow');
+  expect(() => configuredTool({ name: 'x', agent: 'a', input: { type: 'objct' } }, backends)).toThrow(
+    'tool x: input /type must be string, number',
+  );
 });
 
 test('two tools of one name, and a file without any, are told at once', async () => {

@@ -6,6 +6,7 @@ import type { Ids } from '../ports.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
 import { httpTool } from './http-tool.ts';
+import { schemaMistake } from './schema-mistake.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 import { toolDefinition } from './tool-definition.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -36,7 +37,9 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
   }
   const { input, run } = kind.open(entry, backends);
   const schema = (entry.input as JsonSchema | undefined) ?? input;
-  const check = new ArgumentCheck(schema);
+  const mistake = schemaMistake(schema);
+  if (mistake !== undefined) throw new Error(`tool ${entry.name}: input ${mistake}`);
+  const check = new ArgumentCheck(schema, entry.name);
   return {
     definition: toolDefinition({ ...entry, input: schema }),
     answeredBy: kind.of,

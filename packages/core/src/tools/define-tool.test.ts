@@ -8,6 +8,20 @@ test.each([
   [{ input: {}, run }, 'got nothing'],
   [{ name: 'x', run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: [], run }, 'input of x must be a JSON Schema'],
+  [
+    { name: 'x', input: { type: 'objct' }, run },
+    'input of x: /type must be string, number, integer, boolean, object, array, null or a list of them; got "objct"; did you mean "object"?',
+  ],
+  [
+    { name: 'x', input: { properties: { a: { type: ['text', 'null'] } } }, run },
+    'input of x: /properties/a/type must be',
+  ],
+  [{ name: 'x', input: { properties: { a: { items: { type: 'int' } } } }, run }, '/properties/a/items/type must be'],
+  [{ name: 'x', input: { anyOf: [{}, { type: 5 }] }, run }, '/anyOf/1/type must be'],
+  [
+    { name: 'x', input: { properties: { a: { type: 'string', required: true } } }, run },
+    'input of x: /properties/a/required must be a list of names, beside properties; got true',
+  ],
   [{ name: 'x', input: {} }, 'run of x must be a function'],
   [{ name: 'x', input: { default: 1n }, run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: {}, output: 5, run }, 'output of x must be a JSON Schema'],
@@ -25,6 +39,13 @@ test('a schema that holds itself is refused: no list of tools could tell it', ()
   const input: Record<string, unknown> = { type: 'object' };
   input['properties'] = { child: input };
   expect(problemOf({ name: 'x', input, run })).toContain('input of x must be a JSON Schema');
+});
+
+test('members that are named as keywords are none, and what a schema does not say is no mistake', () => {
+  const type = { type: ['string', 'null'], enum: [{ type: 'objct' }], default: { required: true } };
+  const list = { type: 'array', items: { properties: { type, required: type } }, not: true };
+  const input = { type: 'object', required: ['type'], properties: { type, required: type, list, any: true } };
+  expect(problemOf({ name: 'x', input, run })).toBeUndefined();
 });
 
 test('what may be left out may be undefined too', () => {

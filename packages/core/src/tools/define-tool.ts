@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { ArgumentCheck } from './argument-check.ts';
 import { plainJson } from './plain-json.ts';
+import { schemaMistake } from './schema-mistake.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 import { toolDefinition } from './tool-definition.ts';
 
@@ -32,14 +33,15 @@ export function defineTool<Args extends object = JsonObject>(spec: ToolSpec<Args
 
 /** A tool that runs in this process. */
 export function toolFrom(spec: ToolSpec): Tool {
-  const check = new ArgumentCheck(spec.input);
+  const check = new ArgumentCheck(spec.input, spec.name);
+  const outcome = (returned: unknown) => outcomeOf(spec.name, returned);
   return {
     definition: toolDefinition(spec),
     issuesOf: (args) => check.issuesOf(args),
     // A tool that need not wait for anything is answered without waiting.
     run(args, call) {
       const returned = spec.run(args, call);
-      return isThenable(returned) ? Promise.resolve(returned).then(outcomeOf) : outcomeOf(returned);
+      return isThenable(returned) ? Promise.resolve(returned).then(outcome) : outcome(returned);
     },
   };
 }
@@ -57,6 +59,8 @@ export function problemOf(spec: unknown): string | undefined {
     return `name must be 1 to 128 letters, digits, ".", "_" or "-"; got ${JSON.stringify(name) ?? 'nothing'}`;
   }
   if (!isWritable(input)) return `input of ${name} must be a JSON Schema, such as { type: 'object' }`;
+  const mistake = schemaMistake(input);
+  if (mistake !== undefined) return `input of ${name}: ${mistake}`;
   if (!isWritable(output)) return `output of ${name} must be a JSON Schema, such as { type: 'object' }`;
   if (typeof run !== 'function') return `run of ${name} must be a function (args, call) => result`;
   for (const [member, type, what] of KINDS) {
@@ -79,9 +83,21 @@ function isThenable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-function outcomeOf(returned: unknown): ToolOutcome {
+function outcomeOf(name: string, returned: unknown): ToolOutcome {
   if (returned instanceof FailedOutcome) return returned;
-  return { success: true, data: returned === undefined ? null : plainJson(returned) };
+  try {
+    return { success: true, data: returned === undefined ? null : plainJson(returned) };
+  } catch (error) {
+    throw new TypeError(`the result of ${name} is not JSON: ${whyNotJson(error)}`, { cause: error });
+  }
+}
+
+/** In words of ours where they are known: those of the engine go on for lines. */
+function whyNotJson(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  if (/circular/i.test(words)) return 'it holds itself';
+  if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a text';
+  return words;
 }
 
 const KINDS = [

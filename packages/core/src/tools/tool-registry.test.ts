@@ -1,9 +1,10 @@
 import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
+import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Ending } from '../ending.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import type { Refused } from '../refused.ts';
+import { type Refused, refuse } from '../refused.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
 import type { ToolCall, ToolEvent } from './tool.ts';
@@ -80,6 +81,78 @@ describe('what a tool throws or says went wrong', () => {
     ['nothing', undefined, 'The tool failed.'],
   ])('is told in its own words: %s', async (_, thrown, message) => {
     await expect(throwing(thrown)).rejects.toMatchObject({ message, failure: { code: 'tool_failed' } });
+  });
+
+  test.each<[string, (call: ToolCall) => unknown, string]>([
+    ['that holds itself', () => circle(), 'the result of it is not JSON: it holds itself'],
+    [
+      'with a BigInt',
+      async () => ({ n: 1n }),
+      'the result of it is not JSON: it has a BigInt; give a number or a text',
+    ],
+  ])('is no raw text of the engine for a result %s', async (_, run, message) => {
+    await expect(calling((_, running) => run(running))).rejects.toMatchObject({
+      message,
+      failure: { code: 'tool_failed' },
+    });
+  });
+
+  test('is told with the code of its cause, and no more of it: that may name what the tool did not', async () => {
+    const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
+    await expect(throwing(new TypeError('fetch failed', { cause }))).rejects.toThrow(/^fetch failed \(ECONNREFUSED\)$/);
+    await expect(throwing(new Error('it has ECONNREFUSED', { cause }))).rejects.toThrow(/^it has ECONNREFUSED$/);
+    await expect(throwing(new Error('boom', { cause: 'the disk' }))).rejects.toThrow(/^boom$/);
+  });
+
+  describe('is in the log with', () => {
+    const log = new SilentLog();
+    const logged = async (run: () => unknown) => {
+      const registry = new ToolRegistry({ clock: new TestClock(), log });
+      registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run })]));
+      log.lines.length = 0;
+      const asked = { name: 'it', args: {}, principal: ADA, ending: new Ending() };
+      await expect((async () => registry.call(asked))()).rejects.toThrow();
+      return log.lines;
+    };
+
+    test.each([
+      ['at once', () => (undefined as unknown as { x: number }).x],
+      ['later', async () => (undefined as unknown as { x: number }).x],
+    ])('the tool and the line where it threw, %s', async (_, run) => {
+      const [line, ...more] = await logged(run);
+      expect(line).toMatchObject({ level: 'warn', message: 'a tool threw', fields: { tool: 'it' } });
+      expect(line?.fields['error']).toContain("reading 'x'");
+      expect(line?.fields['stack']).toMatch(/^\s+at .*tool-registry\.test\.ts:\d+/);
+      expect(line?.fields['at']).toMatch(/^[^\n]*tool-registry\.test\.ts:\d+:\d+\)?$/);
+      expect(more).toEqual([]);
+    });
+
+    test('all that caused it, and no credentials', async () => {
+      const first = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
+      const cause = new Error('cannot reach postgres://ada:open-sesame@10.0.0.7/db', { cause: first });
+      const [line] = await logged(() => {
+        throw new Error('Bearer abcdefgh12345678 was refused', { cause });
+      });
+      expect(line?.fields).toMatchObject({
+        error: 'Bearer [redacted] was refused',
+        cause: 'cannot reach postgres://[redacted]@10.0.0.7/db; connect ECONNREFUSED 10.0.0.7:5432',
+      });
+    });
+
+    test('so much and no more, whatever it throws', async () => {
+      const cause: { cause?: unknown; message: string } = { message: 'x'.repeat(10_000) };
+      cause.cause = cause;
+      const [line] = await logged(async () => {
+        throw Object.assign(new Error('y'.repeat(10_000)), { cause });
+      });
+      expect(JSON.stringify(line).length).toBeLessThan(8_000);
+      expect(line?.fields['stack']).toContain('tool-registry.test.ts');
+      expect(await logged(() => Promise.reject(undefined))).toMatchObject([{ fields: { tool: 'it', error: '' } }]);
+    });
+
+    test('nothing where it was refused in words of ours', async () => {
+      expect(await logged(() => refuse('forbidden'))).toEqual([]);
+    });
   });
 
   test('is cut where it is too long to be words', async () => {
@@ -276,7 +349,7 @@ describe('arguments are checked by', () => {
   });
 
   test.each<[string, JsonSchema, RegExp]>([
-    ['a type there is not', { type: 'objekt' }, /\/type/],
+    ['a type there is not', { type: 'objekt' }, /^The input of the tool it: .*\/type/],
     ['a reference to elsewhere', { $ref: 'https://example.com/x.json' }, /example\.com/],
     ['a pattern that cannot be matched in linear time', { properties: { a: { pattern: '(?!x)' } } }, /\(\?!/],
     [
@@ -284,7 +357,7 @@ describe('arguments are checked by', () => {
       { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
       /more than 20000 parts in all/,
     ],
-    ['nothing but itself', { $ref: '#' }, /refers to itself without end/],
+    ['nothing but itself', { $ref: '#' }, /^The input of the tool it: it refers to itself without end/],
     ['itself behind others', { $defs: { a: { allOf: [{ $ref: '#' }] } }, $ref: '#/$defs/a' }, /without end/],
     ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
   ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
@@ -418,6 +491,12 @@ describe('a list in which no item may be there twice', () => {
     expect(await call(asked(), { list })).toMatchObject({ success: true });
   });
 });
+
+function circle(): object {
+  const one: Record<string, unknown> = {};
+  one['itself'] = one;
+  return { one };
+}
 
 function pair(keyword: string): JsonSchema {
   return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };

@@ -2,17 +2,20 @@ import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protoco
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
-import type { Clock } from '../ports.ts';
+import { LimitedLog } from '../limited-log.ts';
+import type { Clock, Log } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
-import { failureOf, Refused, refuse } from '../refused.ts';
+import { Refused, refuse } from '../refused.ts';
 import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
-import { WireRefused } from './wire/wire-refused.ts';
+import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
+  /** Told where in its code a tool threw, which its callers are not. */
+  readonly log?: Log;
   /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
   readonly maxTimeoutMs?: number;
   /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. 1 Mi unless told. */
@@ -46,12 +49,14 @@ export interface ToolRequest {
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
+  readonly #log: LimitedLog | undefined;
   readonly #deadlines: Deadlines;
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
-  constructor({ clock, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+  constructor({ clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
     this.#clock = clock;
+    this.#log = log === undefined ? undefined : new LimitedLog({ log, clock });
     this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
     this.#maxResult = maxResult;
@@ -119,27 +124,44 @@ export class ToolRegistry {
     if (ending.aborted) throw ending.reason;
     const startedAt = this.#clock.elapsed();
     const running = new RunningTool(principal, onEvent);
-    const outcome = outcomeOf(tool, args, running);
+    const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
+  }
+
+  #begin(tool: Tool, args: JsonObject, running: RunningTool): ToolOutcome | Promise<ToolOutcome> {
+    try {
+      return tool.run(args, running);
+    } catch (error) {
+      running.over();
+      throw this.#failure(tool.definition.name, error);
+    }
+  }
+
+  #failure(name: string, error: unknown): Error {
+    const trace = this.#log === undefined ? undefined : traceOf(error);
+    if (trace !== undefined) this.#log?.write('warn', { tool: name, ...trace }, 'a tool threw');
+    return toolFailure(error);
   }
 
   /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
   #inTime(
     outcome: Promise<ToolOutcome>,
-    { ending, timeoutMs = 0 }: ToolRequest,
+    { name, ending, timeoutMs = 0 }: ToolRequest,
     running: RunningTool,
   ): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
     return new Promise((resolve, reject) => {
       let cancel = () => {};
       let forget = () => {};
+      let isEnded = false;
       const settle = () => {
         cancel();
         forget();
         running.over();
       };
       const end = (reason: unknown) => {
+        isEnded = true;
         running.end(reason);
         settle();
         reject(reason);
@@ -150,8 +172,10 @@ export class ToolRegistry {
           resolve(found);
         },
         (error: unknown) => {
+          // What it throws because it was told to stop is no news, and nobody waits for it.
+          if (isEnded) return;
           settle();
-          reject(toolFailure(error));
+          reject(this.#failure(name, error));
         },
       );
       cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
@@ -219,15 +243,6 @@ export class ToolRegistry {
   }
 }
 
-function outcomeOf(tool: Tool, args: JsonObject, running: RunningTool): ToolOutcome | Promise<ToolOutcome> {
-  try {
-    return tool.run(args, running);
-  } catch (error) {
-    running.over();
-    throw toolFailure(error);
-  }
-}
-
 function mentions({ name, description, tags }: ToolDefinition, wanted: string): boolean {
   return [name, description, ...tags].some((text) => text.toLowerCase().includes(wanted));
 }
@@ -236,20 +251,7 @@ function tooLate(milliseconds: number): Refused {
   return new Refused(failure('timeout', {}, `The tool did not finish within ${milliseconds / 1000} s.`));
 }
 
-/** What a tool throws is told in its own words, without where in its code it happened. */
-function toolFailure(error: unknown): Error {
-  if (error instanceof WireRefused) return error;
-  const known = failureOf(error);
-  if (known !== undefined) return new Refused(known);
-  const { message, code } = Object(error) as { message?: unknown; code?: unknown };
-  const said = typeof error === 'string' ? error : message;
-  const words = typeof said === 'string' && said !== '' ? said : 'The tool failed.';
-  const details = typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? { tool_code: code } : {};
-  return new Refused(failure('tool_failed', details, cutTo(words, LONGEST_MESSAGE)));
-}
-
 /** Of a tool or a skill: ten minutes. */
 export const LONGEST_CALL_MS = 600_000;
 const NO_SUMMARY = { data: null, truncated: false } as const;
 const NOBODY: ReadonlySet<string> = new Set();
-const LONGEST_MESSAGE = 2000;

@@ -47,6 +47,11 @@ export function list<const Items extends object>(items: Items) {
   return { type: 'array', items, default: [] } as const;
 }
 
+/** The same field, with words that the published schema and the reference have too. */
+export function described<const Schema extends object>(description: string, schema: Schema): Schema {
+  return { ...schema, description };
+}
+
 /** A required name: an empty one names nothing. */
 export const name = { type: 'string', minLength: 1 } as const;
 export const string = { type: 'string' } as const;

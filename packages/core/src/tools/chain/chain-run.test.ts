@@ -247,7 +247,9 @@ describe('a map', () => {
 
   test('wants a list', async () => {
     const { error } = await run(map, { input: { list: 'no' } });
-    expect(error?.message).toContain('must give a list');
+    expect(error?.message).toContain('items_path "$.list" must give a list, and gives "no"');
+    const missing = await run(map);
+    expect(missing.error?.message).toContain('items_path "$.list" must give a list, and is not there');
   });
 });
 
@@ -259,6 +261,17 @@ describe('a node that fails', () => {
     expect(error).toEqual({ code: 'chain_node_error', message: 'node "fails": it broke' });
     expect(told).toEqual(['fails start', 'fails error']);
     expect(success).toBe(false);
+  });
+
+  test('names the paths that found nothing, which its tool was given as null', async () => {
+    const fails = node({ node_id: 'fails', input_map: { a: '$.none', b: '$.bb', c: 'c' } });
+    const { error, events } = await run([fails], { input: { none: null } });
+    const words = 'it broke; input_map finds nothing at "$.bb" for "b"';
+    expect(error?.message).toBe(`node "fails": ${words}`);
+    expect(events.at(-1)?.error).toBe(words);
+    const many = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`m${at}`, `$.x${at}`]));
+    const { error: cut } = await run([node({ node_id: 'fails', input_map: many })]);
+    expect(cut?.message).toMatch(/at "\$\.x1" for "m1", at "\$\.x2" for "m2" and 2 more$/);
   });
 
   test('is passed over, or handed to another node; the chain has not succeeded all the same', async () => {
@@ -290,6 +303,50 @@ describe('a chain that cannot be run', () => {
     const { success, error } = await run(nodes, { entry });
     expect(success).toBe(false);
     expect(error?.code).toBe(code);
+  });
+
+  test.each<[Partial<ChainNode>, string, string[] | undefined]>([
+    [
+      { kind: 'branch', condition: '$.list[0] == 1' },
+      'condition of "it" (/nodes/1/condition): "$.list[0]" has brackets',
+      ['write $.list.0'],
+    ],
+    [{ condition: '$.x = 5' }, 'condition of "it" (/nodes/1/condition): "$.x = 5" is neither', ['write == for equal']],
+    [
+      { input_map: { 'a/b': '$.list[0]' } },
+      'input_map of "it" (/nodes/1/input_map/a~1b): "$.list[0]" has brackets',
+      ['write $.list.0'],
+    ],
+    [
+      { kind: 'map', map_node: 'first', items_path: '$.list[*]' },
+      'items_path of "it" (/nodes/1/items_path): "$.list[*]" has brackets',
+      undefined,
+    ],
+    [
+      { kind: 'map', map_node: 'first', items_path: 'list' },
+      'items_path of "it" (/nodes/1/items_path): a list is found by a path, such as $.list; got "list"',
+      undefined,
+    ],
+  ])('one with a node that cannot be understood is not begun: %j', async (fields, words, mend) => {
+    const nodes = [node({ node_id: 'first', next_node: 'it' }), node({ node_id: 'it', ...fields })];
+    const { success, error, nodesRun } = await run(nodes, { input: { x: 5, list: [1] } });
+    expect({ success, nodesRun, code: error?.code }).toEqual({ success: false, nodesRun: 0, code: 'chain_error' });
+    expect(error?.message).toContain(words);
+    expect(error?.suggestions).toEqual(mend);
+  });
+
+  test('one that asks for the length of a list ends there: to go on would be to take the wrong branch', async () => {
+    const nodes = [
+      node({ node_id: 'if', kind: 'branch', condition: '$.list.length > 0', false_node: 'none' }),
+      node({ node_id: 'none' }),
+    ];
+    const { error, outputs } = await run(nodes, { input: { list: [1] } });
+    expect(error).toEqual({
+      code: 'chain_error',
+      message: 'condition of "if": "$.list.length": lists and texts have no length here',
+      suggestions: ['write "$.list" alone, which holds unless it is empty'],
+    });
+    expect(outputs).toEqual({});
   });
 
   test('one that is cancelled between two steps does not begin the next', async () => {

@@ -1,11 +1,10 @@
-import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { failure, type Json, type JsonObject, show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { atMost } from '../../json-size.ts';
 import { failureOf, Refused } from '../../refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
-import { type ChainError, ChainFault, nodesById } from './chain.ts';
-import { holds } from './condition.ts';
-import { evaluate } from './expression.ts';
+import { type ChainError, ChainFault, nodesById, type ReadyNode } from './chain.ts';
+import { find, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
 /** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
@@ -91,7 +90,7 @@ class ChainRun {
     const visited = new Set<string>();
     let next = entry;
     while (next !== '') {
-      const node = byId.get(next) as ChainNode;
+      const node = byId.get(next) as ReadyNode;
       // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
       if (visited.size > 0) await aTurn();
       this.#signal.throwIfAborted();
@@ -119,7 +118,7 @@ class ChainRun {
   }
 
   /** The id of the node to go on with; empty at the end. */
-  async #visit(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<string> {
+  async #visit(node: ReadyNode, byId: ReadonlyMap<string, ReadyNode>): Promise<string> {
     const { node_id: id, next_node: next } = node;
     if (node.kind === 'branch') {
       this.#nodesRun += 1;
@@ -134,7 +133,7 @@ class ChainRun {
     this.#nodesRun += 1;
     this.#tell(id, 'start', {});
     try {
-      const output = node.kind === 'map' ? await this.#map(node, byId) : await this.#step(node, this.#inputOf(node));
+      const output = node.kind === 'map' ? await this.#map(node, byId) : await this.#step(node);
       this.#keep(id, output);
       this.#tell(id, 'done', { output });
       return next;
@@ -155,10 +154,13 @@ class ChainRun {
   }
 
   /** Items are independent, so several run at once; their results stand in the order of the items, a failed one as null. */
-  async #map(node: ChainNode, byId: ReadonlyMap<string, ChainNode>): Promise<Json> {
-    const mapped = byId.get(node.map_node) as ChainNode;
-    const items = evaluate(node.items_path, this.#scope());
-    if (!Array.isArray(items)) throw new Error(`items_path ${JSON.stringify(node.items_path)} must give a list`);
+  async #map(node: ChainNode, byId: ReadonlyMap<string, ReadyNode>): Promise<Json> {
+    const mapped = byId.get(node.map_node) as ReadyNode;
+    const items = find(node.items_path, this.#scope());
+    if (!Array.isArray(items)) {
+      const found = items === undefined ? 'and is not there' : `and gives ${show(items)}`;
+      throw new Error(`items_path ${show(node.items_path)} must give a list, ${found}`);
+    }
     if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
     const results: Json[] = items.map(() => null);
     const queue = items.entries();
@@ -172,7 +174,7 @@ class ChainRun {
         }
         this.#tell(mapped.node_id, 'start', {});
         try {
-          const output = await this.#step(mapped, this.#inputOf(mapped, { item, index }));
+          const output = await this.#step(mapped, { item, index });
           results[index] = output;
           this.#tell(mapped.node_id, 'done', { output });
         } catch (error) {
@@ -189,33 +191,45 @@ class ChainRun {
   }
 
   /** `$` is everything so far: steps that hand it on twice double it each time, so what is given and kept is counted. */
-  async #step({ kind, node_id: nodeId, name }: ChainNode, input: JsonObject): Promise<Json> {
+  async #step(node: ChainNode, item?: MapItem): Promise<Json> {
+    const { kind, node_id: nodeId, name } = node;
     if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
+    const { input, missing } = this.#inputOf(node, item);
     this.#give(input);
-    const output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#signal });
+    let output: Json;
+    try {
+      output = await this.#given.runStep({ kind, nodeId, name, input, signal: this.#signal });
+    } catch (error) {
+      throw new StepFailed(error, nothingFound(missing, node));
+    }
     this.#outputLeft -= atMost(output, this.#outputLeft + 1);
     if (this.#outputLeft < 0) throw tooMuch('gives', MOST_OUTPUT);
     return output;
   }
 
   /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
-  #inputOf({ input, input_map }: ChainNode, item?: MapItem): JsonObject {
+  #inputOf({ input, input_map }: ChainNode, item?: MapItem): { input: JsonObject; missing: readonly string[] } {
     const scope = this.#scope(item);
-    const mapped = Object.entries(input_map).map(([name, expression]) => [name, evaluate(expression, scope)]);
+    const missing: string[] = [];
+    const mapped = Object.entries(input_map).map(([name, expression]) => {
+      const value = find(expression, scope);
+      if (value === undefined) missing.push(name);
+      return [name, value ?? null];
+    });
     const isSaid = mapped.length > 0 || Object.keys(input).length > 0;
-    if (item !== undefined && !isSaid) return { item: item.item };
-    return { ...input, ...Object.fromEntries(mapped) };
+    if (item !== undefined && !isSaid) return { input: { item: item.item }, missing };
+    return { input: { ...input, ...Object.fromEntries(mapped) }, missing };
   }
 
-  #holds({ node_id, condition }: ChainNode, item?: MapItem): boolean {
-    if (condition === '') return true;
+  #holds({ node_id, holds }: ReadyNode, item?: MapItem): boolean {
     // What it compares is given to nobody, and would else cost nothing however large it is.
     const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
-      return holds(condition, scope);
+      return holds(scope);
     } catch (error) {
-      if (error instanceof ChainFault) throw error;
-      throw new ChainFault('chain_error', `condition of ${JSON.stringify(node_id)}: ${(error as Error).message}`);
+      if (!(error instanceof Unclear)) throw error;
+      const words = `condition of ${JSON.stringify(node_id)}: ${error.message}`;
+      throw new ChainFault('chain_error', words, error.suggestions);
     }
   }
 
@@ -245,10 +259,27 @@ class ChainRun {
 /** What one run of a map's node has beside what every node has. */
 type MapItem = { readonly item: Json; readonly index: number };
 
-/** What became of a step, with the way out that whoever refused it named. */
+/** A step that did not succeed, with the way out that whoever refused it named, and a remark of ours. */
+class StepFailed extends Error {
+  readonly suggestions: readonly string[];
+
+  constructor(error: unknown, remark: string) {
+    super(`${messageOf(error)}${remark}`);
+    const named = error instanceof WireRefused ? error.detail['suggestions'] : failureOf(error)?.details.suggestions;
+    this.suggestions = Array.isArray(named) ? named.filter((one) => typeof one === 'string') : [];
+  }
+}
+
+/** What is not there is null, which a tool complains of without knowing where it comes from. */
+function nothingFound(missing: readonly string[], { input_map }: ChainNode): string {
+  if (missing.length === 0) return '';
+  const first = missing.slice(0, MOST_MISSING).map((name) => `at ${show(input_map[name])} for ${show(name)}`);
+  const more = missing.length > MOST_MISSING ? ` and ${missing.length - MOST_MISSING} more` : '';
+  return `; input_map finds nothing ${first.join(', ')}${more}`;
+}
+
 function nodeFault(where: string, error: unknown): ChainFault {
-  const named = error instanceof WireRefused ? error.detail['suggestions'] : failureOf(error)?.details.suggestions;
-  const suggestions = Array.isArray(named) ? named.filter((one) => typeof one === 'string') : [];
+  const suggestions = error instanceof StepFailed ? error.suggestions : [];
   return new ChainFault('chain_node_error', `${where}: ${messageOf(error)}`, suggestions);
 }
 
@@ -268,6 +299,7 @@ function aTurn(): Promise<void> {
 }
 
 const MOST_ITEMS = 1_000;
+const MOST_MISSING = 3;
 const PARALLEL = 8;
 const MOST_INPUT = 16_777_216;
 /** The last output is told twice, and the whole answer is one line, of which most readers take 8 MiB. */

@@ -1,11 +1,14 @@
-import { show } from '@dragoman/protocols';
+import { pointerTo, show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
+import { cutTo } from '../../cut-to.ts';
+import { type Condition, conditionOf } from './condition.ts';
+import { checkExpression, looksLikePath, Unclear } from './expression.ts';
 
 /** Why a chain did not succeed, as the protocol tells it. */
 export interface ChainError {
   readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
   readonly message: string;
-  /** What to do about it, where the step that failed said so. */
+  /** What to do about it, where that is known. */
   readonly suggestions?: readonly string[];
 }
 
@@ -19,20 +22,23 @@ export class ChainFault extends Error {
   }
 }
 
+/** A node whose condition is read, and whose paths are paths. */
+export type ReadyNode = ChainNode & { readonly holds: Condition };
+
 /** The nodes by id, when they can be run at all: found out before the first of them has done anything. */
-export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyMap<string, ChainNode> {
-  const byId = new Map<string, ChainNode>();
+export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyMap<string, ReadyNode> {
+  const byId = new Map<string, ReadyNode>();
   if (nodes.length > MOST_NODES) {
     throw new ChainFault('chain_error', `a chain has at most ${MOST_NODES} nodes; this one has ${nodes.length}`);
   }
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
     if (byId.has(node.node_id)) throw new ChainFault('chain_error', `two nodes are named ${show(node.node_id)}`);
-    byId.set(node.node_id, node);
+    const excess = excessOf(node);
+    if (excess !== undefined) throw new ChainFault('chain_error', `${show(node.node_id)}: ${excess}`);
+    byId.set(node.node_id, ready(node, at));
   }
   if (!byId.has(entry)) throw new ChainFault('bad_entry', `entry_node ${show(entry)} is no node of the chain`);
   for (const node of nodes) {
-    const excess = excessOf(node);
-    if (excess !== undefined) throw new ChainFault('chain_error', `${show(node.node_id)}: ${excess}`);
     if (node.kind === 'proc') {
       throw new ChainFault('chain_error', `${show(node.node_id)}: processes are not run here; use a tool or a skill`);
     }
@@ -47,6 +53,30 @@ export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyM
     }
   }
   return byId;
+}
+
+function ready(node: ChainNode, at: number): ReadyNode {
+  const { node_id: id, kind, condition, items_path, input_map } = node;
+  const read = <Value>(path: readonly string[], readIt: () => Value): Value => {
+    try {
+      return readIt();
+    } catch (error) {
+      if (!(error instanceof Unclear)) throw error;
+      const pointer = cutTo(pointerTo('', 'nodes', at, ...path), LONGEST_POINTER);
+      const where = `${path[0]} of ${show(id)} (${pointer})`;
+      throw new ChainFault('chain_error', `${where}: ${error.message}`, error.suggestions);
+    }
+  };
+  if (kind === 'map') read(['items_path'], () => checkItemsPath(items_path));
+  for (const [name, expression] of Object.entries(input_map)) {
+    read(['input_map', name], () => checkExpression(expression));
+  }
+  return { ...node, holds: read(['condition'], () => conditionOf(condition)) };
+}
+
+function checkItemsPath(path: string): void {
+  checkExpression(path);
+  if (!looksLikePath(path)) throw new Unclear(`a list is found by a path, such as $.list; got ${show(path)}`);
 }
 
 /** What a map has its node put together and read again for each item is no longer than others can wait for. */
@@ -68,5 +98,6 @@ function targetsOf(node: ChainNode): [string, string][] {
 }
 
 const MOST_NODES = 1_000;
+const LONGEST_POINTER = 200;
 const LONGEST_CONDITION = 10_000;
 const MOST_MEMBERS = 10_000;

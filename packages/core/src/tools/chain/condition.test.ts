@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { holds } from './condition.ts';
-import { evaluate } from './expression.ts';
+import { conditionOf } from './condition.ts';
+import { checkExpression, evaluate, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
 const context = { n: 3, s: 'a == b', t: true, none: null, list: [{ x: 1 }], empty: [], input: { n: 3 }, price: '$5' };
@@ -24,6 +24,38 @@ describe('expressions', () => {
     [7, 7],
   ])('%j', (expression, value) => {
     expect(evaluate(expression, scope)).toEqual(value);
+  });
+
+  test.each([
+    ['$.list[0].x', 'has brackets', 'write $.list.0.x'],
+    ['$.input["n"]', 'has brackets', 'write $.input.n'],
+    ['$[0]', 'has brackets', 'write $.0'],
+    ['$.list[*].x', 'an index is a name like any other, as in $.list.0', undefined],
+    ['$.list.', 'has a dot with no name behind it', undefined],
+    ['$..x', 'has a dot with no name behind it', undefined],
+    ['$.n + 1', 'nothing is computed here', expect.stringContaining('let a tool compute it')],
+    ['$.n ?? 0', 'nothing is computed here', expect.anything()],
+    ['$.a == $.b', 'nothing is computed here', expect.anything()],
+    ['$.s and $.t', 'nothing is computed here', expect.anything()],
+  ])('%s is more than a path, and refused', (expression, words, mend) => {
+    const error = thrown(() => checkExpression(expression));
+    expect(error.message).toContain(words);
+    expect(error.suggestions[0]).toEqual(mend);
+  });
+
+  test.each([
+    '$',
+    '$.a.b',
+    '$.list.0',
+    '$.row.First name',
+    '$.row.Price (EUR)',
+    '$.content-type',
+    '$5 [net]',
+    'a == b',
+    ['$.list[0]'],
+    7,
+  ])('%j is a path, or a literal', (expression) => {
+    expect(() => checkExpression(expression)).not.toThrow();
   });
 });
 
@@ -50,12 +82,56 @@ describe('conditions', () => {
     ['$.empty', false],
     ['$.list', true],
   ])('%s', (condition, value) => {
-    expect(holds(condition, scope)).toBe(value);
+    expect(conditionOf(condition)(scope)).toBe(value);
   });
 
   test('what is none is told in words', () => {
-    expect(() => holds('$.n == three', scope)).toThrow('a condition compares $.paths');
-    expect(() => holds('$.n ==', scope)).toThrow('got ""');
-    expect(() => holds('constructor', scope)).toThrow('got "constructor"');
+    expect(() => conditionOf('$.n == three')).toThrow('a condition is one of them, or two with one of == != >= <= > <');
+    expect(() => conditionOf('$.n ==')).toThrow('"" is neither a path');
+    expect(() => conditionOf('constructor')).toThrow('"constructor" is neither a path');
+  });
+
+  const oneComparison = 'a condition is one comparison; put a branch behind a branch';
+  const byATool = 'let a tool find out, and compare what it gives';
+  test.each([
+    ['$.n = 3', 'write == for equal'],
+    ['$.n === 3', 'write == for equal'],
+    ['$.n is 3', 'write == for equal'],
+    ['$.n <> 3', 'write != for not equal'],
+    ['$.n !== 3', 'write != for not equal'],
+    ['$.n => 3', 'write >= or <='],
+    ['$.n and $.t', oneComparison],
+    ['$.n or $.missing', oneComparison],
+    ['$.n == 3 && $.t == true', oneComparison],
+    ['!$.t', 'compare with == false, or == null'],
+    ['not $.t', 'compare with == false, or == null'],
+    ['$.n in [3]', byATool],
+    ['$.s contains "a"', byATool],
+    ['$.list[0].x == 1', 'write $.list.0.x'],
+    ['$.n + 1 > 3', undefined],
+    ['$.list.0?.x == 1', undefined],
+    ['$.first name == 1', undefined],
+  ])('%s is not false, but refused', (condition, mend) => {
+    expect(thrown(() => conditionOf(condition)).suggestions[0]).toBe(mend);
+  });
+
+  test('a member named length is one; lists and texts have none', () => {
+    const sized = new Scope({ list: [1], s: 'a', pipe: { length: 2 }, bare: {} });
+    expect(conditionOf('$.pipe.length > 1')(sized)).toBe(true);
+    expect(conditionOf('$.bare.length > 1')(sized)).toBe(false);
+    for (const path of ['$.list', '$.s']) {
+      const error = thrown(() => conditionOf(`${path}.length > 0`)(sized));
+      expect(error.suggestions).toEqual([`write "${path}" alone, which holds unless it is empty`]);
+    }
   });
 });
+
+function thrown(read: () => unknown): Unclear {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof Unclear) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}

@@ -1,20 +1,24 @@
-import type { Json } from '@dragoman/protocols';
+import { type Json, show } from '@dragoman/protocols';
 import { deepEqual } from '../../equality.ts';
-import { evaluate, isPath } from './expression.ts';
+import { checkNames, evaluate, find, looksLikePath, Unclear } from './expression.ts';
 import type { Scope } from './scope.ts';
 
+/** Whether it holds, by what there is. */
+export type Condition = (scope: Scope) => boolean;
+
 /**
- * Whether a condition holds. `left OP right`, where left is an expression and right a number, `true`, `false`, `null`, a
- * quoted text or an expression; without an operator, whether left is truthy; nothing at all holds. Ordering null is false.
- * Throws, in plain words, on what is none.
+ * Reads a condition. `left OP right`, where each side is a path, a number, `true`, `false`, `null` or a quoted text; without an
+ * operator, whether left is truthy; nothing at all holds. Ordering null is false. Throws `Unclear` on what is none, and so does
+ * the condition itself where it asks for the length of what has none.
  */
-export function holds(condition: string, scope: Scope): boolean {
+export function conditionOf(condition: string): Condition {
   const text = condition.trim();
-  if (text === '') return true;
-  const found = splitAt(text);
-  if (found === undefined) return isTruthy(operand(text, scope));
-  const { operator, left, right } = found;
-  return OPERATORS[operator](operand(left, scope), operand(right, scope));
+  if (text === '') return () => true;
+  const { operator, left, right } = splitAt(text);
+  const leftOf = operandOf(left);
+  if (operator === undefined) return (scope) => isTruthy(leftOf(scope));
+  const rightOf = operandOf(right);
+  return (scope) => OPERATORS[operator](leftOf(scope), rightOf(scope));
 }
 
 type Operator = keyof typeof OPERATORS;
@@ -29,25 +33,46 @@ const OPERATORS = {
 } as const;
 
 /** At the operator that comes first in the order above, wherever it stands outside of quotes. */
-function splitAt(text: string): { operator: Operator; left: string; right: string } | undefined {
+function splitAt(text: string): { operator: Operator | undefined; left: string; right: string } {
   const bare = text.replaceAll(QUOTED, (quoted) => ' '.repeat(quoted.length));
   for (const operator of Object.keys(OPERATORS) as Operator[]) {
     const at = bare.indexOf(operator);
     if (at === -1) continue;
     return { operator, left: text.slice(0, at).trim(), right: text.slice(at + operator.length).trim() };
   }
-  return undefined;
+  return { operator: undefined, left: text, right: '' };
 }
 
-function operand(text: string, scope: Scope): Json {
-  if (isPath(text)) return evaluate(text, scope);
-  if (Object.hasOwn(WORDS, text)) return WORDS[text] ?? null;
-  if (/^(?:'[^']*'|"[^"]*")$/.test(text)) return text.slice(1, -1);
+/** One side, as what finds its value. */
+function operandOf(text: string): (scope: Scope) => Json {
+  if (looksLikePath(text)) {
+    // A name with a blank or a sign in it would be looked for as it stands, found nowhere, and the condition be false.
+    if (SIGN.test(text)) throw unclear(text);
+    checkNames(text);
+    return (scope) => find(text, scope) ?? withoutLength(text, scope);
+  }
+  if (Object.hasOwn(WORDS, text)) return () => WORDS[text] ?? null;
+  if (/^(?:'[^']*'|"[^"]*")$/.test(text)) return () => text.slice(1, -1);
   const number = text === '' ? Number.NaN : Number(text);
-  if (Number.isFinite(number)) return number;
-  throw new Error(
-    `a condition compares $.paths, numbers, true, false, null and quoted texts; got ${JSON.stringify(text.slice(0, 80))}`,
-  );
+  if (Number.isFinite(number)) return () => number;
+  throw unclear(text);
+}
+
+function unclear(text: string): Unclear {
+  const mistake = MISTAKES.find(({ made }) => made.test(text));
+  const words = `${show(text)} is neither a path without blanks and signs, such as $.list.0, nor a number, true, false, null or a quoted text; a condition is one of them, or two with one of ${Object.keys(OPERATORS).join(' ')} between them`;
+  return new Unclear(words, mistake === undefined ? [] : [mistake.mend]);
+}
+
+/** Null, as for all that is not there; but who asks for the length of a list or a text did not mean that. */
+function withoutLength(path: string, scope: Scope): null {
+  if (!path.endsWith(LENGTH)) return null;
+  const owner = path.slice(0, -LENGTH.length);
+  const whole = evaluate(owner, scope);
+  if (!Array.isArray(whole) && typeof whole !== 'string') return null;
+  throw new Unclear(`${show(path)}: lists and texts have no length here`, [
+    `write ${show(owner)} alone, which holds unless it is empty`,
+  ]);
 }
 
 function isTruthy(value: Json): boolean {
@@ -68,3 +93,15 @@ function ordered(holdsFor: (order: number) => boolean) {
 
 const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null };
 const QUOTED = /'[^']*'|"[^"]*"/g;
+/** What no name in a condition has, brackets aside. */
+const SIGN = /[\s(){}"'`=!<>&|+*?,;]/;
+/** What agents write out of habit, and what to write instead. */
+const MISTAKES: readonly { readonly made: RegExp; readonly mend: string }[] = [
+  { made: /\s(?:and|or)\s|&&|\|\|/i, mend: 'a condition is one comparison; put a branch behind a branch' },
+  { made: /[<!]$/, mend: 'write != for not equal' },
+  { made: /=$/, mend: 'write >= or <=' },
+  { made: /=|\sis\s/i, mend: 'write == for equal' },
+  { made: /^(?:!|not\s)/i, mend: 'compare with == false, or == null' },
+  { made: /\s(?:in|contains|like|matches)\s/i, mend: 'let a tool find out, and compare what it gives' },
+];
+const LENGTH = '.length';

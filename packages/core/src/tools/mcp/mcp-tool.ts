@@ -19,7 +19,7 @@ export function mcpTool(
   definition: McpDefinition,
   ask: (tool: string, args: JsonObject, call: ToolCall) => Promise<McpResult>,
 ): Tool {
-  const check = new ArgumentCheck(definition.input);
+  const check = new ArgumentCheck(definition.input, definition.name);
   let isUnusable = false;
   const giveUp = () => {
     isUnusable = true;

@@ -3,6 +3,7 @@ import {
   type Complete,
   choice,
   count,
+  described,
   flag,
   list,
   name,
@@ -22,19 +23,30 @@ export const CHAIN_PHASES = ['start', 'done', 'skip', 'error'] as const;
 /** One step. Which of the fields matter is its kind's business; the host checks the graph when it runs it. */
 export const ChainNode = object(
   {
-    node_id: name,
+    node_id: described('What it gives is found by this name, as `$.node_id.field`.', name),
     kind: { enum: NODE_KINDS },
-    name: text(''),
-    input: record,
-    input_map: record,
-    condition: text(''),
-    true_node: text(''),
-    false_node: text(''),
-    items_path: text(''),
-    map_node: text(''),
-    next_node: text(''),
-    // `abort`, `skip` or the id of the node to go on with.
-    on_error: text('abort'),
+    name: described('Of a tool or a skill: which one.', text('')),
+    input: described('Of a tool or a skill: its arguments.', record),
+    input_map: described(
+      'Arguments put over `input`, by name: a text such as `$.node_id.field`, `$.input.x`, `$.x`, `$.list.0` or `$.item` is a path, anything else is itself.',
+      record,
+    ),
+    condition: described(
+      'A path, number, true, false, null or quoted text, or two of them with one of `== != >= <= > <` between them; empty, it holds. A branch goes by it; any other node is passed over where it does not hold.',
+      text(''),
+    ),
+    true_node: described('Of a branch: the id of the node to go on with; empty, `next_node`.', text('')),
+    false_node: described('Of a branch: the id of the node to go on with; empty, `next_node`.', text('')),
+    items_path: described('Of a map: the path of a list, such as `$.list`.', text('')),
+    map_node: described(
+      'Of a map: the id of the tool or skill to run for each item, which is `$.item` there; `$.index` is its number.',
+      text(''),
+    ),
+    next_node: described('The id of the node that comes after it; empty, the chain ends.', text('')),
+    on_error: described(
+      '`abort`, `skip` or the id of the node to go on with. Whichever it is, the chain has not succeeded.',
+      text('abort'),
+    ),
   },
   ['node_id', 'kind'],
 );

@@ -1,0 +1,65 @@
+import { failure, REDACTED, redacted } from '@dragoman/protocols';
+import { cutTo } from '../cut-to.ts';
+import type { LogFields } from '../ports.ts';
+import { failureOf, Refused } from '../refused.ts';
+import { WireRefused } from './wire/wire-refused.ts';
+
+/**
+ * What a tool throws is told in its own words, without where in its code it happened. Of what caused it only the code is added, as
+ * in `fetch failed (ECONNREFUSED)`: its words often name hosts, ports and files that the tool did not choose to tell.
+ */
+export function toolFailure(error: unknown): Error {
+  if (error instanceof WireRefused) return error;
+  const known = failureOf(error);
+  if (known !== undefined) return new Refused(known);
+  const words = cutTo(wordsOf(error) || 'The tool failed.', LONGEST_MESSAGE);
+  const code = codeOf(error);
+  const cause = codeOf(causeOf(error));
+  const told = cause === undefined || words.includes(cause) ? words : `${words} (${cause})`;
+  return new Refused(failure('tool_failed', code === undefined ? {} : { tool_code: code }, told));
+}
+
+/** For the log: where it happened, first of all in code of the tool, and all that caused it. `undefined` for what was refused in words of ours. */
+export function traceOf(error: unknown): LogFields | undefined {
+  if (error instanceof WireRefused || failureOf(error) !== undefined) return undefined;
+  const causes: string[] = [];
+  for (let cause = causeOf(error); cause !== undefined && causes.length < MOST_CAUSES; cause = causeOf(cause)) {
+    causes.push(wordsOf(cause) || (codeOf(cause) ?? 'unknown'));
+  }
+  const { stack } = Object(error) as { stack?: unknown };
+  const frames = typeof stack === 'string' ? stack.slice(Math.max(0, stack.search(/^\s+at /m))) : '';
+  const place = frames.split('\n').find((frame) => /^\s+at /.test(frame) && !FOREIGN.test(frame));
+  return {
+    error: safe(wordsOf(error)),
+    ...(place !== undefined && { at: safe(place).replace(/^\s+at /, '') }),
+    ...(frames !== '' && { stack: safe(frames) }),
+    ...(causes.length > 0 && { cause: safe(causes.join('; ')) }),
+  };
+}
+
+function wordsOf(error: unknown): string {
+  const { message } = Object(error) as { message?: unknown };
+  const said = typeof error === 'string' ? error : message;
+  return typeof said === 'string' ? said : '';
+}
+
+function codeOf(error: unknown): string | undefined {
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? code : undefined;
+}
+
+function causeOf(error: unknown): unknown {
+  return (Object(error) as { cause?: unknown }).cause ?? undefined;
+}
+
+/** Without the credentials that errors of libraries repeat, and short enough for a line of the log: cut last, so that none is halved. */
+function safe(text: string): string {
+  const bearerless = String(redacted(cutTo(text, 2 * LONGEST_MESSAGE)));
+  return cutTo(bearerless.replaceAll(USER_OF_URL, `://${REDACTED}@`), LONGEST_MESSAGE);
+}
+
+export const LONGEST_MESSAGE = 2000;
+const MOST_CAUSES = 4;
+/** Frames that are not the tool's own code. */
+const FOREIGN = /node:|[\\/]node_modules[\\/]|<anonymous>/;
+const USER_OF_URL = /:\/\/[^\s/@]+@/g;
