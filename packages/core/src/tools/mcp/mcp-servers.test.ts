@@ -291,7 +291,10 @@ describe('a hostile server', () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     await servers.ready;
-    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    await expect(call('bad__die')).rejects.toMatchObject({
+      code: 'mcp_transport_error',
+      message: 'The MCP server bad ended before it answered.',
+    });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
@@ -329,7 +332,10 @@ describe('a hostile server', () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__garbage')).data).toBe('after garbage');
-    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    await expect(call('bad__die')).rejects.toMatchObject({
+      code: 'mcp_transport_error',
+      message: 'The MCP server bad ended before it answered.',
+    });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
