@@ -37,6 +37,14 @@ export function whyUnreached(error: unknown, spoken: readonly string[]): string 
   return `speaks MCP ${show(withoutInvisible(offered.slice(0, LONGEST_REVISION)))} only, and here ${spoken.join(', ')} are spoken`;
 }
 
+/** The same for the operator, with what its program wrote last. */
+export function whyUngreeted(error: unknown, lastWords: string): string {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  const words = (typeof message === 'string' ? message : String(error)).replace(PREFIX, '');
+  const why = code === CLOSED && ENDED.has(words) ? 'it ended before it had told what it has' : words;
+  return lastWords === '' ? why : `${why}; it wrote: ${lastWords}`;
+}
+
 /** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
 function misshapen(error: unknown): string | undefined {
   const { issues } = Object(error) as { issues?: unknown };

@@ -532,6 +532,19 @@ test('a server that is not there is told, and keeps nobody from the others', asy
   });
 });
 
+test.each([
+  ['before it is greeted', "throw new Error('no such folder')"],
+  ['while it is greeted', "process.stdin.once('data', () => { throw new Error('no such folder') })"],
+])('what a program wrote last that ends %s is told to the operator, and to nobody else', async (_, script) => {
+  const { servers } = open({ ends: { command: process.execPath, args: ['-e', script] } });
+  await using _servers = servers;
+  await servers.ready;
+  const error = 'it ended before it had told what it has; it wrote: Error: no such folder';
+  const warned = { level: 'warn', fields: { mcp_server: 'ends', error }, message: 'an MCP server cannot be reached' };
+  expect(log.lines).toContainEqual(warned);
+  expect(servers.server('ends')?.info()).toMatchObject({ error: 'cannot be reached' });
+});
+
 test('a name that could be taken for the beginning of another is refused', () => {
   expect(() => open({ a__b: everything() })).toThrow('mcp_servers: "a__b" must be');
 });
