@@ -1,7 +1,7 @@
 import { jsonLog, type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
 import { fail, troubled } from '../trouble.ts';
-import type { Settings } from './settings.ts';
+import { configFolder, type Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 import { outliveStrayErrors } from './stray-errors.ts';
 import { terminalLog } from './terminal-log.ts';
@@ -52,6 +52,7 @@ export async function runServer({
   const { config, data: folder, adminKey, vaultKey } = settings;
   const options = {
     config,
+    configFolder: configFolder(settings),
     folder,
     log,
     ...(adminKey !== undefined && { adminKey }),
