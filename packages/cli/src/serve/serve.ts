@@ -4,6 +4,7 @@ import { checkDefaultAgent } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
+import { doorLines } from './door-lines.ts';
 import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
@@ -35,7 +36,7 @@ function greeting(server: Server, settings: Settings, { folder, terminal }: Cont
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${VERSION} listens at ${bold(server.url)}`,
-    ...(server.adminUrl === server.url ? [] : [`  admin    ${server.adminUrl}`]),
+    ...doorLines(server, folder),
     `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,
