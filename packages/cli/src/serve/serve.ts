@@ -1,6 +1,6 @@
 import type { Server } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
-import { checkDefaultAgent } from '../doctor/agents.ts';
+import { checkNamedAgents } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
@@ -22,7 +22,7 @@ export function serve(options: ServeOptions & { json: boolean }, context: Contex
     onAdminKey: (key) => terminal.out(json ? `${JSON.stringify({ event: 'admin-key', key })}\n` : adminKeyLines(key)),
     onListening: async (server) => {
       if (!json) terminal.out(greeting(server, settings, context));
-      for (const { message, fix } of checkDefaultAgent(settings.config.default_agent, server.engine.router.ids())) {
+      for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
         if (!json) terminal.note(`${message}\n  → ${fix}\n`);
       }
     },
