@@ -152,6 +152,7 @@ describe('what a start refuses is found as it is told there', () => {
       'it needs one of http, agent, workflow; got http and agent',
     ],
     ['an MCP server that is nowhere', { mcp_servers: { files: {} } }, 'mcp_servers.files: it needs a command to run'],
+    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: there is no file '],
     ['a tool file that throws', { tools: ['./throws.mjs'] }, 'no luck'],
   ])('%s', async (_, config, message) => {
     const { code, find } = await refused(config, { 'throws.mjs': "throw new Error('no luck');\n" });
