@@ -66,7 +66,7 @@ describe('serve', () => {
     expect(stderr).toContain('dragoman.yaml has 2 problems');
     expect(stderr).toMatch(/line 3, column \d+: .*modul/);
     expect(stderr).toMatch(/line 4, column 1: .*prot.*\n {4}→ .*port/);
-    expect(stderr).toContain('\n  → check it without starting anything: npx dragoman doctor\n');
+    expect(stderr).toContain('\n  → check it without starting a server: npx dragoman doctor\n');
   });
 
   test('a second signal ends it at once', async () => {
@@ -316,7 +316,7 @@ describe('with dragoman dev running', () => {
     const { code, stderr } = await run('serve', '--port', port, '--data', 'other');
     expect(code).toBe(1);
     expect(stderr).toContain(`port ${port} on 127.0.0.1 is taken by a Dragoman server`);
-    expect(stderr).toContain('npx dragoman serve --port 0');
+    expect(stderr).toContain('npx dragoman serve --data other --port 0');
   });
 
   test('started again, it keeps its keys', async () => {

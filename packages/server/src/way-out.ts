@@ -54,8 +54,18 @@ export function allowedHosts(hosts: readonly string[]): HostPort[] {
 
 function certificates(paths: string | readonly string[] = []): string[] {
   return [paths].flat().map((path) => {
-    const text = readFileSync(path, 'utf8');
+    const text = certificateText(path);
     if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
     throw new Error(`gate.ca: ${path} holds no certificate in PEM`);
   });
+}
+
+function certificateText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`;
+    throw new Error(`gate.ca: ${why}`);
+  }
 }

@@ -43,6 +43,7 @@ export interface WireOptions extends ServiceOptions {
   readonly keyCheck: KeyCheck;
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
+  readonly configFolder: string | undefined;
   readonly howToAccept: ((tool: string) => string) | undefined;
 }
 
@@ -116,6 +117,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     configs: config.mcp_servers ?? {},
     clock,
     log,
+    cwd: options.configFolder,
     folder: childrenFolder(folder),
     pins: store.pins,
     gate,

@@ -12,6 +12,7 @@ const TOOLS = `
   const input = { type: 'object' };
   export const add = { name: 'add', description: 'Adds.', input, tags: ['math', 'quick'], run: () => 3 };
   export const divide = { name: 'divide', description: 'Divides.', input, tags: ['math'], run: () => 3 };
+  export const slow = { name: 'slow', description: 'Waits.', input, deferred: true, run: () => new Promise(() => {}) };
   export const rare = { name: 'rare', description: 'Seldom needed.', input, deferred: true, run: () => 3 };`;
 const CHANGES = fileURLToPath(new URL('../../../core/src/tools/fixtures/hostile-mcp-server.mjs', import.meta.url));
 
@@ -45,7 +46,7 @@ async function started() {
     const { tools: found } = JSON.parse(stdout) as { tools: { name: string }[] };
     return found.map(({ name }) => name).filter((name) => !name.startsWith('odd__'));
   };
-  return { server, run, names };
+  return { server, run, names, admin };
 }
 
 test('tools are listed by their tags, and those that are deferred when asked for', async () => {
@@ -54,7 +55,7 @@ test('tools are listed by their tags, and those that are deferred when asked for
   expect(await names()).toEqual(['add', 'divide']);
   expect(await names('--tag', 'math')).toEqual(['add', 'divide']);
   expect(await names('--tag', 'math', '--tag', 'quick')).toEqual(['add']);
-  expect(await names('--deferred')).toEqual(['add', 'divide', 'rare']);
+  expect(await names('--deferred')).toEqual(['add', 'divide', 'rare', 'slow']);
 });
 
 test('a tool that is not there is answered with the nearest, and with how to see them all', async () => {
@@ -75,4 +76,22 @@ test('a tool that is not held is answered with those that are', async () => {
   await expect.poll(async () => (await run('accept', 'odd__ecko')).stderr).toContain('held: odd__echo');
   expect((await run('accept', 'odd__ecko')).stderr).toContain('did you mean odd__echo?');
   expect(await run('accept', 'odd__echo')).toMatchObject({ code: 0, stdout: 'accepted odd__echo\n' });
+});
+
+test('a key that may use no tool is told so, beside an empty table', async () => {
+  const { server, run, admin } = await started();
+  await using _ = server;
+  const { api_key = '' } = await admin.agents.put({ agent_id: 'guest', permissions: { tools: [] } });
+  const listed = await run('list', '--key', api_key);
+  expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('permissions.tools of its agent') });
+  expect((await run('list', '--key', api_key, '--json')).stderr).toBe('');
+  expect((await run('list', '--query', 'nothing like it')).stderr).toBe('');
+});
+
+test('a tool that takes too long is told with what lets it take longer', async () => {
+  const { server, run } = await started();
+  await using _ = server;
+  const late = await run('call', 'slow', '--timeout', '1');
+  expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('did not finish within 1 s') });
+  expect(late.stderr).toContain('let it take longer: --timeout SECONDS');
 });

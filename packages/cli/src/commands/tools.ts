@@ -3,6 +3,7 @@ import type { WireClient } from '@dragoman/client/wire';
 import { isObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Command } from 'commander';
+import { asWord } from '../as-word.ts';
 import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -47,6 +48,8 @@ function listCommand(context: Context): Command {
     const filter = { query, filter_tags: [...tag], include_deferred: deferred };
     const tools = await withWire(options, context, (wire) => wire.tools(filter));
     context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools));
+    const isFiltered = query !== '' || tag.length > 0;
+    if (tools.length === 0 && !isFiltered && !options.json) context.terminal.note(`${whyNone(options)}\n`);
     return 0;
   });
 }
@@ -67,6 +70,7 @@ function callCommand(context: Context): Command {
   return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
     const { terminal, onSignal } = context;
     const args = await objectOption('--args', options.args, context);
+    const { timeout = 30 } = options;
     const stop = new AbortController();
     const forget = onSignal(() => stop.abort(new DragomanError({ code: 'cancelled', message: 'cancelled' })));
     try {
@@ -74,10 +78,10 @@ function callCommand(context: Context): Command {
         wire
           .call(name, args, {
             signal: stop.signal,
-            timeoutMs: (options.timeout ?? 30) * 1000,
+            timeoutMs: timeout * 1000,
             onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
           })
-          .catch((error: unknown) => noSuchTool(error, options)),
+          .catch((error: unknown) => uncalled(error, { ...options, timeout })),
       );
       terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
       if (!options.json && result.truncated === true) terminal.note('the result is longer than this, and was cut\n');
@@ -149,12 +153,24 @@ async function acceptInFolder(
   });
 }
 
+/** Only the host knows whether there are others, and does not tell who may not use them. */
+function whyNone({ config }: ToolsOptions): string {
+  if (config !== undefined) return `${config} has no tool that could be listed now`;
+  return 'none: permissions.tools of its agent names those a key may use, "*" for all; --deferred lists deferred ones too';
+}
+
 /** The host has named the nearest, if one is near. */
-function noSuchTool(error: unknown, { config }: ToolsOptions): never {
-  if (!(error instanceof DragomanError) || error.code !== 'not_found') throw error;
+function uncalled(error: unknown, { config, timeout }: ToolsOptions & { timeout: number }): never {
+  if (!(error instanceof DragomanError)) throw error;
   const { code, message, suggestions } = error;
-  const where = config === undefined ? '' : ` --config ${config}`;
-  fail({ code, message, fixes: [...suggestions, `see them all: ${PROGRAM} tools list --deferred${where}`] });
+  const where = config === undefined ? '' : ` --config ${asWord(config)}`;
+  const fixes: Readonly<Record<string, string>> = {
+    not_found: `see them all: ${PROGRAM} tools list --deferred${where}`,
+    timeout: `let it take longer: --timeout SECONDS, ten minutes at most; it was ${timeout}`,
+  };
+  const fix = fixes[code];
+  if (fix === undefined) throw error;
+  fail({ code, message, fixes: [...suggestions, fix] });
 }
 
 /** Held tools are in no list of tools, so that they are named here. */

@@ -28,12 +28,38 @@ export function checkAgents(
   );
 }
 
+/** Whether the agents that the rest of a configuration names are among those there are; more may be added while a server runs. */
+export function checkNamedAgents(
+  { default_agent, tools }: Pick<Config, 'default_agent' | 'tools'>,
+  ids: readonly string[],
+): Finding[] {
+  return [...checkDefaultAgent(default_agent, ids), ...checkToolAgents(tools, ids)];
+}
+
 /** Whether the agent that is asked where none is named is one there is. */
-export function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Finding[] {
+function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Finding[] {
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
   const fix = close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
   return [broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not among agents`, fix)];
+}
+
+/** Whether the agents that answer tools are among those there are. */
+function checkToolAgents(tools: Config['tools'], ids: readonly string[]): Finding[] {
+  return (tools ?? []).flatMap((entry) => {
+    if (typeof entry === 'string' || entry.agent === undefined || ids.includes(entry.agent)) return [];
+    const { name, agent } = entry;
+    const close = nearest(agent, ids);
+    const fix =
+      close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${agent}` : `did you mean ${close}?`;
+    return [
+      broken(
+        `tool ${name}`,
+        `the tool ${name} is answered by ${JSON.stringify(agent)}, which is not among agents`,
+        fix,
+      ),
+    ];
+  });
 }
 
 interface AgentTrouble {

@@ -28,6 +28,20 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** An MCP server with one tool. */
+const ONE_TOOL = `
+  import { createInterface } from 'node:readline';
+  const serverInfo = { name: 'one', version: '1' };
+  const answers = {
+    initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo }),
+    'tools/list': () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' } }] }),
+  };
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const result = answers[method]?.(params);
+    if (result !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  });`;
+
 async function examine(args: readonly string[], { folder = temporaryFolder(), environment = {} } = {}) {
   const surroundings = new FakeSurroundings({ folder, environment });
   const code = await main(['doctor', '--json', ...args], surroundings);
@@ -121,6 +135,50 @@ test('agents that are not where the configuration says are found', async () => {
   expect(find('agent remote').message).toContain('nothing answers at');
   expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
   expect(find('default_agent').fix).toBe('did you mean here?');
+});
+
+describe('what a start refuses is found as it is told there', () => {
+  const refused = async (config: object, files: Record<string, string> = {}) => {
+    const folder = temporaryFolder();
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    writeFileSync(join(folder, 'own.yaml'), JSON.stringify(config));
+    return examine(['--port', '0', '--config', 'own.yaml'], { folder, environment: { XDG_RUNTIME_DIR: folder } });
+  };
+
+  test.each<[string, object, string]>([
+    [
+      'a tool that two things answer',
+      { tools: [{ name: 'wf', http: { url: 'https://a.example' }, agent: 'a' }] },
+      'it needs one of http, agent, workflow; got http and agent',
+    ],
+    ['an MCP server that is nowhere', { mcp_servers: { files: {} } }, 'mcp_servers.files: it needs a command to run'],
+    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: there is no file '],
+    ['a tool file that throws', { tools: ['./throws.mjs'] }, 'no luck'],
+  ])('%s', async (_, config, message) => {
+    const { code, find } = await refused(config, { 'throws.mjs': "throw new Error('no luck');\n" });
+    expect(code).toBe(1);
+    expect(find('start')).toMatchObject({ ok: false, message: expect.stringContaining(message) });
+  });
+
+  test('MCP servers that cannot start, or lack what is wanted of them', async () => {
+    const command = process.execPath;
+    const { find } = await refused(
+      {
+        tools: [{ name: 'ask', agent: 'desk' }],
+        mcp_servers: {
+          ends: { command, args: ['-e', "throw new Error('no luck')"] },
+          fine: { command, args: ['./fine.mjs'] },
+          narrow: { command, args: ['./fine.mjs'], tools: ['sayy'] },
+        },
+      },
+      { 'fine.mjs': ONE_TOOL },
+    );
+    expect(find('start')).toMatchObject({ ok: true });
+    expect(find('mcp ends').message).toContain('it wrote: Error: no luck');
+    expect(find('mcp fine')).toMatchObject({ ok: true, message: 'is there, with 1 tool' });
+    expect(find('mcp narrow').fix).toMatch(/^did you mean say\? Correct mcp_servers\.narrow in .*own\.yaml$/);
+    expect(find('tool ask').message).toBe('the tool ask is answered by "desk", which is not among agents');
+  });
 });
 
 test('the workflow of a tool is looked at as a start would', async () => {

@@ -8,11 +8,12 @@ import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';
 import { configTold, readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
-import { checkAgents, checkDefaultAgent } from './agents.ts';
+import { checkAgents, checkNamedAgents } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { broken, type Finding, sound } from './finding.ts';
 import { checkBuild, checkDriver, checkNode } from './installation.ts';
 import { checkKey, checkOtherPorts, checkServer, type Place } from './server.ts';
+import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
 
 export type DoctorOptions = ServeOptions & ConnectionOptions;
@@ -27,17 +28,21 @@ export async function examine(options: DoctorOptions, context: Context): Promise
   const serverRuns = health?.isDragoman === true;
   const path = environment['PATH'] ?? '';
   const configured = settings.config.agents ?? {};
-  return [
-    checkNode(),
-    checkBuild(),
-    await checkDriver(),
-    ...findings,
+  const parts = [
     ...(await checkAgents(configured, {
       path,
       correct: (id, member) => `correct agents.${id}.${member} in ${settings.configPath ?? 'the configuration'}`,
     })),
     ...checkTools(settings.config),
-    ...checkDefaultAgent(settings.config.default_agent, Object.keys(configured)),
+  ];
+  return [
+    checkNode(),
+    checkBuild(),
+    await checkDriver(),
+    ...findings,
+    ...parts,
+    ...checkNamedAgents(settings.config, Object.keys(configured)),
+    ...(await checkStart(settings, context, { known: parts })),
     ...(await checkDataFolders({ options, surroundings, data: settings.data, serverRuns })),
     await checkServer(place, health),
     ...(serverRuns

@@ -27,7 +27,9 @@ describe('listen', () => {
     surroundings = new FakeSurroundings({ folder, now: NOW });
     const ended = main(['listen', '--port', String(port), '--url', server.url, '--data', data], surroundings);
     await until(() => surroundings.notes.includes('listening for callbacks at https://127.0.0.1'));
-    expect(surroundings.notes).toContain(`gate: { allow: ["127.0.0.1:${port}"], ca: ["kept/listen/cert.pem"] }`);
+    // Wherever the configuration is that it is put into.
+    const ca = join(folder, 'kept', 'listen', 'cert.pem');
+    expect(surroundings.notes).toContain(`gate: { allow: ["127.0.0.1:${port}"], ca: ["${ca}"] }`);
     const message = { from: { name: 'Me', callbackUrl: `https://127.0.0.1:${port}/in` }, message: 'hello you' };
     const answer = await fetch(`${server.url}/a2a`, {
       method: 'POST',

@@ -5,7 +5,6 @@ import { findServer } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
 import { paint, printable } from '../paint.ts';
-import { shortPath } from '../short-path.ts';
 import { fail, type Trouble } from '../trouble.ts';
 import { LISTEN_PORT, type ListenCertificate, listenCertificate } from './certificate.ts';
 import { Receiver } from './receiver.ts';
@@ -20,7 +19,7 @@ export interface ListenOptions {
 
 /** The `listen` command: a local receiver of callbacks. */
 export async function listen(options: ListenOptions & { json: boolean }, context: Context): Promise<ExitCode> {
-  const { terminal, folder, now } = context;
+  const { terminal, now } = context;
   const keys = await keysFor(options, context);
   const certificate = certificateIn(devDataIn(options, context), now());
   const show = options.json ? asJson : asText(paint(terminal.colour.out));
@@ -31,7 +30,7 @@ export async function listen(options: ListenOptions & { json: boolean }, context
   }).catch((error: NodeJS.ErrnoException) => fail(cannotListen(error)));
   const { url, port } = receiver;
   if (options.json) terminal.out(`${JSON.stringify({ event: 'listening', url, ca: certificate.path })}\n`);
-  else terminal.note(greeting({ url, port, certificate, folder }));
+  else terminal.note(greeting({ url, port, certificate }));
   await new Promise<void>((ended) => {
     const forget = context.onSignal(() => {
       forget();
@@ -100,14 +99,13 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
   };
 }
 
-function greeting(parts: { url: string; port: number; certificate: ListenCertificate; folder: string }): string {
-  const { url, port, certificate, folder } = parts;
+function greeting({ url, port, certificate }: { url: string; port: number; certificate: ListenCertificate }): string {
   return [
     `listening for callbacks at ${url}`,
     port === LISTEN_PORT
       ? `a server of \`${PROGRAM} dev\` calls it back already; any other one needs this in its configuration:`
       : 'the server needs this in its configuration:',
-    `  gate: { allow: ["127.0.0.1:${port}"], ca: [${JSON.stringify(shortPath(folder, certificate.path))}] }`,
+    `  gate: { allow: ["127.0.0.1:${port}"], ca: [${JSON.stringify(certificate.path)}] }`,
     '',
   ].join('\n');
 }

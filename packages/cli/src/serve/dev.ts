@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { systemIds } from '@dragoman/server';
+import { type Server, systemIds } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { Demo, WORKFLOWS } from '../demo/demo.ts';
@@ -10,6 +10,7 @@ import { shortPath } from '../short-path.ts';
 import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { VERSION } from '../version.ts';
+import { doorLines } from './door-lines.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 
@@ -43,7 +44,7 @@ export async function dev(
       const keys = await demo.furnish(server, adminKey);
       url = keys.url;
       if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key })}\n`);
-      else terminal.out(greeting({ keys, settings, context }));
+      else terminal.out(greeting(server, { keys, settings, context }));
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
       // Whoever takes the tour receives its own.
@@ -80,11 +81,12 @@ interface Told {
   readonly context: Context;
 }
 
-function greeting({ keys, settings, context: { folder, terminal } }: Told): string {
+function greeting(server: Server, { keys, settings, context: { folder, terminal } }: Told): string {
   const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
     `Dragoman ${VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
+    ...doorLines(server, folder),
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,
     `  key      ${keys.key}`,

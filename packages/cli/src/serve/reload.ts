@@ -1,6 +1,6 @@
 import type { Reloaded, Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
-import { checkDefaultAgent } from '../doctor/agents.ts';
+import { checkNamedAgents } from '../doctor/agents.ts';
 import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
@@ -16,7 +16,7 @@ export async function reload(
     const reloaded = await taken(server, settings);
     if (json) terminal.out(`${JSON.stringify({ event: 'reloaded', ...reloaded })}\n`);
     else terminal.note(`${reloadedLine(configTold(settings, folder), reloaded)}\n`);
-    for (const { message, fix } of checkDefaultAgent(settings.config.default_agent, server.engine.router.ids())) {
+    for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
       if (!json) terminal.note(`${message}\n  → ${fix}\n`);
     }
   } catch (error) {

@@ -3,10 +3,12 @@ import { expect, test, vi } from 'vitest';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { troubleOf } from '../trouble.ts';
 import { runServer } from './run-server.ts';
+import type { Settings } from './settings.ts';
 
 const SETTINGS = {
   config: { host: '127.0.0.1', port: 0 },
   configPath: undefined,
+  flags: { config: '', data: '' },
   data: '/data',
   adminKey: undefined,
   vaultKey: undefined,
@@ -18,28 +20,33 @@ function run({
   stop = async () => {},
   onHangUp,
   isTTY = false,
+  command = 'serve',
+  settings = SETTINGS,
 }: {
   start?: (options: ServerOptions) => void;
   stop?: () => Promise<void>;
   onHangUp?: () => Promise<void>;
   isTTY?: boolean;
+  command?: 'serve' | 'dev';
+  settings?: Settings;
 }) {
   const surroundings = new FakeSurroundings({ isTTY });
   const adminKeys: string[] = [];
   const listening = vi.fn(async () => {});
   let given: ServerOptions | undefined;
   const ended = runServer({
-    settings: SETTINGS,
+    settings,
     context: { ...surroundings, terminal: surroundings.terminal, finish: () => {} },
     json: true,
-    command: 'serve',
+    command,
     onAdminKey: (key) => adminKeys.push(key),
     onListening: listening,
     ...(onHangUp !== undefined && { onHangUp }),
     start: async (options) => {
       given = options;
       start?.(options);
-      return { url: 'http://127.0.0.1:1', wire: {}, messages: {}, stop } as unknown as Server;
+      const url = 'http://127.0.0.1:1';
+      return { url, adminUrl: url, wire: {}, messages: {}, stop } as unknown as Server;
     },
   });
   // Looked at by the test when it wants to, which may be after it failed.
@@ -58,6 +65,18 @@ test('it listens, stops in good order at the first signal, and lets go of the si
   expect(stop).toHaveBeenCalledOnce();
   expect(surroundings.isListening).toBe(false);
   expect(surroundings.exits).toEqual([]);
+});
+
+test.each([
+  ['serve', 'npx dragoman tools accept odd__say --url http://127.0.0.1:1'],
+  ['dev', 'npx dragoman tools accept odd__say --data there'],
+] as const)('%s tells how a changed tool is accepted at this server and no other', async (command, told) => {
+  const settings = { ...SETTINGS, flags: { config: '', data: ' --data there' } };
+  const { ended, surroundings, listening, options } = run({ command, settings });
+  await expect.poll(() => listening).toHaveBeenCalledOnce();
+  expect(options()?.howToAccept?.('odd__say')).toBe(told);
+  surroundings.interrupt();
+  await ended;
 });
 
 test('a second signal does not wait', async () => {

@@ -1,7 +1,8 @@
 import { jsonLog, type Server, startServer, systemClock, systemIds } from '@dragoman/server';
+import { PROGRAM } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { fail, troubled } from '../trouble.ts';
-import type { Settings } from './settings.ts';
+import { configFolder, type Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 import { outliveStrayErrors } from './stray-errors.ts';
 import { terminalLog } from './terminal-log.ts';
@@ -52,12 +53,16 @@ export async function runServer({
   const { config, data: folder, adminKey, vaultKey } = settings;
   const options = {
     config,
+    configFolder: configFolder(settings),
     folder,
     log,
+    howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
   };
   let newAdminKey: string | undefined;
+  // `dev` keeps in its folder where it listens. An administration that listens elsewhere is not told to whoever calls a tool.
+  let where = settings.flags.data;
   try {
     const server = await start({
       ...options,
@@ -74,6 +79,7 @@ export async function runServer({
     const { url: wire } = server.wire;
     const { url: messages } = server.messages;
     const { url, adminUrl: admin } = server;
+    if (run.command === 'serve') where = admin === url ? ` --url ${url}` : '';
     const doors = { ...(admin !== url && { admin }), ...(wire && { wire }), ...(messages && { messages }) };
     if (json) terminal.out(`${JSON.stringify({ event: 'listening', url, ...doors })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);

@@ -1,9 +1,10 @@
 import type { Server } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
-import { checkDefaultAgent } from '../doctor/agents.ts';
+import { checkNamedAgents } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
+import { doorLines } from './door-lines.ts';
 import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
@@ -21,7 +22,7 @@ export function serve(options: ServeOptions & { json: boolean }, context: Contex
     onAdminKey: (key) => terminal.out(json ? `${JSON.stringify({ event: 'admin-key', key })}\n` : adminKeyLines(key)),
     onListening: async (server) => {
       if (!json) terminal.out(greeting(server, settings, context));
-      for (const { message, fix } of checkDefaultAgent(settings.config.default_agent, server.engine.router.ids())) {
+      for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
         if (!json) terminal.note(`${message}\n  → ${fix}\n`);
       }
     },
@@ -35,7 +36,7 @@ function greeting(server: Server, settings: Settings, { folder, terminal }: Cont
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${VERSION} listens at ${bold(server.url)}`,
-    ...(server.adminUrl === server.url ? [] : [`  admin    ${server.adminUrl}`]),
+    ...doorLines(server, folder),
     `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,

@@ -25,6 +25,7 @@ test('everything has its usual value', () => {
   expect(readSettings({}, { environment: {}, folder })).toEqual({
     config: { host: '127.0.0.1', port: 7420 },
     configPath: undefined,
+    flags: { config: '', data: '' },
     data: join(folder, '.dragoman'),
     adminKey: undefined,
   });

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import { type Config, ConfigShape, readConfig } from '@dragoman/server';
+import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn } from '../environment.ts';
 import { shortPath } from '../short-path.ts';
@@ -21,6 +22,8 @@ export interface Settings {
   readonly config: Config & { readonly host: string; readonly port: number };
   /** The file it was read from, if there was one. */
   readonly configPath: string | undefined;
+  /** What was said of both on the command line, for commands that are told to be pasted: ` --config x.yaml`, or nothing. */
+  readonly flags: { readonly config: string; readonly data: string };
   /** The data folder, absolute. */
   readonly data: string;
   /** The operator's own. */
@@ -51,6 +54,7 @@ export function settingsFrom(
       ...(store !== undefined && { store }),
     },
     configPath: path,
+    flags: { config: flag('--config', options.config), data: flag('--data', options.data) },
     data: resolve(folder, options.data ?? given(environment, 'DRAGOMAN_DATA') ?? usual.data),
     adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
     vaultKey: given(environment, 'DRAGOMAN_VAULT_KEY'),
@@ -60,6 +64,11 @@ export function settingsFrom(
 /** Which file was read, for people. */
 export function configTold({ configPath }: Pick<Settings, 'configPath'>, folder: string): string {
   return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
+}
+
+/** The folder of the configuration, in which its programs run. */
+export function configFolder({ configPath }: Pick<Settings, 'configPath'>): string | undefined {
+  return configPath === undefined ? undefined : dirname(configPath);
 }
 
 interface ConfigFile {
@@ -79,10 +88,12 @@ function readConfigFile(option: string | undefined, folder: string): ConfigFile 
     code: 'bad_config',
     message: `${option ?? DEFAULT_CONFIG} has ${count}`,
     issues: outcome.issues,
-    fixes: [
-      `check it without starting anything: ${PROGRAM} doctor${option === undefined ? '' : ` --config ${option}`}`,
-    ],
+    fixes: [`check it without starting a server: ${PROGRAM} doctor${flag('--config', option)}`],
   });
+}
+
+function flag(name: string, value: string | undefined): string {
+  return value === undefined ? '' : ` ${name} ${asWord(value)}`;
 }
 
 function storeIn(environment: Place['environment']): Config['store'] | undefined {

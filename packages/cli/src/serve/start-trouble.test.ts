@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -14,6 +15,7 @@ function settings(config: Partial<Settings['config']> = {}): Settings {
   return {
     config: { host: '127.0.0.1', port: 7420, ...config },
     configPath: '/etc/dragoman.yaml',
+    flags: { config: '', data: '' },
     data: '/data',
     adminKey: undefined,
     vaultKey: undefined,
@@ -124,6 +126,16 @@ test.each([
   expect(trouble.fixes?.join('\n')).toContain(fix);
 });
 
+test('a command that is told to be pasted is about the same configuration and folder', async () => {
+  const flags = { config: " --config 'my own.yaml'", data: ' --data there' };
+  const fixesOf = async (code: string) =>
+    (await startTrouble(failed(code), { settings: { ...settings(), flags }, command: 'serve' })).fixes?.join('\n');
+  expect(await fixesOf('E_ANYTHING')).toBe("look closer: npx dragoman doctor --config 'my own.yaml' --data there");
+  expect(await fixesOf('store_damaged')).toContain("doctor --config 'my own.yaml' --data /data");
+  expect(await fixesOf('EACCES')).toContain("npx dragoman serve --config 'my own.yaml' --data there --port 7420");
+  expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");
+});
+
 test('a file of the operator is told as it is, with what mends it', async () => {
   const missing = failed('module_missing', 'agent echo: there is no file /agents/echo.mjs');
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
@@ -131,9 +143,33 @@ test('a file of the operator is told as it is, with what mends it', async () => 
     message: 'agent echo: there is no file /agents/echo.mjs',
     fixes: ['write it, or correct its place in /etc/dragoman.yaml'],
   });
-  const broken = Object.assign(failed('module_broken', 'tools: /t.mjs: Unexpected token'), { path: '/t.mjs' });
-  const trouble = await startTrouble(broken, { settings: settings(), command: 'serve' });
-  expect(trouble.fixes).toEqual(['see where: node --check /t.mjs']);
   const lost = await startTrouble(failed('ERR_MODULE_NOT_FOUND'), { settings: settings(), command: 'serve' });
   expect(lost.fixes).toEqual(['npm ci']);
+});
+
+test.each([
+  ['that cannot be read', 'export const = 1;', (path: string) => [`see where: node --check ${path}`]],
+  ['that throws', "throw new Error('no');", (path: string) => [`see where: node ${path}`]],
+  ['that reads no JSON', "JSON.parse('{');", (path: string) => [`see where: node ${path}`]],
+  [
+    'without a package',
+    "import 'no-such-package-anywhere';",
+    () => ['install it, in the folder of the file: npm install no-such-package-anywhere'],
+  ],
+  [
+    'without a package of ours',
+    "import '@dragoman/core';",
+    () => [
+      'move the file into the clone of Dragoman: its packages are on no registry',
+      'or link the one it wants, in the folder of the file: npm link CLONE/packages/core',
+    ],
+  ],
+])('a file %s is told with what shows where, or mends it', async (_, text, fixes) => {
+  const path = join(temporaryFolder(), 'tools.mjs');
+  writeFileSync(path, text);
+  // By Node itself, as for the operator.
+  const load = 'import(process.argv[1]).catch(({ code, message }) => console.log(JSON.stringify({ code, message })))';
+  const cause = JSON.parse(execFileSync(process.execPath, ['-e', load, path], { encoding: 'utf8' }));
+  const broken = Object.assign(new Error('broken', { cause }), { code: 'module_broken', path });
+  expect((await startTrouble(broken, { settings: settings(), command: 'serve' })).fixes).toEqual(fixes(path));
 });

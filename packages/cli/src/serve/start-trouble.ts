@@ -1,4 +1,6 @@
+import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
+import { syntaxFault } from '../doctor/syntax-fault.ts';
 import type { Trouble } from '../trouble.ts';
 import { folderHolder } from './folder-holder.ts';
 import { portHolder } from './port-holder.ts';
@@ -12,7 +14,8 @@ export async function startTrouble(
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
   const { code, message } = failed;
   const { host, port } = settings.config;
-  const again = `${PROGRAM} ${command}`;
+  const { config: ofConfig, data: ofData } = settings.flags;
+  const again = `${PROGRAM} ${command}${ofConfig}${ofData}`;
   switch (code) {
     case 'EADDRINUSE':
       return portTaken(failed, { settings, again });
@@ -42,14 +45,14 @@ export async function startTrouble(
     case 'store_foreign':
     case 'store_newer':
     case 'driver_missing':
-      return { code, message, fixes: [`look closer: ${PROGRAM} doctor --data ${settings.data}`] };
+      return { code, message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
     case 'vault_locked':
       return {
         code,
         message,
         fixes: [
           'bring back the key the vault was sealed with',
-          `or start with another folder: ${again} --data OTHER_FOLDER`,
+          `or start with another folder: ${PROGRAM} ${command}${ofConfig} --data OTHER_FOLDER`,
         ],
       };
     case 'module_missing':
@@ -59,12 +62,29 @@ export async function startTrouble(
         fixes: [`write it, or correct its place in ${settings.configPath ?? 'the configuration'}`],
       };
     case 'module_broken':
-      return { code, message, fixes: [`see where: node --check ${'path' in failed ? failed.path : 'FILE'}`] };
+      return { code, message, fixes: moduleFixes(failed) };
     case 'ERR_MODULE_NOT_FOUND':
       return { code: 'installation_broken', message, fixes: ['npm ci'] };
     default:
-      return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor`] };
+      return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig}${ofData}`] };
   }
+}
+
+/** Of a file that cannot be read Node tells the line only so; of one that fails while it runs, or lacks something, otherwise. */
+function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
+  const file = asWord(path ?? 'FILE');
+  const { code, message = '' } = Object(cause) as { code?: unknown; message?: string };
+  const missing = code === 'ERR_MODULE_NOT_FOUND' ? /^Cannot find package '([^']+)'/.exec(message)?.[1] : undefined;
+  if (missing?.startsWith('@dragoman/') === true) {
+    const part = missing.slice('@dragoman/'.length);
+    return [
+      'move the file into the clone of Dragoman: its packages are on no registry',
+      `or link the one it wants, in the folder of the file: npm link CLONE/packages/${part}`,
+    ];
+  }
+  if (missing !== undefined) return [`install it, in the folder of the file: npm install ${missing}`];
+  const isUnreadable = path === undefined || syntaxFault(path) !== undefined;
+  return [`see where: node ${isUnreadable ? '--check ' : ''}${file}`];
 }
 
 type StartCommand = 'serve' | 'dev' | 'wire' | 'workflow run' | 'tools accept';
@@ -72,11 +92,11 @@ type StartCommand = 'serve' | 'dev' | 'wire' | 'workflow run' | 'tools accept';
 /** Who has the data folder, where it is reached, and the three ways out. */
 async function folderTaken(
   message: string,
-  { settings: { data }, command }: { settings: Settings; command: StartCommand },
+  { settings: { data, flags }, command }: { settings: Settings; command: StartCommand },
 ): Promise<Trouble> {
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
-  const another = `start another one beside it: ${PROGRAM} ${command} --data OTHER_FOLDER${port}`;
+  const another = `start another one beside it: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
   // Who wants to change what is in this folder has no use for another.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
@@ -84,7 +104,7 @@ async function folderTaken(
   const { pid, host, since, url } = holder;
   const who = `process ${pid}${host === undefined ? '' : ` on ${host}`}, since ${since.toISOString()}`;
   const uses: { readonly [Command in StartCommand]?: string } = {
-    dev: `tour --data ${data}`,
+    dev: `tour --data ${asWord(data)}`,
     'tools accept': `tools accept NAME --url ${url}`,
   };
   const use = `${PROGRAM} ${uses[command] ?? `doctor --url ${url}`}`;

@@ -1,3 +1,4 @@
+import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 
 /** What whoever started a host does to accept a changed tool: the host itself takes no such word, and has its folder to itself. */
@@ -7,9 +8,4 @@ export function howToAccept({ config, data }: { config: string | undefined; data
     const file = config === undefined ? '' : ` --config ${asWord(config)}`;
     return `end this host, and then ${PROGRAM} tools accept ${tool}${file} --data ${asWord(data)}`;
   };
-}
-
-/** As a shell takes it for one. */
-function asWord(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { temporaryFolder } from '@dragoman/core';
+import { type Log, temporaryFolder } from '@dragoman/core';
 import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context } from '../context.ts';
-import { readSettings } from '../serve/settings.ts';
+import { configFolder, readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
@@ -14,6 +14,8 @@ export interface LocalHostOptions {
   readonly config: string;
   /** Where what it keeps is; without one it keeps nothing. */
   readonly data?: string;
+  /** Where its log goes; to the terminal unless told. */
+  readonly log?: Log;
 }
 
 /** The tools of a configuration, in this process and without a server, for as long as the action takes. */
@@ -24,7 +26,7 @@ export async function withLocalHost<T>(
 ): Promise<T> {
   const settings = readSettings(options, context);
   const { adminKey, vaultKey, configPath } = settings;
-  const log = terminalLog(context.terminal);
+  const { log = terminalLog(context.terminal) } = options;
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
   // What comes of the action is printed when it is over; what a tool prints is no part of it.
@@ -32,6 +34,7 @@ export async function withLocalHost<T>(
   try {
     const server = await startServer({
       config: data === undefined ? { ...settings.config, store: 'memory' } : settings.config,
+      configFolder: configFolder(settings),
       folder: data ?? temporary?.path ?? '',
       log,
       clock: systemClock,

@@ -16,6 +16,7 @@ import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { DirectInner } from './direct-transport.ts';
+import { LastWords } from './last-words.ts';
 import { NoticeLimit } from './notice-limit.ts';
 import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
 
@@ -24,6 +25,8 @@ export interface ChildTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Where it runs; where we do unless told. */
+  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly clock: Clock;
@@ -41,6 +44,7 @@ export class ChildTransport implements DirectInner {
   awaits?: (message: JSONRPCMessage) => boolean;
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
+  readonly #lastWords: LastWords;
   readonly #vigil = new Vigil(setImmediate);
   #started: Promise<Child> | undefined;
   #child: Child | undefined;
@@ -54,13 +58,14 @@ export class ChildTransport implements DirectInner {
 
   constructor(options: ChildTransportOptions) {
     this.#options = options;
-    const { clock, log, server } = options;
+    const { clock, env, log, server } = options;
+    this.#lastWords = new LastWords(env);
     this.#log = new LimitedLog({ log, clock, fields: { mcp_server: server }, perSecond: 10 });
   }
 
   async start(): Promise<void> {
-    const { server, command, args, env, folder, clock } = this.#options;
-    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
+    const { server, command, args, env, cwd, folder, clock } = this.#options;
+    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, cwd, folder, clock });
     const child = await this.#started;
     this.#child = child;
     this.#readErrors(child.stderr);
@@ -76,12 +81,19 @@ export class ChildTransport implements DirectInner {
     };
     child.stdout.once('end', onHungUp);
     child.stdin.once('error', onHungUp);
-    void child.exited.then(() => {
+    void child.exited.then(async () => {
       cancel();
+      child.stdin.off('error', onHungUp);
       child.stdout.destroy();
+      // What it said last tells why, and may still be on its way.
+      if (!this.#isClosing) await endOf(child.stderr, clock);
       child.stderr.destroy();
       this.onclose?.();
     });
+  }
+
+  get lastWords(): string {
+    return String(this.#lastWords);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -203,6 +215,14 @@ export class ChildTransport implements DirectInner {
   #readErrors(stderr: Readable): void {
     const { clock } = this.#options;
     const splitter = new LineSplitter({ maxLineBytes: 4096 });
+    const hear = (chunk: Uint8Array) => {
+      for (const line of splitter.push(chunk)) {
+        if (!line.ok) continue;
+        const text = Buffer.from(line.value).toString();
+        this.#lastWords.add(text);
+        this.#log.write('info', { line: text }, 'an MCP server says');
+      }
+    };
     let bytes = 0;
     let cancel = () => {};
     const readOn = () => {
@@ -215,13 +235,25 @@ export class ChildTransport implements DirectInner {
         stderr.pause();
         cancel = clock.after(1000, readOn);
       }
-      for (const line of splitter.push(chunk)) {
-        if (line.ok) this.#log.write('info', { line: Buffer.from(line.value).toString() }, 'an MCP server says');
-      }
+      hear(chunk);
     });
+    stderr.on('end', () => hear(NEWLINE));
     stderr.on('error', () => {});
     stderr.on('close', () => cancel());
   }
+}
+
+/** Something that it started may hold it open, and what nobody could read is not waited for. */
+function endOf(stream: Readable, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(EXIT_MS, resolve);
+    const over = () => {
+      cancel();
+      resolve();
+    };
+    if (stream.closed || stream.isPaused()) over();
+    stream.once('close', over).once('pause', over);
+  });
 }
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
@@ -234,6 +266,7 @@ function messageIn(line: Uint8Array): Outcome<JSONRPCMessage> {
 
 const NO_OBJECT: Issue = { pointer: '', code: 'type', message: 'expected a JSON object' };
 const NOTHING = new Uint8Array(0);
+const NEWLINE = Uint8Array.of(0x0a);
 const SPACE = 0x20;
 const BRACE = 0x7b;
 /** Between two pauses of a second. */

@@ -26,6 +26,8 @@ export interface DirectInner extends Transport {
   sendNow?(message: JSONRPCMessage): void;
   /** Tells the server that the session is over, where there is one. */
   terminateSession?(): Promise<void>;
+  /** What a program wrote to stderr last, in a line. */
+  readonly lastWords?: string;
   /** An answer is awaited, alone or among others, and may be near. */
   expect?(next: { readonly isAlone: boolean }): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
@@ -73,6 +75,11 @@ export class DirectTransport implements Transport {
   /** Whether the server knows us by a session that it may forget. */
   get hasSession(): boolean {
     return this.#inner.sessionId !== undefined;
+  }
+
+  /** What the program wrote to stderr last; empty where there is none, or it wrote nothing. */
+  get lastWords(): string {
+    return this.#inner.lastWords ?? '';
   }
 
   start(): Promise<void> {

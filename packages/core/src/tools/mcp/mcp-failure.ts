@@ -10,6 +10,11 @@ export function refusedBy(server: string, error: unknown): Error {
   const { code, message } = Object(error) as { code?: unknown; message?: unknown };
   const words = typeof message === 'string' ? message.replace(PREFIX, '').slice(0, 2000) : 'It failed.';
   if (code === REQUEST_TIMEOUT) return tooLate(server);
+  if (code === CLOSED && ENDED.has(words)) {
+    return new WireRefused('mcp_transport_error', `The MCP server ${server} ended before it answered.`, {
+      mcp_code: code,
+    });
+  }
   if (typeof code === 'number') {
     const known = words.startsWith(OF_HTTP) && NOT_NOW.has(code) ? 'mcp_server_unavailable' : CODES[code];
     return new WireRefused(known ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
@@ -30,6 +35,14 @@ export function whyUnreached(error: unknown, spoken: readonly string[]): string 
   const [, offered] = (typeof message === 'string' && OTHER_REVISION.exec(message)) || [];
   if (offered === undefined) return 'cannot be reached';
   return `speaks MCP ${show(withoutInvisible(offered.slice(0, LONGEST_REVISION)))} only, and here ${spoken.join(', ')} are spoken`;
+}
+
+/** The same for the operator, with what its program wrote last. */
+export function whyUngreeted(error: unknown, lastWords: string): string {
+  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
+  const words = (typeof message === 'string' ? message : String(error)).replace(PREFIX, '');
+  const why = code === CLOSED && ENDED.has(words) ? 'it ended before it had told what it has' : words;
+  return lastWords === '' ? why : `${why}; it wrote: ${lastWords}`;
 }
 
 /** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
@@ -53,9 +66,13 @@ export function tooLate(server: string): Refused {
   return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
+/** As the SDK has it; a server may answer with it too, so that the words tell. */
+const CLOSED = -32000;
+/** As `DirectTransport` words it, and as the SDK does. */
+const ENDED: ReadonlySet<string> = new Set(['the connection closed', 'Connection closed']);
 /** JSON-RPC 2.0 §5.1, and what MCP and its SDK add. */
 const CODES: Readonly<Record<number, WireErrorCode>> = {
-  [-32000]: 'mcp_transport_error',
+  [CLOSED]: 'mcp_transport_error',
   [-32002]: 'mcp_resource_not_found',
   [-32601]: 'mcp_capability_missing',
 };

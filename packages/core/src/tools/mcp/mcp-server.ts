@@ -14,7 +14,7 @@ import { WireRefused } from '../wire/wire-refused.ts';
 import { type DirectRequest, DirectTransport } from './direct-transport.ts';
 import { withoutInvisible } from './invisible.ts';
 import type { McpDefinition } from './mcp-definition.ts';
-import { isForgotten, refusedBy, tooLate, whyUnreached } from './mcp-failure.ts';
+import { isForgotten, refusedBy, tooLate, whyUngreeted, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
@@ -29,6 +29,8 @@ export interface McpServerOptions {
   readonly config: McpServerConfig;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where its program runs; where we do unless told. */
+  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly pins: ToolPins;
@@ -318,7 +320,7 @@ export class McpServer implements AsyncDisposable {
       this.#state = 'error';
       this.#fault = whyUnreached(error, SUPPORTED_PROTOCOL_VERSIONS);
       log.warn(
-        { mcp_server: this.name, error: error instanceof Error ? error.message : String(error) },
+        { mcp_server: this.name, error: whyUngreeted(error, direct?.lastWords ?? '') },
         'an MCP server cannot be reached',
       );
       this.#again();

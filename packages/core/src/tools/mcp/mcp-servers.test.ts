@@ -291,7 +291,10 @@ describe('a hostile server', () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     await servers.ready;
-    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    await expect(call('bad__die')).rejects.toMatchObject({
+      code: 'mcp_transport_error',
+      message: 'The MCP server bad ended before it answered.',
+    });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
@@ -329,7 +332,10 @@ describe('a hostile server', () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__garbage')).data).toBe('after garbage');
-    await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
+    await expect(call('bad__die')).rejects.toMatchObject({
+      code: 'mcp_transport_error',
+      message: 'The MCP server bad ended before it answered.',
+    });
     await eventually(() =>
       call('bad__echo', { say: 'a' }).then(
         ({ data }) => data,
@@ -524,6 +530,19 @@ test('a server that is not there is told, and keeps nobody from the others', asy
     message: 'There is no tool "gone__anything" now: the MCP server gone cannot be reached.',
     failure: { code: 'not_found' },
   });
+});
+
+test.each([
+  ['before it is greeted', "throw new Error('no such folder')"],
+  ['while it is greeted', "process.stdin.once('data', () => { throw new Error('no such folder') })"],
+])('what a program wrote last that ends %s is told to the operator, and to nobody else', async (_, script) => {
+  const { servers } = open({ ends: { command: process.execPath, args: ['-e', script] } });
+  await using _servers = servers;
+  await servers.ready;
+  const error = 'it ended before it had told what it has; it wrote: Error: no such folder';
+  const warned = { level: 'warn', fields: { mcp_server: 'ends', error }, message: 'an MCP server cannot be reached' };
+  expect(log.lines).toContainEqual(warned);
+  expect(servers.server('ends')?.info()).toMatchObject({ error: 'cannot be reached' });
 });
 
 test('a name that could be taken for the beginning of another is refused', () => {

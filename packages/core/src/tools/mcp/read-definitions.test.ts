@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { toolDefinition } from '../tool-definition.ts';
+import type { McpServerConfig } from '../tools-config.ts';
 import { readDefinitions } from './read-definitions.ts';
 
 /** Reads what a server has that tells its tools on these pages, and after them the last one without end. */
@@ -12,6 +13,14 @@ async function read(...pages: readonly (readonly Json[])[]) {
 }
 
 async function readWith(cursorAfter: (asked: number) => string, ...pages: readonly (readonly Json[])[]) {
+  return readAs({}, cursorAfter, ...pages);
+}
+
+async function readAs(
+  config: McpServerConfig,
+  cursorAfter: (asked: number) => string,
+  ...pages: readonly (readonly Json[])[]
+) {
   const log = new SilentLog();
   let asked = 0;
   const request = async () => {
@@ -21,7 +30,7 @@ async function readWith(cursorAfter: (asked: number) => string, ...pages: readon
   };
   const definitions = await readDefinitions({ request } as unknown as Client, {
     name: 'big',
-    config: {},
+    config,
     clock: new TestClock(),
     log,
     timeoutMs: 1_000,
@@ -89,4 +98,37 @@ test('of two tools of one name the first is taken, also where only what nobody s
   const { names, log } = await read([said('twice', 'a'), said('twice', 'b')], [said('tw\u200bice', 'c')], []);
   expect(names).toEqual(['twice']);
   expect(log.lines.map(({ fields }) => fields?.['tool'])).toEqual(['twice', 'tw\u200bice']);
+});
+
+describe('where the operator names the tools to take', () => {
+  const pages = [[tool('read_text_file', {}), { name: 'odd' }], [tool('write_file', {})], []];
+  const take = (...tools: string[]) => readAs({ tools }, (asked) => `page ${Math.min(asked, 3)}`, ...pages);
+
+  test('the others are left out without a word', async () => {
+    const { names, log } = await take('read_text_file');
+    expect(names).toEqual(['read_text_file']);
+    expect(log.lines).toEqual([]);
+  });
+
+  test('a name that the server does not have is told once, with the nearest that it has', async () => {
+    const { names, log } = await take('read_txt_file', 'write_file', 'sing');
+    expect(names).toEqual(['write_file']);
+    const message = 'mcp_servers names a tool that the server does not have';
+    expect(log.lines).toEqual([
+      {
+        level: 'warn',
+        fields: { mcp_server: 'big', tool: 'read_txt_file', fix: 'did you mean read_text_file?' },
+        message,
+      },
+      { level: 'warn', fields: { mcp_server: 'big', tool: 'sing', fix: 'it has read_text_file, odd' }, message },
+    ]);
+  });
+
+  test('one that it has and that cannot be used is told as left out', async () => {
+    const { names, log } = await take('odd');
+    expect(names).toEqual([]);
+    expect(log.lines).toEqual([
+      { level: 'warn', fields: { mcp_server: 'big', tool: 'odd' }, message: 'a tool is left out' },
+    ]);
+  });
 });

@@ -1,10 +1,11 @@
-import type { Json } from '@dragoman/protocols';
+import { type Json, nearest } from '@dragoman/protocols';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log, LogFields } from '../../ports.ts';
 import { unlessAborted } from '../../until-aborted.ts';
 import { toolDefinition } from '../tool-definition.ts';
 import type { McpServerConfig } from '../tools-config.ts';
+import { withoutInvisible } from './invisible.ts';
 import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
 
 export interface ReadDefinitionsOptions {
@@ -28,6 +29,7 @@ export async function readDefinitions(
   const { ResultSchema, ToolSchema } = await import('@modelcontextprotocol/sdk/types.js');
   const definitions: McpDefinition[] = [];
   const names = new Set<string>();
+  const wanted = config.tools && new Wanted(config.tools);
   const limited = new LimitedLog({ log, clock, fields: { mcp_server: name } });
   let bytes = 0;
   let isFull = false;
@@ -40,13 +42,14 @@ export async function readDefinitions(
     const { tools, nextCursor } = await unlessAborted(asked, signal);
     if (!Array.isArray(tools)) throw new Error('it answered tools/list without a list of tools');
     for (const given of tools) {
+      // What the operator does not take is no news to anybody.
+      if (wanted?.takes(given) === false) continue;
       const { data } = ToolSchema.safeParse(given);
       const definition = isFull || data === undefined ? undefined : mcpDefinition(name, data as unknown as Json);
       // Of two of one name only the server knows which is called; the one that it told first is.
-      const isWanted =
-        definition !== undefined && !names.has(definition.name) && (config.tools?.includes(definition.tool) ?? true);
-      const size = isWanted ? toldBytes(definition) : 0;
-      const isTaken = isWanted && size <= MOST_BYTES / 2;
+      const isNew = definition !== undefined && !names.has(definition.name);
+      const size = isNew ? toldBytes(definition) : 0;
+      const isTaken = isNew && size <= MOST_BYTES / 2;
       if (isTaken) {
         bytes += size;
         isFull = bytes > MOST_BYTES || definitions.length === MOST_TOOLS;
@@ -60,8 +63,42 @@ export async function readDefinitions(
     cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
     // A server may have no tools on any number of pages, or come back to one that was read.
   } while (cursor !== undefined && !cursors.has(cursor) && !isFull && cursors.size < MOST_TOOLS);
+  // Where not all pages were read, it may stand on one of the others.
+  if (!isFull) for (const fields of wanted?.missed() ?? []) limited.write('warn', fields, NO_SUCH_TOOL);
   limited.flush();
   return definitions;
+}
+
+/** The tools that the operator's list names, and which of them the server has told. */
+class Wanted {
+  readonly #names: ReadonlySet<string>;
+  readonly #untold: Set<string>;
+  /** Those it has told beside them, as far as anybody would look for a name that was meant. */
+  readonly #others: string[] = [];
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names);
+    this.#untold = new Set(names);
+  }
+
+  takes(given: unknown): boolean {
+    const { name } = Object(given) as { name?: unknown };
+    if (typeof name !== 'string') return false;
+    const told = String(withoutInvisible(name));
+    this.#untold.delete(told);
+    const isNamed = this.#names.has(told);
+    if (!isNamed && this.#others.length < MOST_TOOLS) this.#others.push(told.slice(0, LONGEST_NAME));
+    return isNamed;
+  }
+
+  *missed(): Iterable<LogFields> {
+    for (const tool of this.#untold) {
+      const close = nearest(tool, this.#others);
+      const some = this.#others.slice(0, MOST_NAMED).join(', ');
+      const fix = close === undefined ? some && `it has ${some}` : `did you mean ${close}?`;
+      yield { tool, ...(fix !== '' && { fix }) };
+    }
+  }
 }
 
 /** As `tool/list` tells it: a short schema can make long lists of parameters. */
@@ -71,11 +108,14 @@ function toldBytes(definition: McpDefinition): number {
 
 function leftOut(given: unknown, isFull: boolean): LogFields {
   const { name } = Object(given) as { name?: unknown };
-  const fields = { tool: typeof name === 'string' ? name.slice(0, 128) : null };
+  const fields = { tool: typeof name === 'string' ? name.slice(0, LONGEST_NAME) : null };
   if (!isFull) return fields;
   return { ...fields, error: `expected at most ${MOST_TOOLS} tools, and 2 MiB of them, from one server; got more` };
 }
 
+const NO_SUCH_TOOL = 'mcp_servers names a tool that the server does not have';
 const MOST_TOOLS = 1_000;
+const MOST_NAMED = 20;
+const LONGEST_NAME = 128;
 /** All of them are told in one line, and so are those of other servers. One that takes half of it is left out by itself. */
 const MOST_BYTES = 2 * 1024 * 1024;

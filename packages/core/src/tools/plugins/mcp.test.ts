@@ -219,3 +219,13 @@ test('what a server says of a prompt that is filled in hides nothing either', as
   const answer = await mcpPlugin({ servers: fake, toolkits }).handle(asked as never, call);
   expect(answer).toEqual({ description: 'ab', messages: [], server_id: 'shop' });
 });
+
+test('a prompt without an argument that it needs is told as that, and not as one that is not there', async () => {
+  const { ask } = caller('every');
+  const get = (name: string) => ask('mcp/prompt/get/req', { server_id: 'every', name, arguments: {} });
+  await expect(get('args-prompt')).rejects.toMatchObject({
+    code: 'schema_violation',
+    message: expect.stringContaining('city'),
+  });
+  await expect(get('no-such')).rejects.toMatchObject({ code: 'mcp_prompt_not_found' });
+});

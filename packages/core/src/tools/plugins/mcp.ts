@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
-import { isMessage, type MessageOf, type WireErrorCode, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import { isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Principal } from '../../principal.ts';
 import { withoutInvisible } from '../mcp/invisible.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
@@ -129,7 +129,9 @@ async function readResource(
   requireResource(server, uri);
   const { contents } = await server
     .ask(call.signal, (client) => client.readResource({ uri }, { signal: call.signal, timeout: server.timeoutMs }))
-    .catch(orNotFound('mcp_resource_not_found'));
+    .catch((error: unknown) => {
+      throw isInvalid(error) ? new WireRefused('mcp_resource_not_found', error.message, error.detail) : error;
+    });
   return {
     server_id: server.name,
     contents: contents.map((content) => {
@@ -197,7 +199,11 @@ async function getPrompt(
     .ask(call.signal, (client) =>
       client.getPrompt({ name, arguments: texts }, { signal: call.signal, timeout: server.timeoutMs }),
     )
-    .catch(orNotFound('mcp_prompt_not_found'));
+    .catch(async (error: unknown) => {
+      if (!isInvalid(error)) throw error;
+      const code = (await hasPrompt(server, name, call)) ? 'schema_violation' : 'mcp_prompt_not_found';
+      throw new WireRefused(code, error.message, error.detail);
+    });
   return {
     description: withoutInvisible(description),
     messages: messages as unknown as JsonObject[],
@@ -205,12 +211,24 @@ async function getPrompt(
   };
 }
 
-/** MCP: an unknown name or URI is "invalid params", which is all that the code says. */
-function orNotFound(code: WireErrorCode): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof WireRefused) || error.detail['mcp_code'] !== -32602) throw error;
-    throw new WireRefused(code, error.message, error.detail);
-  };
+/** MCP: an unknown name or URI is "invalid params", and so are arguments that do not fit. */
+function isInvalid(error: unknown): error is WireRefused {
+  return error instanceof WireRefused && error.detail['mcp_code'] === -32602;
+}
+
+/** Asked where only that tells what was wrong; of a server that does not tell all it has, what it told is believed. */
+async function hasPrompt(server: McpServer, name: string, { signal }: WireCall): Promise<boolean> {
+  let cursor: string | undefined = '';
+  for (let pages = 0; cursor !== undefined && pages < MOST_PAGES; pages++) {
+    const from: string = cursor;
+    const page = await server
+      .ask(signal, (client) => client.listPrompts(paged(from), { signal, timeout: server.timeoutMs }))
+      .catch(() => undefined);
+    if (page?.prompts.some((prompt) => prompt.name === name) === true) return true;
+    cursor = page?.nextCursor;
+  }
+  signal.throwIfAborted();
+  return false;
 }
 
 interface Page {
@@ -327,6 +345,8 @@ function isEmpty(value: unknown): boolean {
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
 /** On one page, unless a server has more on its own. */
 const MOST_ITEMS = 1_000;
+/** In which a prompt is looked for. */
+const MOST_PAGES = 10;
 const FOREIGN_CURSOR =
   'cursor must be the next_cursor of a list that named no server; or name the server by server_id.';
 const PATIENCE_MS = 10_000;

@@ -1,0 +1,4 @@
+/** As a shell takes it for one word. */
+export function asWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

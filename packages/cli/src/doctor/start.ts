@@ -1,0 +1,70 @@
+import type { Log, LogFields } from '@dragoman/core';
+import type { Server } from '@dragoman/server';
+import type { Context } from '../context.ts';
+import type { Settings } from '../serve/settings.ts';
+import { troubleOf } from '../trouble.ts';
+import { withLocalHost } from '../wire/local-host.ts';
+import { broken, type Finding, sound } from './finding.ts';
+
+/**
+ * What a start finds wrong with a configuration: it is started as `serve` does, and stopped, with a store of its own and no port.
+ * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
+ */
+export async function checkStart(
+  { configPath }: Settings,
+  context: Context,
+  { known }: { known: readonly Finding[] },
+): Promise<Finding[]> {
+  if (configPath === undefined) return [];
+  const log = new Warnings();
+  try {
+    return await withLocalHost({ config: configPath, log }, context, async ({ wire: { servers } }) => {
+      await servers.ready;
+      return [sound('start', 'everything it names can be opened'), ...checkServers(servers, log, configPath)];
+    });
+  } catch (error) {
+    const trouble = troubleOf(error);
+    if (trouble === undefined) throw error;
+    const { code, message, fixes: [fix] = [] } = trouble;
+    const isKnown = known.some(
+      ({ ok, message: told }) => !ok && (message.includes(told) || isOfSameFile(told, message)),
+    );
+    // What looks closer is this.
+    const mend = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
+    return isKnown ? [] : [broken('start', message, mend)];
+  }
+}
+
+function checkServers(servers: Server['wire']['servers'], log: Warnings, configPath: string): Finding[] {
+  return [...servers.servers()].flatMap((server) => {
+    const check = `mcp ${server.name}`;
+    const place = `mcp_servers.${server.name} in ${configPath}`;
+    const lines = log.lines.filter(({ fields }) => fields['mcp_server'] === server.name);
+    if (lines.length > 0) {
+      return lines.map(({ fields: { tool, error, fix }, message }) => {
+        const told = [message, ...[tool, error].filter((part) => typeof part === 'string')].join(': ');
+        return broken(check, told, typeof fix === 'string' ? `${fix} Correct ${place}` : `correct ${place}`);
+      });
+    }
+    const { status, tools_count } = server.info();
+    if (status === 'ready')
+      return [sound(check, `is there, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
+    return [broken(check, 'has not told its tools in ten seconds', `see what it does, or correct ${place}`)];
+  });
+}
+
+/** Both begin with the file, whatever they say of it. */
+function isOfSameFile(told: string, message: string): boolean {
+  const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(told) ?? [];
+  return file !== '' && message.includes(file);
+}
+
+class Warnings implements Log {
+  readonly lines: { readonly fields: LogFields; readonly message: string }[] = [];
+  readonly debug = () => {};
+  readonly info = () => {};
+  readonly warn = (fields: LogFields, message: string) => {
+    this.lines.push({ fields, message });
+  };
+  readonly error = this.warn;
+}
