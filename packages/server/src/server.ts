@@ -61,8 +61,6 @@ import { openWorkflowService } from './workflow-service.ts';
 
 export interface ServerOptions {
   readonly config: Config;
-  /** The folder of its file, in which the programs of `mcp_servers` run; that of the process unless told. */
-  readonly configFolder?: string | undefined;
   /** Where everything durable is kept. */
   readonly folder: string;
   readonly clock: Clock;
@@ -202,7 +200,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workflows: workflows.workflows,
       keyCheck,
       registry: () => messages.registry,
-      configFolder: options.configFolder,
       howToAccept: options.howToAccept,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));

@@ -43,7 +43,6 @@ export interface WireOptions extends ServiceOptions {
   readonly keyCheck: KeyCheck;
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
-  readonly configFolder: string | undefined;
   readonly howToAccept: ((tool: string) => string) | undefined;
 }
 
@@ -117,7 +116,6 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     configs: config.mcp_servers ?? {},
     clock,
     log,
-    cwd: options.configFolder,
     folder: childrenFolder(folder),
     pins: store.pins,
     gate,

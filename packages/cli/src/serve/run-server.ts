@@ -2,7 +2,7 @@ import { jsonLog, type Server, startServer, systemClock, systemIds } from '@drag
 import { PROGRAM } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { fail, troubled } from '../trouble.ts';
-import { configFolder, type Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 import { outliveStrayErrors } from './stray-errors.ts';
 import { terminalLog } from './terminal-log.ts';
@@ -53,7 +53,6 @@ export async function runServer({
   const { config, data: folder, adminKey, vaultKey } = settings;
   const options = {
     config,
-    configFolder: configFolder(settings),
     folder,
     log,
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,

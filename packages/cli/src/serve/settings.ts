@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import { type Config, ConfigShape, readConfig } from '@dragoman/server';
 import { asWord } from '../as-word.ts';
@@ -64,11 +64,6 @@ export function settingsFrom(
 /** Which file was read, for people. */
 export function configTold({ configPath }: Pick<Settings, 'configPath'>, folder: string): string {
   return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
-}
-
-/** The folder of the configuration, in which its programs run. */
-export function configFolder({ configPath }: Pick<Settings, 'configPath'>): string | undefined {
-  return configPath === undefined ? undefined : dirname(configPath);
 }
 
 interface ConfigFile {

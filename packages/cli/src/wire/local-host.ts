@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Log, temporaryFolder } from '@dragoman/core';
 import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context } from '../context.ts';
-import { configFolder, readSettings } from '../serve/settings.ts';
+import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
@@ -34,7 +34,6 @@ export async function withLocalHost<T>(
   try {
     const server = await startServer({
       config: data === undefined ? { ...settings.config, store: 'memory' } : settings.config,
-      configFolder: configFolder(settings),
       folder: data ?? temporary?.path ?? '',
       log,
       clock: systemClock,

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { temporaryFolder } from '@dragoman/core';
 import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
-import { configFolder, readSettings } from '../serve/settings.ts';
+import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { outliveStrayErrors } from '../serve/stray-errors.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
@@ -34,7 +34,6 @@ export async function runWire(options: WireOptions & { json: boolean }, context:
   try {
     server = await startServer({
       config: temporary === undefined ? config : { ...config, store: 'memory' },
-      configFolder: configFolder(settings),
       folder,
       log,
       clock: systemClock,

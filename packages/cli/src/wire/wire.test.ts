@@ -276,8 +276,7 @@ test('a tool that is held by a host is accepted as the host says', async () => {
   const folder = temporaryFolder();
   const [server, description] = [join(folder, 'described.mjs'), join(folder, 'description')];
   writeFileSync(server, DESCRIBED);
-  // Read from the folder of the configuration, as its other paths are.
-  const mcp_servers = { odd: { command: process.execPath, args: ['./described.mjs', 'description'] } };
+  const mcp_servers = { odd: { command: process.execPath, args: [server, description] } };
   writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ mcp_servers }));
   const stdin = `${HELLO}${line('tool/call/req', 'call', { tool_name: 'odd__say', arguments: {} })}`;
   const called = async (...args: string[]) => {

@@ -25,8 +25,6 @@ export interface ChildTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Where it runs; where we do unless told. */
-  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly clock: Clock;
@@ -64,8 +62,8 @@ export class ChildTransport implements DirectInner {
   }
 
   async start(): Promise<void> {
-    const { server, command, args, env, cwd, folder, clock } = this.#options;
-    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, cwd, folder, clock });
+    const { server, command, args, env, folder, clock } = this.#options;
+    this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
     const child = await this.#started;
     this.#child = child;
     this.#readErrors(child.stderr);

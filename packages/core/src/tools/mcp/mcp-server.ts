@@ -29,8 +29,6 @@ export interface McpServerOptions {
   readonly config: McpServerConfig;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where its program runs; where we do unless told. */
-  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly pins: ToolPins;

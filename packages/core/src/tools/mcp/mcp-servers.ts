@@ -12,8 +12,6 @@ export interface McpServersOptions {
   readonly configs: Readonly<Record<string, McpServerConfig>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where their programs run; where we do unless told. */
-  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly pins: PinStore;

@@ -9,9 +9,9 @@ import { type RequestId, TRIES, watchStreams } from './watch-streams.ts';
 
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<DirectInner> {
-  const { name, config, cwd, clock, log, folder, gate } = options;
+  const { name, config, clock, log, folder, gate } = options;
   const { command, args = [], env = {}, url, headers = {} } = config;
-  if (command !== undefined) return new ChildTransport({ server: name, command, args, env, cwd, folder, clock, log });
+  if (command !== undefined) return new ChildTransport({ server: name, command, args, env, folder, clock, log });
   if (url === undefined) throw new Error('it needs command or url');
   if (gate === undefined) throw new Error('there is no way out to the network here');
   // Only who has such a server pays for loading its library.
