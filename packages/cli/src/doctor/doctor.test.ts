@@ -162,17 +162,14 @@ describe('what a start refuses is found as it is told there', () => {
 
   test('MCP servers that cannot start, or lack what is wanted of them', async () => {
     const command = process.execPath;
-    const { find } = await refused(
-      {
-        tools: [{ name: 'ask', agent: 'desk' }],
-        mcp_servers: {
-          ends: { command, args: ['-e', "throw new Error('no luck')"] },
-          fine: { command, args: ['./fine.mjs'] },
-          narrow: { command, args: ['./fine.mjs'], tools: ['sayy'] },
-        },
+    const { find } = await refused({
+      tools: [{ name: 'ask', agent: 'desk' }],
+      mcp_servers: {
+        ends: { command, args: ['-e', "throw new Error('no luck')"] },
+        fine: { command, args: ['--input-type=module', '-e', ONE_TOOL] },
+        narrow: { command, args: ['--input-type=module', '-e', ONE_TOOL], tools: ['sayy'] },
       },
-      { 'fine.mjs': ONE_TOOL },
-    );
+    });
     expect(find('start')).toMatchObject({ ok: true });
     expect(find('mcp ends').message).toContain('it wrote: Error: no luck');
     expect(find('mcp fine')).toMatchObject({ ok: true, message: 'is there, with 1 tool' });

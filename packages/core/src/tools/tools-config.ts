@@ -70,7 +70,11 @@ export type ConfiguredTool = Exclude<ToolEntry, string>;
 export const McpServerShape = {
   type: 'object',
   properties: {
-    command: { ...text, description: 'The program to run; it speaks MCP on its standard input and output.' },
+    command: {
+      ...text,
+      description:
+        'The program to run, in the folder the server was started in; it speaks MCP on its standard input and output.',
+    },
     args: { type: 'array', items: { type: 'string' } },
     env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables beside PATH and HOME.' },
     url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
