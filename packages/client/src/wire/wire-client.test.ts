@@ -127,8 +127,24 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
   });
 
   test('a host that does not want us says why, once', async () => {
-    await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({ code: 'unauthenticated' });
-    await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({ code: 'no_caps' });
+    await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringContaining('it does not know this key, or the key was revoked'),
+      suggestions: [expect.stringContaining('dragoman keys create')],
+    });
+    await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({
+      code: 'no_caps',
+      message: 'The host turned the handshake down: no_caps, it has none of teleport.',
+      suggestions: ['leave out capabilities to be granted all that the host has'],
+    });
+  });
+});
+
+test('who hands in no key is told that, and not that it is a wrong one', async () => {
+  await expect(connectWire({ transport: tcp() })).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: 'The host turned the handshake down: auth_failed, and no key was handed in.',
+    suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
   });
 });
 

@@ -235,7 +235,7 @@ export class WireClient implements AsyncDisposable {
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
     }
     void link.close();
-    throw turnedDown(String(granted['reason']));
+    throw turnedDown(String(granted['reason']), { hasKey: key !== '', capabilities });
   }
 
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
