@@ -80,6 +80,15 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
       retryable: false,
       issues: [{ pointer: '/arguments/of' }],
     });
+    await expect(wire.request('tool/call/req', { tool: 'sum', arguments: {} } as never)).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'tool_name is missing: it says which tool is called.',
+      suggestions: ['did you mean tool_name for tool?'],
+    });
+    await expect(wire.request('tool/cal/req' as never)).rejects.toMatchObject({
+      code: 'unknown_type',
+      suggestions: ['did you mean tool/call/req?'],
+    });
     await expect(wire.call('fails')).rejects.toMatchObject({ code: 'tool_error', retryable: true });
     expect(await wire.call('refuses')).toMatchObject({ success: false, error_code: 'NO_CITY' });
   });
