@@ -39,7 +39,7 @@ export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimi
 
 /** Slips the reader mends always, and what it lets pass only when told to be lenient. */
 export function isTolerated({ code }: Issue, lenient: boolean): boolean {
-  return code === 'coerced' || (lenient && LENIENT.has(code));
+  return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }
 
 /** The `errors` of a 400 body: one sentence for each problem, with the way out where the sentence is not the specification's. */
