@@ -70,7 +70,7 @@ function clientFor(options: { url: string; key?: string }): Client {
   try {
     return createClient(options);
   } catch (error) {
-    if (error instanceof TypeError) fail({ code: 'usage', message: error.message, exitCode: 2 });
+    if (error instanceof DragomanError) fail({ code: 'usage', message: error.message, exitCode: 2 });
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json } from '@dragoman/protocols';
 import type { MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
+import { invalidArgument, objectGiven } from './invalid-argument.ts';
 
 export interface CallbackReceiverOptions {
   /** `whsec_…`, shown when the agent was made. */
@@ -52,8 +53,9 @@ export class CallbackReceiver {
   #unproven = 0;
 
   constructor(options: CallbackReceiverOptions) {
+    objectGiven(options, 'options', '{ publicKey, onAnswer }');
     if (options.secret === undefined && options.publicKey === undefined) {
-      throw new TypeError('a receiver needs secret or publicKey: anybody could send it what they like');
+      throw invalidArgument('a receiver needs secret or publicKey: anybody could send it what they like');
     }
     this.#options = options;
     const secret = options.secret === undefined ? undefined : keyBytes(options.secret, SECRET);
@@ -247,10 +249,10 @@ async function ed25519Key(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey>
 
 /** Told when the receiver is made: later it would be told to the sender alone. */
 function keyBytes(text: string, { name, prefix, length }: KeyForm): Uint8Array<ArrayBuffer> {
-  const bytes = text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
+  const bytes = typeof text === 'string' && text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
   if (bytes !== undefined && bytes.length > 0 && (length === undefined || bytes.length === length)) return bytes;
   const what = length === undefined ? 'base64' : `base64 of ${length} bytes`;
-  throw new TypeError(`${name} must be ${prefix} and ${what}, as the server showed it`);
+  throw invalidArgument(`${name} must be ${prefix} and ${what}, as the server showed it`);
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {

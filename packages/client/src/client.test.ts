@@ -69,7 +69,9 @@ describe('send', () => {
     const first = await client.send('once', { idempotencyKey: 'k-1' }).final();
     const again = await createClient({ url, key }).send('once', { idempotencyKey: 'k-1' }).final();
     expect(again.response_id).toBe(first.response_id);
-    expect(() => client.send('x', { idempotencyKey: 'a b' })).toThrow(TypeError);
+    expect(() => client.send('x', { idempotencyKey: 'a b' })).toThrow(
+      'idempotencyKey must be 1 to 255 visible characters',
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.
 import { Http } from './http.ts';
 import { HttpTransport } from './http-transport.ts';
 import { insist } from './insist.ts';
+import { objectGiven, textGiven } from './invalid-argument.ts';
 import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
 import { Place } from './place.ts';
@@ -65,7 +66,12 @@ export class Client {
   readonly #retry: Required<RetryOptions>;
   readonly #WebSocket: WebSocketConstructor | undefined;
 
-  constructor({ url, key, fetch, WebSocket, retry }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { url, key, fetch, WebSocket, retry } = objectGiven(
+      options,
+      'options',
+      "{ url: 'http://127.0.0.1:7420', key }",
+    );
     this.#retry = { ...DEFAULT_RETRY, ...retry };
     this.#http = new Http({ url, key, fetch, silenceMs: this.#retry.silenceMs });
     this.#overHttp = new HttpTransport(this.#http);
@@ -85,7 +91,7 @@ export class Client {
   /** The answer to a request sent before, by whomever with this key, from any frame on. */
   resume(requestId: string, { after = -1, signal, onReconnect }: ResumeOptions = {}): Answer {
     const exchange = {
-      requestId,
+      requestId: textGiven(requestId, 'requestId'),
       envelope: undefined,
       transport: this.#overHttp,
       // One frame back: a stream that has ended gives nothing after its final frame, not even that it has ended.
@@ -100,14 +106,14 @@ export class Client {
 
   /** Ends a running request. False when it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
-    const path = `e2a/requests/${encodeURIComponent(requestId)}/cancel`;
+    const path = `e2a/requests/${encodeURIComponent(textGiven(requestId, 'requestId'))}/cancel`;
     const request = { method: 'POST', path, signal, gives: { cancelled: 'boolean' } } as const;
     return (await insist<{ cancelled: boolean }>(this.#http, this.#retry, request)).cancelled;
   }
 
   /** Calls a method of the server or of an agent. Gives the result, or throws the `DragomanError` it ended with. */
-  request(method: string, params: JsonObject = {}, options: SendOptions = {}): Promise<Json> {
-    return this.send({ method, params }, { stream: false, ...options }).result();
+  async request(method: string, params: JsonObject = {}, options: SendOptions = {}): Promise<Json> {
+    return this.send({ method: textGiven(method, 'method'), params }, { stream: false, ...options }).result();
   }
 
   /** What was said in a session, newest first, fifty a page. */
@@ -117,7 +123,7 @@ export class Client {
 
   /** Speaks to other agents in the name of one: finds them, asks them, registers. */
   agent(identity: AgentIdentity): AgentMessages {
-    return new AgentMessages(this.#http, identity);
+    return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
   }
 
   /** Whether the server is there, now. */

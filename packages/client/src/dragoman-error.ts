@@ -21,6 +21,7 @@ export class DragomanError extends Error {
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly issues: readonly Issue[];
+  /** What to do about it: as told, or else what the issues suggest. */
   readonly suggestions: readonly string[];
   /** Seconds to wait before the next try, when the server said so. */
   readonly retryAfter: number | undefined;
@@ -34,7 +35,7 @@ export class DragomanError extends Error {
     this.status = parts.status;
     this.retryable = parts.retryable ?? false;
     this.issues = parts.issues ?? [];
-    this.suggestions = parts.suggestions ?? [];
+    this.suggestions = parts.suggestions?.length ? parts.suggestions : suggestedBy(this.issues);
     this.retryAfter = parts.retryAfter;
     this.requestId = parts.requestId;
     this.details = parts.details ?? {};
@@ -44,6 +45,10 @@ export class DragomanError extends Error {
   is(code: FailureCode): boolean {
     return this.code === code || this.code === FAILURES[code].e2a;
   }
+}
+
+function suggestedBy(issues: readonly Issue[]): string[] {
+  return [...new Set(issues.flatMap(({ suggestion }) => suggestion ?? []))];
 }
 
 export interface DragomanErrorParts {

@@ -1,4 +1,5 @@
 import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import { invalidArgument, objectGiven, shown } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
 
 /** What to send: text for an agent, or any part of an envelope. */
@@ -26,7 +27,8 @@ export type Priority = (typeof PRIORITIES)[number];
 
 /** The envelope to send. Options win over what the input says. */
 export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvelope & { request_id: string } {
-  const given: Partial<E2AEnvelope> = typeof input === 'string' ? { params: { content: input } } : input;
+  const given: Partial<E2AEnvelope> =
+    typeof input === 'string' ? { params: { content: input } } : objectGiven(input, 'input', WHAT_IS_SENT);
   const { agent, session, stream, requestId, idempotencyKey, priority, expiresAt } = options;
   return {
     ...newEnvelope(given),
@@ -46,6 +48,9 @@ export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvel
 /** The same key must come with the same body, so the id is made from it as the server would. */
 function idOf(idempotencyKey: string | undefined): string | undefined {
   if (idempotencyKey === undefined) return undefined;
-  if (/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) return `idem_${idempotencyKey}`;
-  throw new TypeError(`idempotencyKey must be 1 to 255 visible characters; got ${JSON.stringify(idempotencyKey)}`);
+  if (typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
+    return `idem_${idempotencyKey}`;
+  throw invalidArgument(`idempotencyKey must be 1 to 255 visible characters; got ${shown(idempotencyKey)}`);
 }
+
+const WHAT_IS_SENT = "{ params: { content: 'Hello' } }, or a text";

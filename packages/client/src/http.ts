@@ -1,4 +1,5 @@
 import { Attempt } from './attempt.ts';
+import { invalidArgument, shown } from './invalid-argument.ts';
 import { errorOfResponse } from './problem.ts';
 import { checkedAnswer, type Gives, unexpectedAnswer } from './unexpected-answer.ts';
 
@@ -35,7 +36,7 @@ export class Http {
   readonly #silenceMs: number;
 
   constructor({ url, key, fetch, silenceMs }: HttpOptions) {
-    this.url = baseUrl(url);
+    this.url = serverUrl(url);
     this.key = checkedKey(key);
     // Called as a function of nobody: a browser's fetch refuses any `this` but the window.
     this.#fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
@@ -85,18 +86,18 @@ export class Http {
   }
 }
 
-function baseUrl(text: string): string {
+/** The address of a server, with the slash at its end that everything else comes behind. */
+export function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(
-      `url must be the address of a server, such as http://127.0.0.1:7420; got ${JSON.stringify(text)}`,
-    );
+    throw invalidArgument(`url must be the address of a server, such as http://127.0.0.1:7420; got ${shown(text)}`);
   }
-  if (url.username !== '' || url.password !== '') throw new TypeError('url must hold no password: hand the key in key');
+  if (url.username !== '' || url.password !== '')
+    throw invalidArgument('url must hold no password: hand the key in key');
   return `${url.origin}${url.pathname.replace(/\/?$/, '/')}`;
 }
 
 function checkedKey(key: string | undefined): string | undefined {
-  if (key === undefined || /^[\x21-\x2b\x2d-\x7e]+$/.test(key)) return key;
-  throw new TypeError('key must be an API key as the server showed it: no spaces, commas or line breaks');
+  if (key === undefined || (typeof key === 'string' && /^[\x21-\x2b\x2d-\x7e]+$/.test(key))) return key;
+  throw invalidArgument('key must be an API key as the server showed it: no spaces, commas or line breaks');
 }

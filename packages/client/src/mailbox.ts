@@ -1,6 +1,9 @@
+import { isObject } from '@dragoman/protocols';
 import type { MailboxInput, MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
+import type { DragomanError } from './dragoman-error.ts';
 import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
+import { invalidArgument, shown, textGiven, unsayable } from './invalid-argument.ts';
 import { randomHex } from './random-hex.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
@@ -70,10 +73,11 @@ export class Mailbox {
    * longer or goes to a `callbackUrl`, an acknowledgement: its `metadata.status` is `received`, and its `replyTo` the id to
    * ask `answer` for. The message has an id before it is sent, so that trying again cannot send it twice.
    */
-  send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
+  async send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
+    if (!isObject(message)) throw noMessage(message);
     // The mailbox takes an empty one as none, and would make another at every try.
     const messageId = message.metadata?.messageId || message.messageId || newMessageId();
-    const body = JSON.stringify({ ...message, metadata: { ...message.metadata, messageId } });
+    const body = bodyOf({ ...message, metadata: { ...message.metadata, messageId } });
     return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
   }
 
@@ -81,12 +85,12 @@ export class Mailbox {
    * The answer to a message sent before, or its acknowledgement while there is none. `from` is the name it was sent by: a client
    * without a key says it where others at its address use the same ids.
    */
-  find(
+  async find(
     messageId: string,
     { from, signal }: MailboxOptions & { readonly from?: string } = {},
   ): Promise<MailboxResponse> {
     const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
-    const path = `a2a/messages/${encodeURIComponent(messageId)}${query}`;
+    const path = `a2a/messages/${encodeURIComponent(textGiven(messageId, 'messageId'))}${query}`;
     return this.#insist({ path, signal, gives: { metadata: 'object' } });
   }
 
@@ -104,11 +108,11 @@ export class Mailbox {
   }
 
   /** The messages of a thread after the one of this number; of all there are, the first fifty unless told. */
-  thread(
+  async thread(
     threadId: string,
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},
   ): Promise<MailboxThreadPage> {
-    const path = `a2a/threads/${encodeURIComponent(threadId)}?after=${after}&limit=${limit}`;
+    const path = `a2a/threads/${encodeURIComponent(textGiven(threadId, 'threadId'))}?after=${after}&limit=${limit}`;
     return this.#insist({ path, signal, gives: { messages: 'array' } });
   }
 
@@ -121,6 +125,23 @@ export class Mailbox {
   #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }
+}
+
+function bodyOf(message: object): string {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    throw unsayable('the message', error);
+  }
+}
+
+/** Who says it belongs to every message, so that a text alone is none. */
+function noMessage(given: unknown): DragomanError {
+  const text = typeof given === 'string' ? given : 'Hello!';
+  return invalidArgument(
+    `a message must be an object that says who sends it, and what; got ${shown(given)}`,
+    `send({ from: 'MyAgent', message: ${shown(text)} })`,
+  );
 }
 
 /** `msg_{timestamp}_{random}`, as the spec has it. */

@@ -21,6 +21,12 @@ test('a problem keeps its code, issues, suggestions and wait', async () => {
   });
 });
 
+test('what only the issues suggest is suggested, each once', async () => {
+  const issue = { pointer: '/a', code: 'unknown_field', message: 'no', suggestion: 'did you mean b?' };
+  const issues = [issue, { ...issue, pointer: '/c' }, { pointer: '/d', code: 'type', message: 'no' }];
+  expect(await answer(400, { code: 'invalid_message', issues })).toMatchObject({ suggestions: ['did you mean b?'] });
+});
+
 test('the header says how long to wait, in seconds or as a date, and wins', async () => {
   expect(await answer(503, { code: 'busy', retry_after: 7 }, { 'Retry-After': '9' })).toMatchObject({ retryAfter: 9 });
   const date = new Date(Date.now() + 3_600_000).toUTCString();

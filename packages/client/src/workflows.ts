@@ -10,6 +10,7 @@ import { DragomanError } from './dragoman-error.ts';
 import { type ExecutionEvent, executionEvents } from './execution-events.ts';
 import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
+import { invalidArgument, shown, textGiven } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
 import { Backoff, type RetryOptions } from './retry.ts';
 
@@ -111,7 +112,7 @@ export class Workflows {
   }
 
   /** How an execution stands, or how it ended. */
-  find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
+  async find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
     return this.#insist({ path: executionPath(executionId), signal: options.signal, gives: EXECUTE.gives });
   }
 
@@ -152,7 +153,7 @@ export class Workflows {
    * Takes an execution that has ended off the record, with its events and result. Tried once: a second try would not find
    * what the first took out.
    */
-  forget(executionId: string, options: Waiting = {}): Promise<{ execution_id: string; removed: true }> {
+  async forget(executionId: string, options: Waiting = {}): Promise<{ execution_id: string; removed: true }> {
     return this.#http.json({
       method: 'DELETE',
       path: executionPath(executionId),
@@ -173,14 +174,13 @@ export class Workflows {
     return (await this.#insist<{ cleared: number }>(request)).cleared;
   }
 
-  #post<T>(
+  async #post<T>(
     { path, gives }: Asking<T>,
     workflow: WorkflowInput,
     { signal, ...options }: WorkflowOptions,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<T> {
-    const text = typeof workflow === 'string' ? workflow : workflow.map((line) => JSON.stringify(line)).join('\n');
-    const body = JSON.stringify({ workflow: text, ...options });
+    const body = JSON.stringify({ workflow: textOf(workflow), ...options });
     return this.#insist({ method: 'POST', path, body, headers, signal, gives });
   }
 
@@ -195,7 +195,13 @@ interface Waiting {
 }
 
 function executionPath(executionId: string): string {
-  return `api/v1/executions/${encodeURIComponent(executionId)}`;
+  return `api/v1/executions/${encodeURIComponent(textGiven(executionId, 'executionId'))}`;
+}
+
+function textOf(workflow: WorkflowInput): string {
+  if (typeof workflow === 'string') return workflow;
+  if (Array.isArray(workflow)) return workflow.map((line) => JSON.stringify(line)).join('\n');
+  throw invalidArgument(`a workflow must be its lines, as one text or as an array of objects; got ${shown(workflow)}`);
 }
 
 type Asking<T> = Pick<JsonRequest<T>, 'path' | 'gives'>;

@@ -126,6 +126,21 @@ test('what the default agent has answered is not told again to who may not ask i
   await expect(ask(['other'])).rejects.toMatchObject({ failure: { code: 'no_route' } });
 });
 
+test.each([
+  [['desk', 'desc'], { suggestions: ['did you mean desk?'] }],
+  [['desc'], {}],
+])('of agents that nobody has only those are suggested that the caller may ask: %j', async (agents, details) => {
+  const engine = newEngine();
+  engine.addAgent(new Held('here').agent);
+  const principal = { id: 'ada', role: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+  const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send', agent_ref: { id: 'desc' } });
+  const call = { principal, signal: new AbortController().signal, log };
+  const asking = (async () => {
+    for await (const _ of engine.handle(envelope, call));
+  })();
+  await expect(asking).rejects.toHaveProperty('failure.details', details);
+});
+
 test('an engine that stops has ended the agents that were replaced', async () => {
   const { engine, first, second, answer } = await replaced();
   const stopped = engine.stop({ drainMs: 60_000 });

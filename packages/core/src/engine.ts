@@ -89,7 +89,8 @@ export class Engine {
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
     this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
-    const agentOf = (envelope: E2AEnvelope) => this.router.resolve(envelope);
+    const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
+      this.router.resolve(envelope, principal);
     this.#answer = layered(this.router.handler, [
       deadline({ clock, milliseconds: timeoutMs }),
       gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),

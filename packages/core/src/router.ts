@@ -3,6 +3,7 @@ import type { Agent } from './agents/agent.ts';
 import { answering } from './agents/answering.ts';
 import type { Handler } from './handler.ts';
 import type { Clock, Ids } from './ports.ts';
+import { allows, type Principal } from './principal.ts';
 import { refuse } from './refused.ts';
 import { targetOf } from './target.ts';
 
@@ -49,11 +50,13 @@ export class Router {
   }
 
   /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
-  resolve(envelope: Parameters<Handler>[0]): string {
+  resolve(envelope: Parameters<Handler>[0], { permissions }: Principal): string {
     const id = targetOf(envelope) ?? this.defaultAgent;
     if (id === undefined) refuse('no_route', {}, 'The request names no agent, and there is no default agent.');
     if (this.#agents.has(id)) return id;
-    const close = nearest(id, this.#agents.keys());
+    // Who may not call an agent may not learn of it either.
+    const reachable = this.ids().filter((other) => allows(permissions.agents, other));
+    const close = nearest(id, reachable);
     refuse(
       'no_route',
       close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
@@ -62,7 +65,7 @@ export class Router {
   }
 
   readonly handler: Handler = (envelope, call) => {
-    const found = this.#agents.get(this.resolve(envelope));
+    const found = this.#agents.get(this.resolve(envelope, call.principal));
     if (found === undefined) refuse('no_route');
     return found.handler(envelope, call);
   };

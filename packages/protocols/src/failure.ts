@@ -62,7 +62,7 @@ export const FAILURES = {
   forbidden: { ...sender, text: 'The caller may not do this.', http: 403, jsonrpc: -32003, a2a: 'FORBIDDEN', wire: 'unauthorized', workflow: 'PermissionError', e2a: 'E2A.FORBIDDEN' },
   not_found: { ...sender, text: 'There is no such thing here.', http: 404, jsonrpc: -32004, a2a: 'NOT_FOUND', wire: 'not_found', workflow: 'DataError', e2a: 'E2A.NOT_FOUND' },
   no_route: { ...sender, text: 'No agent answers to this name.', http: 404, jsonrpc: -32004, a2a: 'AGENT_NOT_REGISTERED', wire: 'not_found', workflow: 'ValidationError', e2a: 'E2A.NO_ROUTE' },
-  conflict: { ...sender, text: 'This id was used before with another body.', http: 409, jsonrpc: -32009, a2a: 'CONFLICT', wire: 'invalid_message', workflow: 'ValidationError', e2a: 'E2A.CONFLICT' },
+  conflict: { ...sender, text: 'This does not go with how things stand.', http: 409, jsonrpc: -32009, a2a: 'CONFLICT', wire: 'invalid_message', workflow: 'ValidationError', e2a: 'E2A.CONFLICT' },
   nonce_reused: { ...sender, text: 'This nonce was used before.', http: 409, jsonrpc: -32009, a2a: 'NONCE_REUSED', wire: 'unauthorized', workflow: 'PermissionError', e2a: 'E2A.CONFLICT' },
   expired: { ...sender, text: 'The message expired before it could be answered.', http: 410, jsonrpc: -32010, a2a: 'TIMEOUT', wire: 'timeout', workflow: 'TimeoutError', e2a: 'E2A.EXPIRED' },
   unsupported_media_type: { ...sender, text: 'This door does not take this content type.', http: 415, jsonrpc: -32600, a2a: 'UNSUPPORTED_MEDIA_TYPE', wire: 'invalid_message', workflow: 'ValidationError', e2a: 'E2A.INVALID_MESSAGE' },

@@ -24,7 +24,7 @@ export class KeyCheck {
     // A socket file has no address: who may open it is decided by the file.
     const isBeyondGuessing = address === '' || (principal !== undefined && secret.length >= UNGUESSABLE);
     const refused = isBeyondGuessing ? undefined : this.#refuse(address, principal);
-    return refused ?? principal ?? failure('unauthenticated');
+    return refused ?? principal ?? NO_SUCH_KEY;
   }
 
   /** A right guess must look like a wrong one, or refusing would slow down nothing. */
@@ -35,6 +35,12 @@ export class KeyCheck {
     return refused;
   }
 }
+
+const NO_SUCH_KEY = failure(
+  'unauthenticated',
+  { suggestions: ['ask the operator for another key'] },
+  'Who is calling is not proven: the key is not known here, or was revoked.',
+);
 
 /** Characters: 128 random bits as hexadecimal digits. An operator's own admin key may have fewer. */
 const UNGUESSABLE = 32;

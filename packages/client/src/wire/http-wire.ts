@@ -2,6 +2,7 @@ import { SseParser } from '@dragoman/protocols';
 import { unreachable } from '../attempt.ts';
 import { DragomanError } from '../dragoman-error.ts';
 import { Http } from '../http.ts';
+import { objectGiven } from '../invalid-argument.ts';
 import { DEFAULT_RETRY } from '../retry.ts';
 import type { LinkHandlers, WireTransport } from './wire-transport.ts';
 
@@ -14,7 +15,8 @@ export interface HttpWireOptions {
 }
 
 /** The wire over plain HTTP: messages are posted, and what comes back is a stream of events. */
-export function httpWire({ url, key, fetch }: HttpWireOptions): WireTransport {
+export function httpWire(options: HttpWireOptions): WireTransport {
+  const { url, key, fetch } = objectGiven(options, 'options', "{ url: 'http://127.0.0.1:7420', key }");
   const http = new Http({ url, key, fetch, silenceMs: DEFAULT_RETRY.silenceMs });
   return {
     async open(handlers, signal) {

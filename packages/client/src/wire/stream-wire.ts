@@ -1,6 +1,7 @@
-import { Vigil } from '@dragoman/protocols';
+import { isObject, Vigil } from '@dragoman/protocols';
 import { unreachable } from '../attempt.ts';
 import { DragomanError } from '../dragoman-error.ts';
+import { invalidArgument, shown } from '../invalid-argument.ts';
 import { Lines } from '../lines.ts';
 import type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';
 
@@ -18,6 +19,12 @@ export interface ByteStreams {
 
 /** Plain NDJSON over byte streams. A function that opens them is called again when a connection broke. */
 export function streamWire(open: ByteStreams | (() => ByteStreams | Promise<ByteStreams>)): WireTransport {
+  if (!isOpener(open)) {
+    throw invalidArgument(
+      `streamWire() takes { input, output }, or a function that opens them; got ${shown(open)}`,
+      'streamWire({ input: child.stdout, output: child.stdin })',
+    );
+  }
   let isUsed = false;
   return {
     async open(handlers) {
@@ -27,6 +34,10 @@ export function streamWire(open: ByteStreams | (() => ByteStreams | Promise<Byte
       return linkOver(open, handlers);
     },
   };
+}
+
+function isOpener(open: unknown): boolean {
+  return typeof open === 'function' || (isObject(open) && isObject(open['input']) && isObject(open['output']));
 }
 
 /** What keeps it from being opened is most often that nobody is there yet. */

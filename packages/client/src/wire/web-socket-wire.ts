@@ -1,5 +1,7 @@
 import { unreachable } from '../attempt.ts';
 import { DragomanError } from '../dragoman-error.ts';
+import { serverUrl } from '../http.ts';
+import { objectGiven } from '../invalid-argument.ts';
 import type { WebSocketLike } from '../web-socket.ts';
 import type { WireTransport } from './wire-transport.ts';
 
@@ -13,8 +15,9 @@ export interface WebSocketWireOptions {
 }
 
 /** The wire over a WebSocket. The key travels in the handshake, so a browser's will do. */
-export function webSocketWire({ url, WebSocket: given }: WebSocketWireOptions): WireTransport {
-  const address = `${url.replace(/^http/, 'ws').replace(/\/?$/, '/')}a2e/ws`;
+export function webSocketWire(options: WebSocketWireOptions): WireTransport {
+  const { url, WebSocket: given } = objectGiven(options, 'options', "{ url: 'http://127.0.0.1:7420' }");
+  const address = `${serverUrl(url).replace(/^http/, 'ws')}a2e/ws`;
   return {
     open: ({ onMessage, onClosed }, signal) =>
       new Promise((resolve, reject) => {

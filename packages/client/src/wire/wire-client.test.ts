@@ -80,6 +80,15 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
       retryable: false,
       issues: [{ pointer: '/arguments/of' }],
     });
+    await expect(wire.request('tool/call/req', { tool: 'sum', arguments: {} } as never)).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'tool_name is missing: it says which tool is called.',
+      suggestions: ['did you mean tool_name for tool?'],
+    });
+    await expect(wire.request('tool/cal/req' as never)).rejects.toMatchObject({
+      code: 'unknown_type',
+      suggestions: ['did you mean tool/call/req?'],
+    });
     await expect(wire.call('fails')).rejects.toMatchObject({ code: 'tool_error', retryable: true });
     expect(await wire.call('refuses')).toMatchObject({ success: false, error_code: 'NO_CITY' });
   });
@@ -127,8 +136,24 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
   });
 
   test('a host that does not want us says why, once', async () => {
-    await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({ code: 'unauthenticated' });
-    await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({ code: 'no_caps' });
+    await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringContaining('it does not know this key, or the key was revoked'),
+      suggestions: [expect.stringContaining('dragoman keys create')],
+    });
+    await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({
+      code: 'no_caps',
+      message: 'The host turned the handshake down: no_caps, it has none of teleport.',
+      suggestions: ['leave out capabilities to be granted all that the host has'],
+    });
+  });
+});
+
+test('who hands in no key is told that, and not that it is a wrong one', async () => {
+  await expect(connectWire({ transport: tcp() })).rejects.toMatchObject({
+    code: 'unauthenticated',
+    message: 'The host turned the handshake down: auth_failed, and no key was handed in.',
+    suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
   });
 });
 

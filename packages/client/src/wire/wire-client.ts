@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject, type Stamp } from '@dragoman/protocols';
 import {
   decodeWire,
   type FieldsOf,
@@ -12,6 +12,7 @@ import {
   type WireType,
 } from '@dragoman/protocols/a2e-wire';
 import { DragomanError } from '../dragoman-error.ts';
+import { invalidArgument, objectGiven, optionsGiven, shown, textGiven, unsayable } from '../invalid-argument.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
 import { openLink } from './open-link.ts';
 import { now, stamp } from './stamp.ts';
@@ -67,6 +68,8 @@ export class WireClient implements AsyncDisposable {
   readonly #closing = new AbortController();
 
   constructor(options: WireClientOptions) {
+    objectGiven(options, 'options', '{ transport: webSocketWire({ url }), key }');
+    if (typeof options.transport?.open !== 'function') throw noTransport(options.transport);
     this.#options = options;
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
   }
@@ -77,7 +80,14 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** Calls a tool. What it answers, also that it did not succeed, is the result; an error is thrown. */
-  call(tool: string, args: JsonObject = {}, options: RequestOptions = {}): Promise<ToolResult> {
+  call(tool: string, args: JsonObject = {}, options: RequestOptions = NO_OPTIONS): Promise<ToolResult> {
+    try {
+      textGiven(tool, 'tool');
+      objectGiven(args, 'args', '{ a: 1 }');
+      checkOptions(options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const { onEvent, signal } = options;
     const timeoutMs = waitOf(options, DEFAULT_CALL_MS);
     const fields = {
@@ -94,7 +104,7 @@ export class WireClient implements AsyncDisposable {
 
   /** The tools this caller may use. */
   tools(filter: FieldsOf<'tool/list/req'> = {}): Promise<readonly ToolDefinition[]> {
-    return this.#request('tool/list/req', filter as unknown as JsonObject, {}, toolsOf);
+    return this.#checked('tool/list/req', filter as unknown as JsonObject, NO_OPTIONS, toolsOf);
   }
 
   /** Whether the host is there; resolves with how long it has been up, in seconds. */
@@ -106,10 +116,10 @@ export class WireClient implements AsyncDisposable {
   /** Any request of the protocol, and its answer. */
   request<const Type extends WireType>(
     type: Type,
-    fields: FieldsOf<Type>,
-    options: RequestOptions = {},
+    fields: FieldsOf<Type> = {} as FieldsOf<Type>,
+    options: RequestOptions = NO_OPTIONS,
   ): Promise<WireMessage> {
-    return this.#request(type, fields as unknown as JsonObject, options, itself);
+    return this.#checked(type, fields as unknown as JsonObject, options, itself);
   }
 
   /** Says goodbye and lets go of the connection. */
@@ -126,6 +136,19 @@ export class WireClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** What the caller handed in is looked at here, and by nobody after. */
+  async #checked<Answer>(
+    type: WireType,
+    fields: JsonObject,
+    options: RequestOptions,
+    read: (message: WireMessage) => Answer,
+  ): Promise<Answer> {
+    textGiven(type, 'type');
+    objectGiven(fields, 'fields', "{ server_id: 'files' }");
+    checkOptions(options);
+    return this.#request(type, fields, options, read);
   }
 
   /** At once where there is a connection; who asks for one gets it first. */
@@ -235,7 +258,7 @@ export class WireClient implements AsyncDisposable {
       return { link, granted: granted as unknown as MessageOf<'handshake/resp'> };
     }
     void link.close();
-    throw turnedDown(String(granted['reason']));
+    throw turnedDown(String(granted['reason']), { hasKey: key !== '', capabilities });
   }
 
   #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
@@ -245,6 +268,7 @@ export class WireClient implements AsyncDisposable {
       if (signal?.aborted === true) return reject(signal.reason);
       const stamped = stamp();
       const { id } = stamped;
+      const text = lineOf(type, fields, stamped);
       const onAbort = signal && (() => this.#giveUp(id, signal.reason));
       if (onAbort !== undefined) signal?.addEventListener('abort', onAbort, { once: true });
       const answer = (message: WireMessage) => {
@@ -259,7 +283,7 @@ export class WireClient implements AsyncDisposable {
       this.#pending.expect(id, undefined, waiting);
       this.#watch(timeoutMs);
       try {
-        link.send(messageText({ type, fields }, stamped));
+        link.send(text);
         link.expect?.({ isAlone: this.#pending.size === 1 });
       } catch (error) {
         this.#settle(id)?.reject(error);
@@ -399,6 +423,28 @@ interface Connected {
   readonly granted: MessageOf<'handshake/resp'>;
 }
 
+function lineOf(type: WireType, fields: JsonObject, stamped: Stamp): string {
+  try {
+    return messageText({ type, fields }, stamped);
+  } catch (error) {
+    throw unsayable(`the fields of ${type}`, error);
+  }
+}
+
+function checkOptions(options: RequestOptions): void {
+  if (options === NO_OPTIONS) return;
+  const { timeoutMs } = optionsGiven(options, OPTIONS);
+  if (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0)) return;
+  throw invalidArgument(`timeoutMs must be a number of milliseconds, 0 or more; got ${shown(timeoutMs)}`);
+}
+
+function noTransport(given: unknown): DragomanError {
+  return invalidArgument(
+    `transport must be what carries the messages; got ${shown(given)}`,
+    'connectWire({ transport: webSocketWire({ url }), key })',
+  );
+}
+
 /** 0 is no limit, as it is on the wire. */
 function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
@@ -442,6 +488,8 @@ function fieldOf(message: WireMessage, type: WireType, field: string): Json | un
 /** What may run on for long when nobody waits for it any more. */
 const CANCELLED: ReadonlySet<WireType> = new Set(['tool/call/req', 'chain/req', 'skill/call/req']);
 const LENIENT = { lenient: true };
+const NO_OPTIONS: RequestOptions = {};
+const OPTIONS = ['onEvent', 'signal', 'timeoutMs'] as const;
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;

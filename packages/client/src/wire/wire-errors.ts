@@ -1,5 +1,5 @@
 import { isObject } from '@dragoman/protocols';
-import type { WireMessage } from '@dragoman/protocols/a2e-wire';
+import { WIRE_VERSION, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import { DragomanError, issuesIn, textsIn } from '../dragoman-error.ts';
 
 /** The error an `error` message tells of. */
@@ -17,14 +17,47 @@ export function errorOfMessage(message: WireMessage, requestId: string): Dragoma
   });
 }
 
+/** What the handshake said of us. */
+export interface Greeting {
+  readonly hasKey: boolean;
+  readonly capabilities: readonly string[];
+}
+
 /** The host has said no to the handshake. With `server_error` it could not tell, and may another time. */
-export function turnedDown(reason: string): DragomanError {
+export function turnedDown(reason: string, greeting: Greeting): DragomanError {
+  const { why, suggestions } = REASONS[reason]?.(greeting) ?? { why: '', suggestions: [] };
   return new DragomanError({
     code: reason === 'auth_failed' ? 'unauthenticated' : reason,
-    message: `The host turned the handshake down: ${reason}.`,
+    message: `The host turned the handshake down: ${reason}${why === '' ? '' : `, ${why}`}.`,
     retryable: reason === 'server_error',
+    suggestions,
   });
 }
+
+type Explained = (greeting: Greeting) => { readonly why: string; readonly suggestions: readonly string[] };
+
+/** Hosts say no more than the word: what it means, and the way out, depends on what was asked of them. */
+const REASONS: Readonly<Record<string, Explained | undefined>> = {
+  auth_failed: ({ hasKey }) =>
+    hasKey
+      ? {
+          why: 'it does not know this key, or the key was revoked',
+          suggestions: ['pass a key of this host; an administrator makes one: dragoman keys create --agent AGENT'],
+        }
+      : {
+          why: 'and no key was handed in',
+          suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
+        },
+  no_caps: ({ capabilities }) => ({
+    why: `it has none of ${capabilities.join(', ')}`,
+    suggestions: ['leave out capabilities to be granted all that the host has'],
+  }),
+  version_mismatch: () => ({
+    why: `it does not speak A2E wire ${WIRE_VERSION}`,
+    suggestions: ['check that the host is an A2E wire of the same major version'],
+  }),
+  server_error: () => ({ why: 'it could not tell who is calling at the moment', suggestions: ['try again later'] }),
+};
 
 /** The connection is gone, by us. */
 export function lostError(): DragomanError {

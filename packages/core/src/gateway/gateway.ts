@@ -24,7 +24,7 @@ export interface GatewayContext {
   readonly clock: Clock;
   readonly ids: Ids;
   /** The agent an envelope goes to: sessions belong to one. */
-  readonly agentOf: (envelope: E2AEnvelope) => string;
+  readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
 }
 
 /** Answers one method: chunks as it goes, and what it returns is the result. */

@@ -14,7 +14,7 @@ import { lastTodos, TODOS } from './todos.ts';
 export const historyGet: GatewayMethod = async function* (envelope, call, { agentOf, runs, sessions }) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
   const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
-  const key = { owner: call.principal.id, agentId: agentOf(envelope), sessionId };
+  const key = { owner: call.principal.id, agentId: agentOf(envelope, call), sessionId };
   const talk = new BoundedTalk({ whole: WHOLE, least: LEAST });
   const messages: JsonObject[] = [];
   const streamed: string[] = [];

@@ -29,7 +29,7 @@ export const sessionCancel: GatewayMethod = async function* (envelope, call, con
 /** A session belongs to one agent: where one is named, those of others under the same session id are left alone. */
 function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: GatewayContext) {
   const session = sessionParam(envelope) ?? null;
-  const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope);
+  const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope, call);
   return runs
     .running(call.principal.id)
     .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id)

@@ -23,7 +23,7 @@ export const sessionCreate: GatewayMethod = async function* (envelope, call, con
   const sessionId = sessionParam(envelope) ?? `sess_${context.ids.hex().slice(0, 12)}`;
   await context.sessions.create({
     owner: call.principal.id,
-    agentId: context.agentOf(envelope),
+    agentId: context.agentOf(envelope, call),
     sessionId,
     title: textParam(envelope, 'title') ?? null,
     createdAt: context.clock.now().getTime(),
@@ -41,7 +41,7 @@ export const sessionNew: GatewayMethod = async function* (envelope, call, contex
 
 export const sessionDelete: GatewayMethod = async function* (envelope, call, context) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'session.delete needs params.session_id.');
-  const agentId = context.agentOf(envelope);
+  const agentId = context.agentOf(envelope, call);
   const deleted = await context.sessions.delete({ owner: call.principal.id, agentId, sessionId });
   if (!deleted) refuse('not_found', {}, `There is no session ${JSON.stringify(sessionId)}.`);
   return { session_id: sessionId, deleted: true };

@@ -1,4 +1,5 @@
 import { type E2AEnvelope, parseTimestamp } from '@dragoman/protocols';
+import type { Call } from '../call.ts';
 import { isForAgent } from '../gateway/gateway.ts';
 import type { Layer } from '../handler.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
@@ -13,7 +14,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const expires = hints['expires_at'];
     // The server's own methods wait for no agent and belong to no conversation.
     const forAgent = isForAgent(envelope.method);
-    const agentId = forAgent ? routed(envelope, router) : SERVER;
+    const agentId = forAgent ? routed(envelope, call, router) : SERVER;
     if (typeof agentId !== 'string') return runs.reopen(envelope, call, agentId);
     const admission = {
       agentId,
@@ -28,9 +29,9 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
 }
 
 /** The agent it goes to, or why to none: then it may still be a repeat of what one has answered that is gone. */
-function routed(envelope: E2AEnvelope, router: Router): string | Refused {
+function routed(envelope: E2AEnvelope, { principal }: Call, router: Router): string | Refused {
   try {
-    return router.resolve(envelope);
+    return router.resolve(envelope, principal);
   } catch (error) {
     if (error instanceof Refused) return error;
     throw error;

@@ -11,7 +11,7 @@ export interface ConversationContext {
   readonly sessions: SessionStore;
   readonly threads: ThreadStore;
   readonly runs: Pick<Runs, 'read'>;
-  readonly agentOf: (envelope: E2AEnvelope) => string;
+  readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
 }
 
 /**
@@ -40,7 +40,7 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: Convers
     // An agent reckons it, and may come to 2.5 or to no number.
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null || requestId === null || !(most >= 1)) return [];
-    const key = { owner: principal.id, agentId: context.agentOf(envelope), sessionId };
+    const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
     const said = envelope.channel === 'a2a-mailbox' ? inThread : inSession;
     const all = await said(key, { before: requestId, limit: most, maxBytes }, context);
     return all.slice(-most);

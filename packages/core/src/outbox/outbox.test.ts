@@ -37,8 +37,10 @@ const gate: Gate = {
     return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: said() };
   },
 };
+let log: SilentLog;
 
 beforeEach(() => {
+  log = new SilentLog();
   clock = new TestClock();
   store = new MemoryStore();
   sent = [];
@@ -52,7 +54,6 @@ afterEach(async () => {
 });
 
 function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
-  const log = new SilentLog();
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   // Always the shortest pause, so that a test knows it.
   const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
@@ -112,6 +113,10 @@ describe('a callback that fails', () => {
     }
     expect(counts).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     expect(await stateOf()).toBe('dead');
+    const givenUp = log.lines.filter(({ level }) => level === 'warn');
+    expect(givenUp).toMatchObject([
+      { message: 'a callback was given up: a dead letter', fields: { delivery: 'cb-1', attempts: 4 } },
+    ]);
   });
 
   test.each([408, 425, 429, 500, 503, 301])('with %i is tried again', async (status) => {

@@ -326,6 +326,7 @@ export class Outbox {
     entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
     await this.#insist(() => store.failed(entry.id, failure, nextAt));
+    if (nextAt === null) log.warn({ ...told, attempts: entry.attempts }, 'a callback was given up: a dead letter');
     if (nextAt === null || this.#entries.get(entry.id) !== entry) this.#forget(entry);
     else {
       entry.nextAt = nextAt;

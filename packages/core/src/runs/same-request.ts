@@ -42,6 +42,8 @@ export function conflictWith({ requestId }: RequestRow, asked: E2AEnvelope): Fai
   const isKey = requestId !== asked.request_id;
   const another = isKey ? 'another Idempotency-Key' : 'another id';
   const suggestions = [`repeat the body of then to get the answer of then, or take ${another} for this one`];
-  const message = `This Idempotency-Key was used before, for ${JSON.stringify(requestId)}, which had another body.`;
-  return failure('conflict', { request_id: requestId, suggestions }, isKey ? message : undefined);
+  const message = isKey
+    ? `This Idempotency-Key was used before, for ${JSON.stringify(requestId)}, which had another body.`
+    : 'This id was used before with another body.';
+  return failure('conflict', { request_id: requestId, suggestions }, message);
 }

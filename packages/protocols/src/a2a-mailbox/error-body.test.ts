@@ -26,6 +26,20 @@ describe('an error body', () => {
     });
   });
 
+  test('says the way out where the sentence is ours', () => {
+    const unknown = { pointer: '/threadId', code: 'unknown_field', message: 'threadId is not a field of a message' };
+    const issues = [{ ...unknown, suggestion: 'move it to metadata.threadId' }];
+    expect(errorBody(failure('invalid_message', { issues }), now).errors).toEqual([
+      'threadId is not a field of a message; move it to metadata.threadId',
+    ]);
+    const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'No agent answers to "clok".');
+    expect(errorBody(nobody, now).message).toBe('No agent answers to "clok". Did you mean clock?');
+    const suggestions = ['ask the operator for permissions.agents to include "clock"'];
+    expect(errorBody(failure('forbidden', { suggestions }), now).message).toBe(
+      'The caller may not do this. Ask the operator for permissions.agents to include "clock".',
+    );
+  });
+
   test('of text that is no JSON has one sentence in its list', () => {
     expect(errorBody(failure('not_json'), now)).toEqual({
       error: 'Invalid message format',

@@ -10,8 +10,15 @@ export function errorBody({ code, message, details }: Failure, now: Date): Mailb
     const { issues = [] } = details;
     return { error: TITLES[http], errors: issues.length > 0 ? errorTexts(issues) : [message], timestamp };
   }
-  const { retry_after: retryAfter } = details;
-  return { error: TITLES[http], message, ...(retryAfter !== undefined && { retryAfter }), timestamp };
+  const { retry_after: retryAfter, suggestions = [] } = details;
+  const told = [message, ...suggestions.map(asSentence)].join(' ');
+  return { error: TITLES[http], message: told, ...(retryAfter !== undefined && { retryAfter }), timestamp };
+}
+
+/** The body has no place of its own for what to do: it is told behind what is wrong. */
+function asSentence(suggestion: string): string {
+  const capital = suggestion.charAt(0).toUpperCase() + suggestion.slice(1);
+  return /[.?!]$/.test(capital) ? capital : `${capital}.`;
 }
 
 // The spec lists 200, 400, 429 and 500; the others are told in the same way.

@@ -21,6 +21,32 @@ export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void 
     else if (part !== '/metadata' && ++unknown <= MOST_PROBLEMS) found.push(unknownField(part, key));
   }
   if (unknown > MOST_PROBLEMS) found.push(MORE_PROBLEMS);
+  if (part === '/metadata') found.push(...slipsIn(members));
+}
+
+/** Custom fields that look like a field that is not there: kept like any other, and probably meant for it. */
+export function slipsIn(metadata: JsonObject): readonly Issue[] {
+  let slips: Issue[] | undefined;
+  let compared = 0;
+  for (const key in metadata) {
+    if (FIELDS['/metadata'].has(key)) continue;
+    // Nobody slips a hundred times, and comparing is slow.
+    if (++compared > MOST_SLIPS) break;
+    const alike = META.filter((field) => metadata[field] === undefined && isAlike(key, field));
+    const close = alike.length === 0 ? undefined : nearest(key, alike);
+    if (close === undefined) continue;
+    slips ??= [];
+    const message = `${clip(key)} is no field of metadata that means something here; it is kept as your own`;
+    const suggestion = `did you mean ${close}?`;
+    slips.push({ pointer: pointerTo('/metadata', key), code: 'likely_slip', message, suggestion });
+  }
+  return slips ?? NONE;
+}
+
+/** Asked of every custom field, where comparing whole words would cost as much as the rest of reading. */
+function isAlike(key: string, field: string): boolean {
+  if (Math.abs(key.length - field.length) > 2) return false;
+  return (key.charCodeAt(0) | LOWER) === (field.charCodeAt(0) | LOWER);
 }
 
 function emptyText(pointer: string, key: string): Issue {
@@ -52,6 +78,11 @@ const FIELDS = {
   '/message': namesIn(message.properties),
   '/metadata': namesIn(metadata.properties),
 } as const;
+
+const META = [...FIELDS['/metadata']];
+const LOWER = 0x20;
+const NONE: readonly Issue[] = [];
+const MOST_SLIPS = 16;
 
 /** Where a field that strayed most likely belongs. */
 const HOMES = ['/metadata', '/message', '/from'] as const;

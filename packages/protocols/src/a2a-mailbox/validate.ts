@@ -39,12 +39,14 @@ export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimi
 
 /** Slips the reader mends always, and what it lets pass only when told to be lenient. */
 export function isTolerated({ code }: Issue, lenient: boolean): boolean {
-  return code === 'coerced' || (lenient && LENIENT.has(code));
+  return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }
 
-/** The `errors` of a 400 body: one sentence for each problem. */
+/** The `errors` of a 400 body: one sentence for each problem, with the way out where the sentence is not the specification's. */
 export function errorTexts(issues: readonly Issue[]): string[] {
-  return issues.map(({ message }) => message);
+  return issues.map(({ code, message, suggestion }) =>
+    suggestion !== undefined && OUR_SENTENCES.has(code) ? `${message}; ${suggestion}` : message,
+  );
 }
 
 /** A message taken apart once: the members of whatever was written as an object, and none of what was not. */
@@ -325,6 +327,8 @@ const RULES: readonly Rule[] = [
 ];
 
 const LENIENT: ReadonlySet<string> = new Set(['enum', 'version', 'unknown_field', MORE_PROBLEMS.code]);
+/** What neither the specification nor the reference mailbox has a sentence for. */
+const OUR_SENTENCES: ReadonlySet<string> = new Set(['unknown_field', 'mismatch']);
 const NO_MEMBERS: JsonObject = {};
 const NONE: readonly Issue[] = [];
 const WALLET = /^0x[a-fA-F0-9]{40}$/;

@@ -9,6 +9,7 @@ describe('suggestions', () => {
     [{ type: 'tool/cal/req' }, 'did you mean "tool/call/req"?'],
     [{ type: 'env/state_push', episode_id: 'e', step_id: 0, event_type: 'x' }, 'send "env/state/push"'],
     [{ type: 'tool/call/req', arguments: {}, toolname: 'x' }, 'did you mean tool_name?'],
+    [{ type: 'tool/call/req', arguments: {}, tool: 'x' }, 'did you mean tool_name?'],
     [{ type: 'ping', ts: undefined }, 'send ts, in seconds since 1970'],
   ])('%j: %s', (fields, suggestion) => {
     const outcome = decodeWire(withoutUndefined({ ...BASE, ...fields }), NOW);

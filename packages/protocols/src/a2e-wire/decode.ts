@@ -7,9 +7,11 @@ import { nearest } from '../nearest.ts';
 import type { Often } from '../often.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
+import type { JsonSchema } from '../schema.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { completeMessage } from './defaults.ts';
 import { BaseMessage, EVENT_DATA, type EventKind, isId, STAMPS, WIRE_VERSION } from './message.ts';
+import { nearestType } from './nearest-type.ts';
 import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-map.ts';
 
 /**
@@ -167,12 +169,7 @@ function withHint(issue: Issue): Issue {
 }
 
 function unknownType(type: string): Issue {
-  // Comparing is slow, and a slip neither adds a word nor changes the length by much.
-  const words = type.split('/').length;
-  const alike = KNOWN_TYPES.map((row) => row.type).filter(
-    (known) => Math.abs(known.length - type.length) <= 2 && known.split('/').length === words,
-  );
-  const close = nearest(type, alike);
+  const close = nearestType(type);
   const message = `type ${show(type)} is not one we know; the message is kept as it is`;
   return {
     pointer: '/type',
@@ -183,18 +180,43 @@ function unknownType(type: string): Issue {
 }
 
 /** A member the type does not have is kept; one that looks like a field that is missing is probably a slip. */
-function slips(json: JsonObject, { fields }: Reader): Issue[] {
-  const missing = [...fields].filter((field) => !Object.hasOwn(json, field) && !STAMP_NAMES.has(field));
+function slips(json: JsonObject, reader: Reader): Issue[] {
+  return slipsAmong(json, reader, (field) => !Object.hasOwn(json, field)).map(({ member, field }) => ({
+    pointer: pointerTo('', member),
+    code: 'unknown_field',
+    message: `${member} is not a field of ${String(json['type'])}; it is kept, and ${field} takes its default`,
+    suggestion: `did you mean ${field}?`,
+  }));
+}
+
+/** A member that is none of its type's, and the field it is probably meant for. */
+export interface Slip {
+  readonly member: string;
+  readonly field: string;
+}
+
+/** The slips in a message as it was read: what was missing has its default by now. */
+export function slipsIn(message: WireMessage): readonly Slip[] {
+  const reader = readers.get(message.type);
+  if (reader === undefined) return [];
+  const { properties } = reader.row.schema as { properties: Readonly<Record<string, JsonSchema>> };
+  return slipsAmong(message as JsonObject, reader, (field) => message[field] === properties[field]?.['default']);
+}
+
+function slipsAmong(json: JsonObject, { fields }: Reader, isMissing: (field: string) => boolean): Slip[] {
+  const missing = [...fields].filter((field) => isMissing(field) && !STAMP_NAMES.has(field));
   const unknown = Object.keys(json).filter((key) => !fields.has(key) && !STAMP_NAMES.has(key));
-  const issues: Issue[] = [];
   // Nobody slips a hundred times, and comparing is slow.
-  for (const key of unknown.slice(0, MOST_SLIPS)) {
-    const close = nearest(key, missing);
-    if (close === undefined) continue;
-    const message = `${key} is not a field of ${String(json['type'])}; it is kept, and ${close} takes its default`;
-    issues.push({ pointer: pointerTo('', key), code: 'unknown_field', message, suggestion: `did you mean ${close}?` });
-  }
-  return issues;
+  return unknown.slice(0, MOST_SLIPS).flatMap((member) => {
+    const field = nearest(member, missing) ?? fieldWith(member, missing);
+    return field === undefined ? [] : { member, field };
+  });
+}
+
+/** Other protocols say `tool`, or `name`, where this one says `tool_name`. */
+function fieldWith(word: string, fields: readonly string[]): string | undefined {
+  const found = fields.filter((field) => field.split('_').includes(word.toLowerCase()));
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Another minor version is ours; lenient reading also takes values outside closed sets and what nobody stamped. */

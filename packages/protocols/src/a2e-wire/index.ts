@@ -9,7 +9,7 @@ export { PROC_STATES } from './capabilities/proc.ts';
 export { SkillDefinition, SkillResult } from './capabilities/skill.ts';
 export { ToolDefinition, ToolParameter, ToolResult } from './capabilities/tool.ts';
 export { ToolkitDefinition } from './capabilities/toolkit.ts';
-export { decodeWire, idOf } from './decode.ts';
+export { decodeWire, idOf, type Slip, slipsIn } from './decode.ts';
 export { a2eWireDialect } from './dialect.ts';
 export { isWireErrorCode, WIRE_ERRORS, type WireError, type WireErrorCode } from './errors.ts';
 export { EventSequence } from './event-sequence.ts';
@@ -25,6 +25,7 @@ export {
   WIRE_VERSION,
 } from './message.ts';
 export { messageText, type TextGiven } from './message-text.ts';
+export { nearestType } from './nearest-type.ts';
 export { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 export { PendingCalls, type Route } from './pending.ts';
 export { type EventGiven, HostSession, type Reaction, type SessionGiven } from './session.ts';

@@ -200,6 +200,14 @@ describe('a ready connection', () => {
     expect(ready({ catchAll: true }).receive(unknown, NOW).deliver).toMatchObject([{ id: 'w', city: 'Bern' }]);
   });
 
+  test.each([
+    ['tool/cal/req', 'tool/call/req'],
+    ['mcp/server/list', 'mcp/server/list/req'],
+  ])('of an unknown type %s the nearest one is suggested', (type, meant) => {
+    const [error] = ready().receive(message(type, { id: 'w' }), NOW).send;
+    expect(error).toMatchObject({ code: 'unknown_type', detail: { suggestions: [`did you mean ${meant}?`] } });
+  });
+
   test('an old subagent message has no id to answer, so even a catch-all does not get it', () => {
     const subagent = { version: '1.0', type: 'SUBAGENT_EVENT' };
     expect(ready({ catchAll: true }).receive(subagent, NOW).send).toMatchObject([{ code: 'unknown_type', req_id: '' }]);

@@ -9,6 +9,7 @@ import { EventSequence } from './event-sequence.ts';
 import { failureMessage } from './failure-message.ts';
 import { grant, type HostPolicy } from './host-policy.ts';
 import type { EventKind, RejectionReason } from './message.ts';
+import { nearestType } from './nearest-type.ts';
 import { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
 
@@ -245,7 +246,8 @@ export class HostSession<Principal> {
     if (capability !== undefined && !this.#granted.has(capability)) return this.#notGranted(message, capability, now);
     if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
     const text = `nothing here handles ${message.type}`;
-    return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text }, now);
+    const detail = suggesting(nearestType(message.type));
+    return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text, detail }, now);
   }
 
   #notGranted(message: Pick<WireMessage, 'id' | 'type'>, capability: string, now: Date): Reaction {
@@ -380,6 +382,10 @@ function codeFor(json: Json, type: string | undefined, issues: readonly Issue[])
   if (!isObject(json)) return 'parse_error';
   if (issues.some(({ code }) => code === 'version_mismatch')) return 'version_mismatch';
   return type !== undefined && lookup(type) !== undefined ? 'schema_violation' : 'invalid_message';
+}
+
+function suggesting(type: string | undefined): JsonObject {
+  return type === undefined ? {} : { suggestions: [`did you mean ${type}?`] };
 }
 
 function sending(...send: readonly WireMessage[]): Reaction {

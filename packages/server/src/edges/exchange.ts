@@ -211,7 +211,8 @@ export class Exchange implements InboundRequest {
     if (allowed.length === 0) return NOT_FOUND;
     // In the words of the surface that is there.
     this.route = this.#context.router.find(allowed[0] ?? '', this.path)?.entry;
-    const refusal = this.#word(failure('method_not_allowed'));
+    const suggestions = [`use ${allowed.join(' or ')}`];
+    const refusal = this.#word(failure('method_not_allowed', { suggestions }));
     return { ...refusal, headers: { ...refusal.headers, Allow: allowed.join(', ') } };
   }
 

@@ -62,6 +62,19 @@ async function session() {
 
 const upTo = (last: number, first = 0) => Array.from({ length: last + 1 - first }, (_, index) => first + index);
 
+test('a session is opened without a body: a handshake sent there is refused, and told where it belongs', async () => {
+  const open = (body: string) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    return fetch(`${server.url}/a2e/session`, { method: 'POST', headers, body });
+  };
+  const refused = await open('{"a2e":"1.0","type":"handshake/req","id":"h","ts":1}');
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { code: 'invalid_message', suggestions: [expect.stringContaining('/a2e/send')] },
+  ]);
+  expect((await open('{}')).status).toBe(200);
+});
+
 describe('a stream that is resumed', () => {
   test('goes on after the event it names', async () => {
     const { send, read } = await session();

@@ -80,9 +80,10 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/session',
       access: 'agent',
       counts: true,
-      summary: 'Opens a session of the A2E wire; the handshake is its first message.',
+      summary: 'Opens a session of the A2E wire, without a body; the handshake is the first message for /a2e/send.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
       handle: (request) => {
+        if (!isNothing(request.body)) return NO_BODY_HERE;
         const session = sessions.open(ids.hex(), callerOf(request), request.address);
         if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
         return { status: 200, json: { session_id: session.id } };
@@ -204,6 +205,20 @@ class HttpSessions {
   }
 }
 
+/** An empty object is what many send who have nothing to say. */
+function isNothing(body: Uint8Array): boolean {
+  return body.length === 0 || /^\s*(?:\{\s*\})?\s*$/.test(Buffer.from(body).toString());
+}
+
+const NO_BODY_HERE = failure(
+  'invalid_message',
+  {
+    suggestions: [
+      'POST /a2e/session without a body, then the handshake to /a2e/send, with its session_id as X-Session-Id',
+    ],
+  },
+  'A session is opened without a body: nobody would read this one.',
+);
 const NO_SESSION = failure('not_found', {}, 'There is no such session.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const MAX_UNSENT = 1024 * 1024;

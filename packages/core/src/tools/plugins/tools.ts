@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Clock } from '../../ports.ts';
+import { refuse } from '../../refused.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { ToolRegistry } from '../tool-registry.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
@@ -41,6 +42,8 @@ function callTool(
   call: WireCall,
   { tools, toolkits, clock }: ToolsPluginOptions,
 ): Answered | Promise<Answered> {
+  // The field has a default, so that reading lets a call through that names no tool.
+  if (name === '') refuse('not_found', {}, 'tool_name is missing: it says which tool is called.');
   const result = tools.call({
     name,
     args,

@@ -1,5 +1,5 @@
-import { failure, type Json, type JsonObject } from '@dragoman/protocols';
-import { capabilityOf, failureMessage, newError, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { capabilityOf, failureMessage, newError, slipsIn, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../../ports.ts';
 import { failureOf } from '../../refused.ts';
 import { WireRefused } from './wire-refused.ts';
@@ -16,13 +16,22 @@ export function requestError(
     return newError({ code, reqId: requestId, message: text, detail, about: message.type }, stamp) as WireMessage &
       JsonObject;
   }
-  const known = failureOf(error);
-  if (known === undefined) log.error({ type: message.type, error: String(error) }, 'a request failed');
+  const told = failureOf(error);
+  if (told === undefined) log.error({ type: message.type, error: String(error) }, 'a request failed');
+  const known = told ?? failure('internal');
   return {
-    ...failureMessage(known ?? failure('internal'), undefined, stamp),
+    ...failureMessage(known.fault === 'sender' ? withSlips(known, message) : known, undefined, stamp),
     req_id: requestId,
     capability_name: capabilityOf(message.type),
   } as WireMessage & JsonObject;
+}
+
+/** Reading only warns of what may be a slip. Where the request came to nothing, its sender is to know. */
+function withSlips(known: Failure, message: WireMessage): Failure {
+  const slips = slipsIn(message);
+  if (slips.length === 0) return known;
+  const meant = slips.map(({ member, field }) => `did you mean ${field} for ${member}?`);
+  return { ...known, details: { ...known.details, suggestions: [...(known.details.suggestions ?? []), ...meant] } };
 }
 
 /** The error among messages that ends a request. */

@@ -17,6 +17,7 @@ import {
   HostSession,
   idOf,
   messageText,
+  nearestType,
   type Reaction,
   type WireMessage,
 } from '@dragoman/protocols/a2e-wire';
@@ -242,7 +243,9 @@ export class WireConnection {
     const { type: asked } = request.message;
     const type = this.#parts.plugins.answerTo(asked);
     if (fields === undefined || type === undefined) {
-      this.#fail(request, new WireRefused('unknown_type', `nothing here handles ${asked}`));
+      const close = nearestType(asked, this.#parts.plugins.ownTypes.keys());
+      const detail = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
+      this.#fail(request, new WireRefused('unknown_type', `nothing here handles ${asked}`, detail));
       return;
     }
     let text: string;

@@ -184,7 +184,11 @@ test('a plugin of one\u2019s own takes messages of its own, and has its state ba
     req_id: 'id of weather/get/req',
   });
   say('weather/set/req');
-  expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
+  expect(heard.at(-1)).toMatchObject({
+    type: 'error',
+    code: 'unknown_type',
+    detail: { suggestions: ['did you mean weather/get/req?'] },
+  });
   await host.stop({ drainMs: 0 });
   expect(states.get('weather')).toEqual({ asked: 3 });
 });

@@ -1,0 +1,47 @@
+import { isObject, nearest, show } from '@dragoman/protocols';
+import { DragomanError } from './dragoman-error.ts';
+
+/** What was handed in cannot be used. Told before anything is sent: what a server would make of it says less. */
+export function invalidArgument(message: string, ...suggestions: string[]): DragomanError {
+  return new DragomanError({ code: 'invalid_argument', message, suggestions });
+}
+
+/** A text that names something, such as an id; without one the name would be `undefined`. */
+export function textGiven(value: string, name: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw invalidArgument(`${name} must be a text that is not empty; got ${shown(value)}`);
+}
+
+export function objectGiven<T extends object>(value: T, name: string, example: string): T {
+  if (isObject(value)) return value;
+  throw invalidArgument(`${name} must be an object, such as ${example}; got ${shown(value)}`);
+}
+
+/** Somewhere in it is what JSON cannot say, such as a BigInt or a circle. */
+export function unsayable(what: string, cause: unknown): DragomanError {
+  const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+  return new DragomanError({
+    code: 'invalid_argument',
+    message: `${what} cannot be written as JSON: ${reason}`,
+    cause,
+  });
+}
+
+/** An option that nobody knows is one that nobody heeds. */
+export function optionsGiven<T extends object>(options: T, known: readonly (keyof T & string)[]): T {
+  objectGiven(options, 'options', `{ ${known[0]} }`);
+  for (const name in options) {
+    if ((known as readonly string[]).includes(name)) continue;
+    const close = nearest(name, known);
+    const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
+    throw invalidArgument(`${name} is no option; expected ${known.join(', ')}`, ...suggestions);
+  }
+  return options;
+}
+
+/** As `show`, also of what JSON has no word for. */
+export function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  const isSayable = value === undefined || ['string', 'boolean', 'object'].includes(typeof value);
+  return isSayable ? show(value) : `a ${typeof value}`;
+}

@@ -1,0 +1,17 @@
+import { nearest } from '../nearest.ts';
+import { KNOWN_TYPES, lookup } from './type-map.ts';
+
+/** The type that is probably meant by one that nobody knows, among those of the protocol and a host's own. */
+export function nearestType(type: string, ownTypes: Iterable<string> = []): string | undefined {
+  if (lookup(type) !== undefined) return undefined;
+  const own = [...ownTypes];
+  // What is left out most often is the end that says it is a request.
+  const asRequest = `${type}/req`;
+  if (lookup(asRequest) !== undefined || own.includes(asRequest)) return asRequest;
+  // Comparing is slow, and a slip neither adds a word nor changes the length by much.
+  const words = type.split('/').length;
+  const alike = [...KNOWN_TYPES.map((row) => row.type), ...own].filter(
+    (known) => Math.abs(known.length - type.length) <= 2 && known.split('/').length === words,
+  );
+  return nearest(type, alike);
+}
