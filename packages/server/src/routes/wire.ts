@@ -1,5 +1,5 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
-import { type Failure, failure, show } from '@dragoman/protocols';
+import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { sseAnswer } from '../edges/sse.ts';
@@ -83,7 +83,7 @@ export function wireRoutes(context: WireContext): Route[] {
       summary: 'Opens a session of the A2E wire, without a body; the handshake is the first message for /a2e/send.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
       handle: (request) => {
-        if (!isNothing(request.body)) return NO_BODY_HERE;
+        if (isMessage(request.body)) return NO_MESSAGE_HERE;
         const session = sessions.open(ids.hex(), callerOf(request), request.address);
         if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
         return { status: 200, json: { session_id: session.id } };
@@ -205,19 +205,21 @@ class HttpSessions {
   }
 }
 
-/** An empty object is what many send who have nothing to say. */
-function isNothing(body: Uint8Array): boolean {
-  return body.length === 0 || /^\s*(?:\{\s*\})?\s*$/.test(Buffer.from(body).toString());
+/** What else a body says is not looked at; a message would be waited for in vain, by both sides. */
+function isMessage(body: Uint8Array): boolean {
+  if (body.length === 0) return false;
+  const json = parseJsonBytes(body);
+  return json.ok && isObject(json.value) && json.value['type'] !== undefined;
 }
 
-const NO_BODY_HERE = failure(
+const NO_MESSAGE_HERE = failure(
   'invalid_message',
   {
     suggestions: [
       'POST /a2e/session without a body, then the handshake to /a2e/send, with its session_id as X-Session-Id',
     ],
   },
-  'A session is opened without a body: nobody would read this one.',
+  'A session is opened without a message: nobody would read this one.',
 );
 const NO_SESSION = failure('not_found', {}, 'There is no such session.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
