@@ -17,7 +17,9 @@ export interface WebSocketWireOptions {
 /** The wire over a WebSocket. The key travels in the handshake, so a browser's will do. */
 export function webSocketWire(options: WebSocketWireOptions): WireTransport {
   const { url, WebSocket: given } = objectGiven(options, 'options', "{ url: 'http://127.0.0.1:7420' }");
-  const address = `${serverUrl(url).replace(/^http/, 'ws')}a2e/ws`;
+  // Many write it as a WebSocket is written.
+  const server = typeof url === 'string' ? url.replace(/^ws(?=s?:)/i, 'http') : url;
+  const address = `${serverUrl(server).replace(/^http/, 'ws')}a2e/ws`;
   return {
     open: ({ onMessage, onClosed }, signal) =>
       new Promise((resolve, reject) => {

@@ -475,6 +475,16 @@ describe('a host that takes a connection and never says a word', () => {
   });
 });
 
+test.each(['http', 'ws', 'WS'])(
+  'a WebSocket is opened by the address of the server, also written as %s:',
+  async (scheme) => {
+    const url = server.url.replace('http', scheme);
+    const transport = webSocketWire({ url, WebSocket: WebSocket as unknown as new (url: string) => WebSocketLike });
+    await using wire = await connectWire({ transport, key: KEY });
+    expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
+  },
+);
+
 test('over a WebSocket a message that is too long is told as that, and the next call is made', async () => {
   await using wire = await connectWire({ transport: TRANSPORTS['websocket']?.() as WireTransport, key: KEY });
   await expect(wire.call('echo', { text: 'x'.repeat(8 * 1024 * 1024) })).rejects.toMatchObject({
