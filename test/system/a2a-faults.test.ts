@@ -120,8 +120,8 @@ describe('a flood', () => {
         times.push(performance.now() - from);
         return status;
       };
-      for (let time = 0; time < 50; time++) await ask();
-      const calm = median(times.splice(0));
+      for (let time = 0; time < ASKED; time++) await ask();
+      const calm = p99(times.splice(0));
       const bad = signed({ ...ada, agentId: 'good-agent' }, request({}));
       const came = new Map<number, number>();
       let isOver = false;
@@ -132,7 +132,7 @@ describe('a flood', () => {
         }
       });
       const statuses = new Set<number>();
-      for (let time = 0; time < 50; time++) statuses.add(await ask());
+      for (let time = 0; time < ASKED; time++) statuses.add(await ask());
       isOver = true;
       await Promise.all(flooding);
       await Promise.all([good.close(), flood.close()]);
@@ -140,8 +140,7 @@ describe('a flood', () => {
       expect([...came.keys()].sort()).toEqual([401, 429]);
       // Those that were on their way when the last of the 120 failed are answered too.
       expect(came.get(401)).toBeLessThan(120 + 32);
-      // Of most of them: one may be late because the machine was.
-      expect(median(times), `calm: ${calm} ms`).toBeLessThan(Math.max(100, 10 * calm));
+      expect(p99(times), `calm: ${calm} ms`).toBeLessThan(Math.max(100, 10 * calm));
     } finally {
       await strangers[Symbol.asyncDispose]();
     }
@@ -218,8 +217,10 @@ async function post(pool: Pool, message: JsonObject, key?: string): Promise<{ st
   return { status: statusCode, json: (await body.json()) as JsonObject };
 }
 
-function median(times: readonly number[]): number {
-  return [...times].sort((a, b) => a - b)[times.length >> 1] ?? 0;
+function p99(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 }
 
 const HOUR = 3_600_000;
+/** So many that one which is late because the machine was is not the 99th of a hundred. */
+const ASKED = 200;

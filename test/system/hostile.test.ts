@@ -292,11 +292,11 @@ describe('those who dribble', () => {
 });
 
 test('who behaves was answered all the while', async () => {
+  // How many there were by now is up to the machine.
+  await expect.poll(() => good.waits.length).toBeGreaterThan(100);
   good.over.abort();
   await traffic;
   expect(good.wrong).toEqual([]);
-  // How many there were is up to the machine.
-  expect(good.waits.length).toBeGreaterThan(20);
   const slowest = good.waits.sort((a, b) => a - b).at(Math.floor(good.waits.length * 0.99)) ?? Infinity;
   process.stderr.write(`${good.waits.length} good requests, 99 % within ${Math.round(slowest)} ms\n`);
   expect(slowest).toBeLessThan(5_000);

@@ -66,10 +66,10 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   const ann = sessionOf('ann-many');
   const id = await large.open(ann, 'many', {});
   const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
-  const startedAt = performance.now();
+  const before = process.cpuUsage();
   for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
-  // With every character counted again for each entry it would be half a minute.
-  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  // Of the processor, which others may have meanwhile. With every character counted again for each entry it would be half a minute.
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
 });
 
 test('a connection has working memory in sixteen namespaces, and goes on with those', async () => {
