@@ -34,7 +34,7 @@ export default defineConfig({
       project('built', ['test/docs-run/**/*.test.ts', 'test/publish/*.test.ts'], {
         globalSetup: ['test/docs-run/build.ts'],
       }),
-      project('system', ['test/system/**/*.test.ts'], {
+      project('system', ['test/system/**/*.test.ts', 'test/hostile/*.test.ts'], {
         isolate: false,
         setupFiles,
         globalSetup: ['test/system/build-server.ts'],
