@@ -58,7 +58,7 @@ describe('discovery', () => {
     expect(find([]).total).toBe(4);
   });
 
-  test('is the same as looking at every agent, over word boundaries', async () => {
+  test('gives the same agents as looking at each one', async () => {
     const { registry, find } = open();
     const wanted: string[] = [];
     for (let at = 0; at < 200; at++) {
@@ -76,7 +76,7 @@ describe('discovery', () => {
     expect(registry.stats().capabilities.get('third')).toBe(67);
   });
 
-  test('finds what few can do among many, and does not keep a row for each of a thousand odd names', async () => {
+  test('finds a capability that few of many agents have', async () => {
     const { registry, find } = open();
     for (let at = 0; at < 500; at++) {
       const odd = Array.from({ length: 20 }, (_, index) => `odd_${at}_${index}`);
