@@ -32,7 +32,6 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     gate,
     apis,
     credentials: vault,
-    cursorKey: () => vault.cursorKey,
     limiter: engine.limiter,
     principalNamed: (id) => engine.principalNamed(id),
     clock,

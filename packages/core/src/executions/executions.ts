@@ -23,7 +23,7 @@ import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { type Asked, type AskedReader, requestText } from './asked.ts';
 import { type Begun, begunBefore, begunNow } from './begun.ts';
-import type { Cursors } from './cursor.ts';
+import { cursorAfter, numberInCursor } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
@@ -41,7 +41,6 @@ export interface ExecutionsOptions {
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
-  readonly cursors: Cursors;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** Runs a plan to its end. */
@@ -175,8 +174,8 @@ export class Executions {
 
   /** Newest first. */
   async list(owner: string, { cursor, limit, status }: ListPage): Promise<ExecutionList> {
-    const { cursors, store } = this.#options;
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : cursors.numberIn(cursor, owner);
+    const { store } = this.#options;
+    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberInCursor(cursor);
     if (before === undefined) {
       const message = 'cursor must be a next_cursor of this list';
       const suggestion = 'leave cursor out to begin with the newest';
@@ -191,7 +190,7 @@ export class Executions {
     const rows = await store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
     const last = page.at(-1);
-    const next = rows.length > limit && last !== undefined ? cursors.make(owner, last.number) : undefined;
+    const next = rows.length > limit && last !== undefined ? cursorAfter(last.number) : undefined;
     return { rows: page, next };
   }
 

@@ -184,7 +184,6 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
     gate,
     apis: { version: 1, list: () => [], find: () => undefined },
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {} },
-    cursorKey: () => Buffer.alloc(32),
     limiter: new Limiter({ clock }),
     principalNamed: () => ann,
     clock,

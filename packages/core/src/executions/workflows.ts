@@ -15,7 +15,6 @@ import { AnswerCache } from './answer-cache.ts';
 import { ApiCalls } from './api-calls.ts';
 import { AskedReader } from './asked.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import { Cursors } from './cursor.ts';
 import { Executions } from './executions.ts';
 import { FileStorage } from './file-storage.ts';
 import { DEFAULT_WORKFLOW_LIMITS, type WorkflowLimits, type WorkflowsConfig } from './limits.ts';
@@ -29,8 +28,6 @@ export interface WorkflowsOptions {
   readonly gate: Gate;
   readonly apis: ApiCatalogue;
   readonly credentials: KnownCredentials;
-  /** What cursors of lists are sealed with now; 32 bytes. */
-  readonly cursorKey: () => Buffer;
   readonly limiter: Limiter;
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly clock: Clock;
@@ -71,7 +68,7 @@ export interface Workflows {
 }
 
 export function openWorkflows(options: WorkflowsOptions): Workflows {
-  const { store, folder, gate, apis, credentials, cursorKey, limiter, principalNamed, clock, ids, log } = options;
+  const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
   const { keepMs = ONE_DAY } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
   const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
@@ -99,7 +96,6 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     planner,
     calls,
     storedData,
-    cursors: new Cursors(cursorKey),
     noteRefusal: (id, use) => credentials.noteRefusal(id, use),
     run: (plan, runOptions) => pool.run(plan, runOptions),
     principalNamed,

@@ -4,8 +4,6 @@ import { createHmac, hkdfSync, scrypt, timingSafeEqual } from 'node:crypto';
 export interface VaultKeys {
   readonly sealing: Buffer;
   readonly binding: Buffer;
-  /** For cursors of lists, which are handed out and come back. */
-  readonly cursors: Buffer;
   /** Tells this key from others without telling anything else about it. */
   readonly check: string;
 }
@@ -17,7 +15,6 @@ export async function deriveKeys(text: string, salt: Buffer): Promise<VaultKeys>
   return {
     sealing: derive('sealing'),
     binding: derive('binding'),
-    cursors: derive('cursors'),
     check: createHmac('sha256', derive('check')).update('key check').digest('base64').slice(0, 22),
   };
 }

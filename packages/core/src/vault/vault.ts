@@ -93,11 +93,6 @@ export class Vault implements Secrets {
     for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
   }
 
-  /** What cursors of lists are sealed with. Another after each change of the vault's key. */
-  get cursorKey(): Buffer {
-    return this.#keys.cursors;
-  }
-
   list(): Credential[] {
     return [...this.#entries.values()].map(({ credential }) => credential).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
