@@ -93,4 +93,3 @@ export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
 export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
 export { issuesOf, show, type Validator } from './validation.ts';
-export { Vigil } from './vigil.ts';

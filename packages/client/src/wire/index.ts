@@ -1,7 +1,7 @@
 // The public face of `@dragoman/client/wire`. Nothing in here is imported from it.
 
 export { type HttpWireOptions, httpWire } from './http-wire.ts';
-export { type ByteStreams, streamWire } from './stream-wire.ts';
+export { type ByteStreams, type StreamWireOptions, streamWire } from './stream-wire.ts';
 export { type WebSocketWireOptions, webSocketWire } from './web-socket-wire.ts';
 export { connectWire, type RequestOptions, WireClient, type WireClientOptions } from './wire-client.ts';
 export type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';

@@ -316,6 +316,23 @@ test.each([
   await expect(connecting).rejects.toMatchObject({ code: 'busy', message: 'full', retryable: true });
 });
 
+test.each([
+  ['sleeps', {}, 0],
+  ['keeps its event loop turning where it was asked to', { busyWait: true }, 1],
+])('after a request over byte streams a client %s', async (_, options, turns) => {
+  const soon = vi.spyOn(globalThis, 'setImmediate').mockImplementation((() => {}) as never);
+  try {
+    const streams = { input: new PassThrough(), output: new PassThrough() };
+    const link = await streamWire(streams, options).open({ onMessage: () => {}, onClosed: () => {} });
+    soon.mockClear();
+    link.send('{}');
+    await Promise.resolve();
+    expect(soon).toHaveBeenCalledTimes(turns);
+  } finally {
+    soon.mockRestore();
+  }
+});
+
 test('who waits for a connection waits no longer than it wants to', async () => {
   const transport: WireTransport = { open: () => new Promise(() => {}) };
   const wire = new WireClient({ transport, key: KEY });
@@ -428,22 +445,6 @@ test('a connection that ends with the answer to the handshake is not taken for o
   const wire = await connectWire({ transport, retry: { firstMs: 1 } });
   expect(opened()).toBe(2);
   expect(await wire.ping()).toBe(7);
-});
-
-test('who carries the messages is told whether an answer is awaited alone', async () => {
-  const { transport } = hostOf((type, _, answer) => {
-    if (type === 'ping') answer('pong', { uptime_seconds: 7 });
-  });
-  const expected: boolean[] = [];
-  const open = async (handlers: LinkHandlers) => ({
-    ...(await transport.open(handlers)),
-    expect: ({ isAlone }: { readonly isAlone: boolean }) => void expected.push(isAlone),
-  });
-  const wire = await connectWire({ transport: { open } });
-  expected.length = 0;
-  await Promise.all([wire.ping(), wire.ping()]);
-  await wire.ping();
-  expect(expected).toEqual([true, false, true]);
 });
 
 describe('a host that takes a connection and never says a word', () => {

@@ -284,7 +284,6 @@ export class WireClient implements AsyncDisposable {
       this.#watch(timeoutMs);
       try {
         link.send(text);
-        link.expect?.({ isAlone: this.#pending.size === 1 });
       } catch (error) {
         this.#settle(id)?.reject(error);
       }

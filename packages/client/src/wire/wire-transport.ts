@@ -9,8 +9,6 @@ export interface WireTransport {
 export interface WireLink {
   /** One message, as JSON on one line without its line break. */
   send(text: string): void;
-  /** An answer is awaited, alone or among others, and may be near. */
-  expect?(next: { readonly isAlone: boolean }): void;
   /** After what was sent, as far as that can be waited for. */
   close(): void | Promise<void>;
 }

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { WireSink } from '@dragoman/core';
-import { Vigil } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { lineLimits } from '../door-limits.ts';
@@ -58,31 +57,6 @@ class Doorkeeper extends Listener {
     };
   }
 }
-
-test('what a peer says next is looked out for once it was answered, and no longer when it comes', async () => {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  let looks = 0;
-  const vigil = new Vigil((look) => {
-    looks += 1;
-    setImmediate(look);
-  });
-  void serveLines(
-    { input, output },
-    { host: new Listener('ok'), clock: new TestClock(), limits: DEFAULT_LINE_LIMITS, vigil },
-  );
-  expect(looks).toBe(0);
-  for (let round = 1; round <= 20; round += 1) {
-    input.write('x\n');
-    await once(output, 'data');
-    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-  }
-  // In time each time: in vain, it would have let most of them go by.
-  expect(looks).toBeGreaterThanOrEqual(20 * 4);
-  const before = looks;
-  for (let turn = 0; turn < 600; turn += 1) await new Promise(setImmediate);
-  expect(looks - before).toBeGreaterThan(200);
-  expect(looks - before).toBeLessThan(400);
-});
 
 const MANY = 5_000;
 

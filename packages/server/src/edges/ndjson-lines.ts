@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
-import { LineSplitter, type Vigil } from '@dragoman/protocols';
+import { LineSplitter } from '@dragoman/protocols';
 
 /** A byte stream each way. */
 export interface Lines {
@@ -38,8 +38,6 @@ export interface LineOptions {
   /** Of the peer, where it has one. */
   readonly address?: string | undefined;
   readonly limits: LineLimits;
-  /** Looks out for what the peer says next, where it is the only one. */
-  readonly vigil?: Vigil;
 }
 
 /** What one peer may take. Milliseconds and bytes. */
@@ -74,7 +72,7 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
   { input, output }: Lines,
-  { host, clock, entrance, address, limits, vigil }: LineOptions,
+  { host, clock, entrance, address, limits }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
@@ -99,7 +97,6 @@ export function serveLines(
     const flush = () => {
       if (pending === '') return;
       const text = pending;
-      vigil?.begin({ isAlone: pendingLines === 1 });
       pending = '';
       pendingLines = 0;
       output.write(text, written);
@@ -142,7 +139,6 @@ export function serveLines(
       resolve();
     };
     const take = (chunk: Uint8Array) => {
-      vigil?.end();
       if (isClosed) return;
       // A stranger's lines one by one: behind the one that says who it is, others may be longer.
       const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);

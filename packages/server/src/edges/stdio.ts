@@ -1,5 +1,4 @@
 import type { Clock, WireHost } from '@dragoman/core';
-import { Vigil } from '@dragoman/protocols';
 import { DEFAULT_LINE_LIMITS, type Lines, serveLines } from './ndjson-lines.ts';
 
 /** Serves whoever started this process, over its standard input and output. Resolves when they have ended it. */
@@ -13,7 +12,7 @@ export function serveStdio(lines: Lines, { host, clock, maxLineBytes }: StdioOpt
     lineMs: 0,
     stallMs: A_DAY,
   };
-  return serveLines(lines, { host, clock, entrance: { isLocal: true }, limits, vigil: new Vigil(setImmediate) });
+  return serveLines(lines, { host, clock, entrance: { isLocal: true }, limits });
 }
 
 export interface StdioOptions {

@@ -8,7 +8,6 @@ import {
   type Outcome,
   parseJsonBytes,
   reject,
-  Vigil,
 } from '@dragoman/protocols';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
@@ -43,7 +42,6 @@ export class ChildTransport implements DirectInner {
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #lastWords: LastWords;
-  readonly #vigil = new Vigil(setImmediate);
   #started: Promise<Child> | undefined;
   #child: Child | undefined;
   #isGreeted = false;
@@ -120,11 +118,6 @@ export class ChildTransport implements DirectInner {
     this.#isGreeted = true;
   }
 
-  /** With several under way the program has enough to do, and a use for the processor. */
-  expect({ isAlone }: { readonly isAlone: boolean }): void {
-    if (isAlone) this.#vigil.begin({ isAlone });
-  }
-
   async close(): Promise<void> {
     this.#isClosing = true;
     const child = await this.#started?.catch(() => undefined);
@@ -148,7 +141,6 @@ export class ChildTransport implements DirectInner {
     /** Why a line is not read that was too long, until it is known whose it was. */
     let untold: Issue | undefined;
     stdout.on('data', (chunk: Uint8Array) => {
-      this.#vigil.end();
       if (this.#isCutOff) return;
       notices.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {

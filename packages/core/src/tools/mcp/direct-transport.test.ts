@@ -67,20 +67,6 @@ test('an answer is awaited by its own id, which may be written as text, and unti
   expect([0, 1, 2].map((id) => isAwaited(answer(id)))).toEqual([true, false, false]);
 });
 
-test('who carries the messages is told whether an answer is awaited alone', async () => {
-  const { direct, inner, say } = open();
-  const expected: boolean[] = [];
-  inner.expect = ({ isAlone }) => expected.push(isAlone);
-  const ask = () => direct.ask({ method: 'tools/call', params: {}, ending: new Ending(), onProgress: undefined });
-  const first = [ask(), ask()];
-  for (const id of ['d1', 'd2']) say(answer(id));
-  await Promise.all(first);
-  const last = ask();
-  say(answer('d3'));
-  await last;
-  expect(expected).toEqual([true, false, true]);
-});
-
 test.each([
   ['at once', { sendNow: () => fails() }],
   ['later', { send: async () => fails() }],

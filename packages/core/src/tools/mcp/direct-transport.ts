@@ -28,8 +28,6 @@ export interface DirectInner extends Transport {
   terminateSession?(): Promise<void>;
   /** What a program wrote to stderr last, in a line. */
   readonly lastWords?: string;
-  /** An answer is awaited, alone or among others, and may be near. */
-  expect?(next: { readonly isAlone: boolean }): void;
   /** Set by who takes it: told of a request that cannot be answered any more. */
   onover?: (id: string | number) => void;
   /** Set by who takes it: whether a message is one that was asked for. */
@@ -135,7 +133,6 @@ export class DirectTransport implements Transport {
       const asked = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
       const request = { jsonrpc: '2.0', id, method, params: asked };
       this.#tell(request, (error) => this.#settle(id)?.reject(error));
-      this.#inner.expect?.({ isAlone: this.#calls.size === 1 });
     });
   }
 
