@@ -1,37 +1,29 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Names } from './names.ts';
 import { isPassingLookup } from './resolver.ts';
 
 let clock: TestClock;
-let folder: string;
-let hostsFile: string;
 let server: NameServer;
 /** What the system was asked for. */
 let systemAsked: string[];
 
 beforeEach(async () => {
   clock = new TestClock();
-  folder = await mkdtemp(join(tmpdir(), 'names-'));
-  hostsFile = join(folder, 'hosts');
   server = await NameServer.open();
   systemAsked = [];
 });
-afterEach(async () => {
+afterEach(() => {
   // Whatever is still asked for is given up.
   clock.pass(60_000);
   server.close();
-  await rm(folder, { recursive: true });
 });
 
 function names(found: Promise<readonly string[]> = Promise.resolve(['198.51.100.1'])): Names {
   return new Names({
-    ...{ clock, withinMs: 10_000, forMs: 2000, hostsFile },
+    ...{ clock, withinMs: 10_000, forMs: 2000 },
     servers: [server.address],
     system: (name) => {
       systemAsked.push(name);
@@ -137,19 +129,6 @@ describe('a name that anybody could give', () => {
     expect(systemAsked).toEqual([]);
   });
 
-  test('is asked of the system where the hosts file knows it, from the moment it does', async () => {
-    server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
-    await writeFile(hostsFile, '# 10.0.0.1 a.example\n127.0.0.1\tlocalhost b.example # me\n');
-    const lookups = names();
-    expect(await found(lookups, 'a.example')).toEqual(['192.0.2.1']);
-    expect(await found(lookups, 'b.example')).toEqual(['198.51.100.1']);
-    await writeFile(hostsFile, '198.51.100.1 other.example A.example\n');
-    await utimes(hostsFile, 1, 1);
-    clock.pass(2000);
-    expect(await found(lookups, 'a.example')).toEqual(['198.51.100.1']);
-    expect(systemAsked).toEqual(['b.example', 'a.example']);
-  });
-
   test('is asked of the system where there is no name server to ask', async () => {
     const lookups = names();
     server.close();
@@ -174,7 +153,6 @@ describe('a name that anybody could give', () => {
     );
     const faults = Promise.all(many.map(({ answers }) => answers.catch((error: unknown) => error)));
     expect(many.map(({ hasBegun }) => hasBegun).indexOf(false)).toBe(500);
-    // Each has its own time, from when the hosts file has been read.
     await expect.poll(() => clock.waiting).toBe(500);
     clock.pass(10_000);
     expect((await faults).every(isPassingLookup)).toBe(true);
