@@ -59,8 +59,8 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
     ]),
   );
   for (const [name, bound] of [
-    ['engine, durable', 0.4],
-    ['through HTTP, durable', 0.3],
+    ['engine, durable', 0.33],
+    ['through HTTP, durable', 0.22],
   ] as const) {
     const ratio = ratioOf(name);
     if (ratio < bound) shortfalls.push(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound} wanted`);

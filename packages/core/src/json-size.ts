@@ -1,5 +1,4 @@
 import type { Json } from '@dragoman/protocols';
-import { StandIn } from './stand-in.ts';
 
 /** The bytes a value has as JSON, near enough for a budget: short texts count as if they were ASCII. */
 export function jsonSize(value: Json): number {
@@ -26,7 +25,6 @@ export function atMost(value: Json, limit: number): number {
 function sizeOrLater(value: Json, waiting: Json[]): number {
   if (typeof value === 'string') return textSize(value);
   if (typeof value !== 'object' || value === null) return SCALAR;
-  if (value instanceof StandIn) return value.jsonBytes;
   waiting.push(value);
   return 2;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLong, lengthOf, longBetween, SLICE, slicesOf, stringOf } from './long-text.ts';
+import { lengthOf, longBetween, SLICE, slicesOf, stringOf } from './long-text.ts';
 
 const encoded = (text: string) => new TextEncoder().encode(text);
 
@@ -28,12 +28,4 @@ test('is given out in slices that have no copy of it, and as long together as it
   expect(slices.map(({ byteLength }) => byteLength)).toEqual([1, SLICE, SLICE, 3, 1]);
   expect(slices.slice(1, 4).every(({ buffer }) => buffer === bytes.buffer)).toBe(true);
   expect(lengthOf(long)).toBe(2 * SLICE + 5);
-});
-
-test('is told from a string and from a brief text', () => {
-  expect([isLong('parts'), isLong({ text: '', repeats: '' }), isLong(longBetween('', encoded('a'), ''))]).toEqual([
-    false,
-    false,
-    true,
-  ]);
 });

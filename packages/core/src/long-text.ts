@@ -6,10 +6,6 @@ export interface LongText {
   readonly parts: readonly Uint8Array[];
 }
 
-export function isLong(text: string | object): text is LongText {
-  return typeof text === 'object' && 'parts' in text;
-}
-
 /** What lies in memory already, between two other texts. */
 export function longBetween(head: string, bytes: Uint8Array, tail: string): LongText {
   return { parts: [Buffer.from(head), bytes, Buffer.from(tail)] };

@@ -34,39 +34,35 @@ export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outc
  * Three tiers keep it near the cost of `JSON.parse`. Most messages come as compact as `JSON.stringify` writes them, and
  * their length proves them sound. For others there are cheap checks that only ever answer "nothing to see" or "look
  * closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
- *
- * `ends` is filled with where each item ends, where the text is that of an array and as short as can be: no item can be
- * shorter than its least length, so where all of them together fill the text, each has exactly that. Else it stays empty.
  */
-export function parseJson(text: string, limits: JsonLimits = {}, ends?: number[]): Outcome<Json> {
-  return parse(text, limits, isWellFormed(text), ends);
+export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> {
+  return parse(text, limits, isWellFormed(text));
 }
 
-function parse(text: string, limits: JsonLimits, wellFormed: boolean, ends?: number[]): Outcome<Json> {
-  const value = wellFormed ? parseUnsuspected(text, limits, ends) : undefined;
+function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<Json> {
+  const value = wellFormed ? parseUnsuspected(text, limits) : undefined;
   if (value !== undefined && isWithin(value, text.length, limits)) return accept(value);
   const fault = explainText(text, limits);
   return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
 }
 
 /** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
-function parseUnsuspected(text: string, limits: JsonLimits, ends?: number[]): Json | undefined {
+function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
   // Keys that every object inherits would be counted with its own, and hide a repeated one.
   for (const _ in EMPTY) return undefined;
   if (limits.numberCharacters !== undefined && limits.numberCharacters < LONGEST_PLAIN) return undefined;
   if (text.length > MESSAGE_LENGTH) return parseScanned(text, limits);
   const value = parseOrNot(text);
   if (value === undefined) return undefined;
-  const least = leastLength(value, limits.depth ?? DEFAULT_JSON_LIMITS.depth, ends);
-  if (ends !== undefined && least !== text.length) ends.length = 0;
+  const least = leastLength(value, limits.depth ?? DEFAULT_JSON_LIMITS.depth);
   return least <= text.length && text.length < least + LEAST_HARM ? value : parseScanned(text, limits, value);
 }
 
 /**
  * The length of the shortest JSON that gives this value: nothing to look for can hide in text that is hardly longer, see
- * `LEAST_HARM`. `Infinity` for what is nested too deep, and for numbers that are not plain. `ends`: of the items, in it.
+ * `LEAST_HARM`. `Infinity` for what is nested too deep, and for numbers that are not plain.
  */
-function leastLength(value: Json, levels: number, ends?: number[]): number {
+function leastLength(value: Json, levels: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value === 'number') return leastLengthOfNumber(value);
   if (value === false) return 5;
@@ -75,10 +71,7 @@ function leastLength(value: Json, levels: number, ends?: number[]): number {
   // The closing bracket; the opening one or a comma stands before each item or member.
   let length = 1;
   if (Array.isArray(value)) {
-    for (const item of value) {
-      length += 1 + leastLength(item, levels - 1);
-      ends?.push(length - 1);
-    }
+    for (const item of value) length += 1 + leastLength(item, levels - 1);
   } else {
     for (const key in value) {
       const member = value[key] as Json;

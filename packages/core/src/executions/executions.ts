@@ -1,9 +1,8 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
-import { wholeText } from '../brief-text.ts';
 import { everyHour } from '../every-hour.ts';
 import type { SecretUse } from '../gate/secrets.ts';
-import { isLong, type LongText } from '../long-text.ts';
+import type { LongText } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
@@ -337,7 +336,7 @@ export class Executions {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(live.row, run, endedAt);
     const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
-    if (earlier === undefined) live.finish(run.status, isLong(result) ? result : wholeText(result));
+    if (earlier === undefined) live.finish(run.status, result);
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     else live.finish(earlier.end.status, earlier.end.result);

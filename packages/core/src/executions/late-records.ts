@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts';
-import type { ExecutionRow, ExecutionStore, NewEnd } from '../store/executions.ts';
+import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { LiveExecution } from './live-execution.ts';
 
@@ -47,7 +47,7 @@ export class LateRecords {
   }
 
   /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */
-  async end(live: LiveExecution, end: NewEnd): Promise<ExecutionRow | undefined> {
+  async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
     const { store } = this.#options;
     const isLate = live.recording === undefined;
     live.recording ??= store.accept({ ...live.row, end });

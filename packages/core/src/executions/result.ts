@@ -1,12 +1,11 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { type BriefText, textBetween } from '../brief-text.ts';
 import { type LongText, longBetween } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
 /** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */
-export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | BriefText | LongText {
+export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | LongText {
   const { status, results, skipped, errors } = run;
   // An id, a status and a time are words without anything to escape.
   const head = `{"execution_id":"${row.executionId}","status":"${status}","results":`;
@@ -17,7 +16,7 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
   if (errors.length > 0) tail += `,"error":${JSON.stringify(errors[0])}`;
   if (errors.length > 1) tail += `,"errors":${JSON.stringify(errors)}`;
   tail += '}';
-  return results instanceof Uint8Array ? longBetween(head, results, tail) : textBetween(head, results, tail);
+  return results instanceof Uint8Array ? longBetween(head, results, tail) : head + results + tail;
 }
 
 /** As ISO 8601. Those of one second differ in three digits only, and there are many. */

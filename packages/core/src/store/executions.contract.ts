@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
-import { BriefWriter } from '../brief-text.ts';
 import { longBetween, SLICE, sharedBytes, stringOf } from '../long-text.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
@@ -26,24 +25,6 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.executions.unfinished()).toEqual([]);
         expect(await store.executions.accept({ ...row, end: null })).toEqual({ repeat: true, row });
         await expect(store.executions.finish(row, [], END)).rejects.toThrow('is not under way');
-      });
-
-      test('a result that is told briefly is given back whole', async () => {
-        const writer = new BriefWriter();
-        writer.add('é"\\u0000,'.repeat(300));
-        writer.repeat(0, writer.place);
-        const result = writer.end();
-        const end = { ...END, result: 'é"\\u0000,'.repeat(600) };
-        const atOnce = { ...execution({ executionId: 'at-once' }), end: { ...END, result } };
-        const later = execution({ executionId: 'later' });
-        expect(result).toBeTypeOf('object');
-        await store.executions.accept(atOnce);
-        await store.executions.accept(later);
-        await store.executions.finish(later, [], { ...END, result });
-        expect((await store.executions.find(atOnce))?.end).toStrictEqual(end);
-        expect((await store.executions.find(later))?.end).toStrictEqual(end);
-        expect((await store.executions.named('later')).map((row) => row.end)).toStrictEqual([end]);
-        expect(await store.executions.accept(later)).toStrictEqual({ repeat: true, row: { ...later, end } });
       });
 
       test.each([

@@ -1,4 +1,3 @@
-import type { BriefText } from '../brief-text.ts';
 import type { LongText } from '../long-text.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
@@ -27,16 +26,6 @@ export interface ExecutionEnd {
   /** What was told while it ran, as JSON text. */
   readonly events: string;
   readonly endedAt: number;
-}
-
-/** An end as it is recorded; who reads it has the result whole. */
-export interface NewEnd extends Omit<ExecutionEnd, 'result'> {
-  readonly result: ExecutionEnd['result'] | BriefText;
-}
-
-/** One that has ended is recorded with its end. */
-export interface NewExecution extends Omit<ExecutionRow, 'end'> {
-  readonly end: NewEnd | null;
 }
 
 /**
@@ -80,11 +69,11 @@ export interface ExecutionStore {
    * Records an execution, with its end where it has one, or tells which earlier one has its id or, failing that, its
    * idempotency key.
    */
-  accept(row: NewExecution): Promise<ExecutionAccepted>;
+  accept(row: ExecutionRow): Promise<ExecutionAccepted>;
   /** Adds effects to one that is under way. Refuses (throws) a position that is taken, and one that has ended. */
   append(key: ExecutionKey, effects: readonly EffectRow[]): Promise<void>;
   /** Ends it, once, with the effects not recorded yet: all in one commit. */
-  finish(key: ExecutionKey, effects: readonly EffectRow[], end: NewEnd): Promise<void>;
+  finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
   /** Everybody's executions of this id, newest first. */
   named(executionId: string): Promise<ExecutionRow[]>;

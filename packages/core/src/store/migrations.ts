@@ -163,8 +163,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE requests ADD COLUMN answer TEXT;
   ALTER TABLE requests ADD COLUMN answer_checksum BIGINT
   `,
-  // What is left out of `result` because it stands in it already, as `BriefText` tells it: rows that were fetched, filtered and
-  // sorted are kept once.
+  // What an earlier version left out of `result` because it stood in it already; null since then. `withRepeats` reads it.
   'ALTER TABLE execution_ends ADD COLUMN repeats TEXT',
   // What an owner remembers is counted for each entry that is added, and an entry can be large: the index has its length.
   'CREATE INDEX memory_entries_by_owner ON memory_entries (owner, expires_at, length(entry))',

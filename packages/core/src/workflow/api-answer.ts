@@ -1,31 +1,23 @@
 import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
 import { isJsonType } from '../json-type.ts';
 import type { ApiAnswer } from './effects.ts';
-import type { PartialRows } from './partial-rows.ts';
-import type { Written } from './results-text.ts';
 import { dataError, StepError } from './step-error.ts';
 
-/** What an answer says, and how it said it where that is JSON. */
+/** What an answer says, and its text where that is JSON. */
 export interface DecodedAnswer {
   readonly value: Json;
-  readonly written?: Written;
-  /** The members that were read of each row, if not all. */
-  readonly members?: readonly string[];
+  readonly written?: string;
 }
 
 /** JSON read strictly, other text as it is, null for none. */
-export function decodeAnswer({ bytes, contentType, status }: ApiAnswer, partial?: PartialRows): DecodedAnswer {
+export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): DecodedAnswer {
   if (bytes.length === 0) return { value: null };
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isJson = isJsonType(type);
   if (isJson || type === '') {
     const text = decoded(bytes);
-    const rows = text === undefined ? undefined : partial?.read(text);
-    if (rows !== undefined)
-      return { value: rows.items as unknown as Json, written: rows, ...(partial && { members: partial.names }) };
-    const ends: number[] = [];
-    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' }, ends);
-    if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: { text, ends } }) };
+    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' });
+    if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: text }) };
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {

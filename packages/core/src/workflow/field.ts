@@ -1,5 +1,4 @@
 import type { Json } from '@dragoman/protocols';
-import type { MembersRead } from './operation.ts';
 
 /** Reads one field of an item; `undefined` when it has none. */
 export type FieldReader = (item: Json | undefined) => Json | undefined;
@@ -34,14 +33,6 @@ export function fieldReader(field: string): FieldReader {
  */
 export function isPlainName(field: string): boolean {
   return PLAIN.test(field) && !INHERITED.some((prototype) => field in prototype);
-}
-
-/** Fields as members of the items that have them; `undefined` where one may lie deeper. */
-export function membersNamed(
-  fields: readonly string[],
-  { keepsItems }: { keepsItems: boolean },
-): MembersRead | undefined {
-  return fields.every(isPlainName) ? { names: fields, keepsItems } : undefined;
 }
 
 /** The field of every item. */

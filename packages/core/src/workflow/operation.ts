@@ -2,7 +2,6 @@ import type { Json } from '@dragoman/protocols';
 import type { OperationDescription, Path } from '@dragoman/protocols/a2e-workflow';
 import type { Account } from './budget.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
-import type { PartialRows } from './partial-rows.ts';
 
 /**
  * One operation of the catalogue: how it is written, and what it does. `Config` is the shape its schema describes; whoever
@@ -18,18 +17,8 @@ export interface Operation<Config = never> {
   readonly hasEffect?: (config: Config) => boolean;
   /** It makes an API call each time it runs. */
   readonly callsApi?: true;
-  /** What it reads of the items of the array at `inputPath`. Left out, or `undefined`: it may read everything. */
-  readonly membersRead?: (config: Config) => MembersRead | undefined;
   /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */
   compile(config: Config, compiling: Compiling): Work;
-}
-
-/** All that is read of each item of an array. */
-export interface MembersRead {
-  /** Members of the item itself, by plain names. */
-  readonly names: readonly string[];
-  /** What comes out are some of the very items; if not, none of them is in it. */
-  readonly keepsItems: boolean;
 }
 
 /** An operation compiled. It may answer at once; a promise is only for what waits. */
@@ -46,8 +35,6 @@ export interface Compiling {
 export interface StepContext {
   readonly operationId: string;
   readonly account: Account;
-  /** Reads what it fetches, where the plan needs no more than some members of it. */
-  readonly partialRows: PartialRows | undefined;
   /** The value at a path; a DataError that names the nearest fix when nothing is there. */
   read(path: Path): Json;
   /** The value at a path, `undefined` when nothing is there. */
@@ -60,8 +47,8 @@ export interface StepContext {
   boundedBy(bytes: number): void;
   /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
-  /** Says how the result reads as JSON, so that it need not be written again; of an array, where each item ends if that is known. */
-  writtenAs(text: string, ends?: readonly number[]): void;
+  /** Gives the result as JSON text, so that it is not written again. */
+  writtenAs(text: string): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;

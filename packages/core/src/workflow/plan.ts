@@ -13,9 +13,7 @@ import {
   type Workflow,
 } from '@dragoman/protocols/a2e-workflow';
 import { BUILT_IN, type Catalog } from './catalog.ts';
-import { neededMembers } from './needed-members.ts';
 import type { Operation, Work } from './operation.ts';
-import { PartialRows } from './partial-rows.ts';
 
 /** A workflow made ready to run. One plan serves validate, plan and execute, so they cannot differ. */
 export interface Plan {
@@ -30,8 +28,6 @@ export interface Plan {
   readonly isLight: boolean;
   /** Nothing in it changes anything outside the execution: done twice, it is as if it had been done once. */
   readonly isHarmless: boolean;
-  /** How to read what an operation fetches, where some members of it are all that is needed. */
-  readonly partialRows: ReadonlyMap<string, PartialRows>;
   /** What was found and does not stop it. */
   readonly warnings: readonly Finding[];
 }
@@ -83,12 +79,10 @@ export function compileChecked(workflow: Workflow, catalog: Catalog, hash: strin
 function planOf(made: Pick<Plan, 'hash' | 'workflow' | 'steps' | 'warnings'>): Plan {
   const reached = reachedIn(made.workflow.order, made.steps);
   const steps = [...made.steps.values()];
-  const needed = [...neededMembers(steps)];
   return {
     ...made,
     isLight: steps.every(isLightStep),
     isHarmless: steps.every(isHarmlessStep),
-    partialRows: new Map(needed.map(([id, names]) => [id, new PartialRows(names)])),
     reached: [...made.steps.keys()].filter((id) => reached.has(id)),
   };
 }

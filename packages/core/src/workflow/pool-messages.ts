@@ -1,6 +1,5 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Workflow } from '@dragoman/protocols/a2e-workflow';
-import type { BriefText } from '../brief-text.ts';
 import type { Budgets } from './budget.ts';
 import type { ApiRequest, Progress, StoreWrite } from './effects.ts';
 import type { RunResult } from './run.ts';
@@ -63,7 +62,7 @@ export type PortedValue = string | { readonly credential: string };
 
 /** As `RunResult`, with the results as the JSON text of one object; as bytes where they are long. */
 export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'digest'> {
-  readonly results: string | BriefText | Uint8Array;
+  readonly results: string | Uint8Array;
 }
 
 /** A result on its way from the thread, in memory that threads share. */

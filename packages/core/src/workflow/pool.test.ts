@@ -4,7 +4,6 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { planOf } from '../../test-support/workflow-plan.ts';
-import { wholeText } from '../brief-text.ts';
 import { CredentialUse } from '../gate/gate.ts';
 import { SLICE } from '../long-text.ts';
 import type { Clock } from '../ports.ts';
@@ -299,5 +298,5 @@ describe('executions in threads', () => {
 
 function textOf({ results }: PoolResult): string {
   if (results instanceof Uint8Array) throw new Error('the results are long');
-  return wholeText(results);
+  return results;
 }

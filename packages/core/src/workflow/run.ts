@@ -10,10 +10,8 @@ import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
-import type { PartialRows } from './partial-rows.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
-import type { Written } from './results-text.ts';
 import { OverBudget, withUnknownOutcome, workflowError } from './step-error.ts';
 import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
 
@@ -41,7 +39,7 @@ export interface RunResult {
   /** By operation, what it produced; inside a loop, for the last item. */
   readonly results: ReadonlyMap<string, Json>;
   /** Those that are JSON text already, as that text. */
-  readonly written: ReadonlyMap<string, Written>;
+  readonly written: ReadonlyMap<string, string>;
   /** Operations that could have run and did not. */
   readonly skipped: readonly string[];
   readonly errors: readonly WorkflowError[];
@@ -115,10 +113,6 @@ export class Run {
       last = produced instanceof Promise ? await produced : produced;
     }
     return last;
-  }
-
-  partialRowsOf(id: string): PartialRows | undefined {
-    return this.#plan.partialRows.get(id);
   }
 
   /** Milliseconds the execution may still take. */

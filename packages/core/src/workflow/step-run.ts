@@ -10,9 +10,8 @@ import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import { memoryOfItems, memoryOfJson } from './memory-need.ts';
 import type { ItemResult, ItemRun, StepContext } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
-import type { PartialRows } from './partial-rows.ts';
 import type { Step } from './plan.ts';
-import { LONGEST_WRITTEN, type Written } from './results-text.ts';
+import { LONGEST_WRITTEN } from './results-text.ts';
 import type { Run } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
 import { namesIn, storedPath } from './stored-name.ts';
@@ -25,7 +24,7 @@ export interface Frame {
   readonly digest: Digest;
   readonly results: Map<string, Json>;
   /** Results that are JSON text already. */
-  readonly written: Map<string, Written>;
+  readonly written: Map<string, string>;
   readonly errors: WorkflowError[];
 }
 
@@ -55,7 +54,7 @@ export class StepRun implements StepContext {
   #origin: Origin | undefined;
   /** Of what it read, was answered and ran, beside its declared inputs. */
   #labels: readonly Label[] = UNLABELLED;
-  #written: Written | undefined;
+  #written: string | undefined;
   #isCached = false;
   #isOpen = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
@@ -92,10 +91,6 @@ export class StepRun implements StepContext {
     return this.#run.account;
   }
 
-  get partialRows(): PartialRows | undefined {
-    return this.#run.partialRowsOf(this.operationId);
-  }
-
   read(path: Path): Json {
     const value = this.find(path);
     if (value === undefined) throw missing(path, this.#frame.model, this.#frame.errors);
@@ -124,9 +119,9 @@ export class StepRun implements StepContext {
     this.#lineage = lineage;
   }
 
-  writtenAs(text: string, ends: readonly number[] = []): void {
+  writtenAs(text: string): void {
     // A line break between two tokens is JSON as well, and would end the line of an event.
-    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = { text, ends };
+    if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
   }
 
   async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
@@ -303,7 +298,7 @@ export class StepRun implements StepContext {
     return this.#inner ?? { value, bytes: sized.bytes, labels };
   }
 
-  #keep(id: string, value: Json, as: Written | undefined): void {
+  #keep(id: string, value: Json, as: string | undefined): void {
     const { results, written } = this.#frame;
     results.set(id, value);
     if (as !== undefined) written.set(id, as);

@@ -1,5 +1,4 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import { wholeText } from '../brief-text.ts';
 import { sharedBytes } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
@@ -85,7 +84,7 @@ async function serve(): Promise<void> {
     });
     runs.delete(run);
     askMemory(used.dataBytes);
-    const text = tellable(() => wholeText(resultsText(results, written)));
+    const text = tellable(() => resultsText(results, written));
     const told =
       text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
     say({ kind: 'end', run, result: { ...told, results: sharedBytes(text ?? '{}'), skipped, used } });

@@ -1,5 +1,3 @@
-import { wholeText } from '../../brief-text.ts';
-import { isLong } from '../../long-text.ts';
 import type {
   EffectRow,
   ExecutionAccepted,
@@ -8,8 +6,6 @@ import type {
   ExecutionRow,
   ExecutionStore,
   Kept,
-  NewEnd,
-  NewExecution,
   StoredDataStore,
   StoredQuota,
   StoredRow,
@@ -69,8 +65,7 @@ export class MemoryExecutions {
     };
   }
 
-  #accept(given: NewExecution): ExecutionAccepted {
-    const row: ExecutionRow = { ...given, end: given.end === null ? null : wholeEnd(given.end) };
+  #accept(row: ExecutionRow): ExecutionAccepted {
     requireStorable(row.owner, row.executionId, row.idempotencyKey, row.request);
     if (row.end !== null) requireStorable(row.end.result, row.end.events);
     const second = row.idempotencyKey === null ? undefined : nameOf(row.owner, row.idempotencyKey);
@@ -101,8 +96,7 @@ export class MemoryExecutions {
     return recorded;
   }
 
-  #finish(key: ExecutionKey, effects: readonly EffectRow[], given: NewEnd): void {
-    const end = wholeEnd(given);
+  #finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): void {
     requireStorable(end.result, end.events);
     const recorded = this.#append(key, effects);
     recorded.row = { ...recorded.row, end };
@@ -162,11 +156,6 @@ interface Recorded {
   readonly number: number;
   row: ExecutionRow;
   readonly effects: EffectRow[];
-}
-
-function wholeEnd(end: NewEnd): ExecutionEnd {
-  const { result } = end;
-  return { ...end, result: isLong(result) ? result : wholeText(result) };
 }
 
 function nameOfExecution({ owner, executionId }: ExecutionKey): string {

@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { wholeText } from '../../brief-text.ts';
 import { SLICE, sharedBytes } from '../../long-text.ts';
 import type {
   EffectRow,
@@ -13,6 +12,7 @@ import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
 import { ownersIn } from './owners.ts';
+import { withRepeats } from './repeated-text.ts';
 import type { EndValues, ExecutionValues } from './values.ts';
 
 /**
@@ -138,16 +138,15 @@ export function executionWrites(database: Database) {
   const byIdempotencyKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.idempotency_key = ?`);
   const openUp = database.prepare('INSERT INTO open_executions (execution) VALUES (?)');
   const end = database.prepare(`
-    INSERT INTO execution_ends (execution, status, result, events, ended_at, repeats, checksum)
-    VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?)`);
+    INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum)
+    VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?)`);
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
-  function endWith(id: number, [status, told, events, endedAt, repeats]: EndValues): void {
+  function endWith(id: number, [status, told, events, endedAt]: EndValues): void {
     const result = typeof told === 'string' ? told : Buffer.concat(told);
-    requireStorable(result, events, repeats);
-    const checksum = checksumOfEnd({ status, result, events, endedAt, repeats });
-    end.run(id, status, result, events, endedAt, repeats, checksum);
+    requireStorable(result, events);
+    end.run(id, status, result, events, endedAt, checksumOfEnd({ status, result, events, endedAt, repeats: null }));
   }
 
   return {
@@ -243,13 +242,14 @@ function checkedExecution(row: StoredExecution): ExecutionRow {
 }
 
 function wholeEnd({ status, result: text, events, endedAt, repeats }: StoredEnd): ExecutionEnd {
-  const whole = repeats === null ? text : wholeText({ text, repeats });
+  const whole = repeats === null ? text : withRepeats(text, repeats);
   const result = whole.length > SLICE ? { parts: [sharedBytes(whole)] } : whole;
   return { status, result, events, endedAt };
 }
 
 interface StoredEnd extends Omit<ExecutionEnd, 'result'> {
   readonly result: string;
+  /** Of rows that an earlier version wrote. */
   readonly repeats: string | null;
 }
 

@@ -1,5 +1,4 @@
-import { isLong } from '../../long-text.ts';
-import type { NewEnd, NewExecution } from '../executions.ts';
+import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
 import type { FrameRow, NewLetter, RecordedWith, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
@@ -60,7 +59,7 @@ export type ExecutionValues = readonly [
   acceptedAt: number,
 ];
 
-export function executionValues(row: NewExecution): ExecutionValues {
+export function executionValues(row: ExecutionRow): ExecutionValues {
   return [row.owner, row.executionId, row.digest, row.idempotencyKey, row.request, row.acceptedAt];
 }
 
@@ -69,11 +68,8 @@ export type EndValues = readonly [
   result: string | readonly Uint8Array[],
   events: string,
   endedAt: number,
-  repeats: string | null,
 ];
 
-export function endValues({ status, result, events, endedAt }: NewEnd): EndValues {
-  if (typeof result === 'string') return [status, result, events, endedAt, null];
-  if (isLong(result)) return [status, result.parts, events, endedAt, null];
-  return [status, result.text, events, endedAt, result.repeats];
+export function endValues({ status, result, events, endedAt }: ExecutionEnd): EndValues {
+  return [status, typeof result === 'string' ? result : result.parts, events, endedAt];
 }

@@ -6,7 +6,6 @@ import { fieldFault } from '../../gate/outbound-headers.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';
-import type { ApiAnswer } from '../effects.ts';
 import { memoryOfJson } from '../memory-need.ts';
 import type { Compiling, Operation, StepContext } from '../operation.ts';
 import { dataError } from '../step-error.ts';
@@ -54,19 +53,13 @@ export const apiCall: Operation<ApiCallConfig> = {
       step.account.reserve(answer.bytes.length);
       step.boundedBy(answer.bytes.length);
       step.askMemory(memoryOfJson(answer.bytes));
-      const { value, written, members } = decodeAnswer(answer, step.partialRows);
-      step.cameFrom(() => lineageOf(answer, members));
-      if (written !== undefined) step.writtenAs(written.text, written.ends);
+      const { value, written } = decodeAnswer(answer);
+      step.cameFrom(() => answer.lineage ?? hash('sha256', answer.bytes, 'base64url'));
+      if (written !== undefined) step.writtenAs(written);
       return value;
     };
   },
 };
-
-/** Where only some members were read, nobody may find it who needs others. */
-function lineageOf({ lineage, bytes }: ApiAnswer, members: readonly string[] | undefined): string {
-  const name = lineage ?? hash('sha256', bytes, 'base64url');
-  return members === undefined ? name : `${name} ${members.join()}`;
-}
 
 type Value = NonNullable<ApiCallConfig['headers'] | ApiCallConfig['query']>[string];
 

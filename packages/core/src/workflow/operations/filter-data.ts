@@ -1,7 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { type FilterDataConfig, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import { compileComparison } from '../comparison.ts';
-import { membersNamed } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import { itemTest, sieved } from '../item-test.ts';
 import type { Operation } from '../operation.ts';
@@ -10,11 +9,6 @@ import type { Operation } from '../operation.ts';
 export const filterData: Operation<FilterDataConfig> = {
   description: OPERATIONS.FilterData,
   cacheFor: 60,
-  membersRead: ({ conditions }) =>
-    membersNamed(
-      conditions.map(({ field }) => field),
-      { keepsItems: true },
-    ),
   compile(config, compiling) {
     const input = compiling.path(config.inputPath);
     const conditions = config.conditions.map(({ field, operator, value = null }, at) => {

@@ -12,7 +12,6 @@ import type { Transform } from '../transforms/transform.ts';
 export const transformData: Operation<TransformDataConfig> = {
   description: OPERATIONS.TransformData,
   cacheFor: 60,
-  membersRead: ({ transform, config = {} }) => find(transform)?.membersRead?.(config),
   compile({ inputPath, transform, config = {} }, compiling) {
     const input = compiling.path(inputPath);
     const found = find(transform);

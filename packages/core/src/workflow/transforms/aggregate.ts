@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { aggregateName } from '@dragoman/protocols/a2e-workflow';
-import { fieldReader, isPlainName, type Members, membersNamed } from '../field.ts';
+import { fieldReader, isPlainName, type Members } from '../field.ts';
 import { finite } from '../finite.ts';
 import { arrayAt } from '../input.ts';
 import type { Settings, Transform } from './transform.ts';
@@ -10,11 +10,6 @@ import type { Settings, Transform } from './transform.ts';
  * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
 export const aggregate: Transform = {
-  membersRead: (settings) =>
-    membersNamed(
-      askedFor(settings).flatMap(({ field }) => field ?? []),
-      { keepsItems: false },
-    ),
   compile(settings, input) {
     const asked = askedFor(settings);
     const fields = [...new Set(asked.map(({ field }) => field))];

@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import { fieldReader, membersNamed } from '../field.ts';
+import { fieldReader } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import type { Transform } from './transform.ts';
 
 /** Each item becomes an object of its renamed fields: `{ "full_name": "name" }`. What an item lacks is null. */
 export const map: Transform = {
-  membersRead: ({ fields = {} }) => membersNamed(Object.keys(fields), { keepsItems: false }),
   compile({ fields = {} }, input) {
     const members = Object.entries(fields).map(([source, target]) => ({
       read: fieldReader(source),

@@ -1,13 +1,12 @@
 import { isObject, type Json } from '@dragoman/protocols';
 import { formatPath } from '@dragoman/protocols/a2e-workflow';
-import { fieldReader, membersNamed } from '../field.ts';
+import { fieldReader } from '../field.ts';
 import { arrayAt, wrongShape } from '../input.ts';
 import { dataError } from '../step-error.ts';
 import type { Transform } from './transform.ts';
 
 /** Keeps the listed fields that each item has; with `field`, takes one value out of an object, or of every item. */
 export const select: Transform = {
-  membersRead: ({ fields }) => (Array.isArray(fields) ? membersNamed(fields, { keepsItems: false }) : undefined),
   compile({ field, fields }, input) {
     if (Array.isArray(fields)) {
       const members = fields.map((name) => ({ name, read: fieldReader(name) }));

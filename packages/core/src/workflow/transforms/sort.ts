@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { columnOf, membersNamed } from '../field.ts';
+import { columnOf } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import { sortedPlaces } from './sorted-places.ts';
 import type { Settings, Transform } from './transform.ts';
@@ -9,11 +9,6 @@ import type { Settings, Transform } from './transform.ts';
  * last, whichever the order.
  */
 export const sort: Transform = {
-  membersRead: (settings) =>
-    membersNamed(
-      keysOf(settings).map(({ field }) => field),
-      { keepsItems: true },
-    ),
   compile(settings, input) {
     const keys = keysOf(settings);
     return (step) => {

@@ -1,0 +1,21 @@
+/**
+ * Puts back what an earlier version left out of a result because it stood in it already. `repeats` has three numbers for each
+ * such part: how many characters of the text come before it, since the last one; how far back from there it begins; and its
+ * length. Each number is in base 32, the least digit first: as `0` … `O`, or as `P` … `o` where another digit follows.
+ */
+export function withRepeats(text: string, repeats: string): string {
+  const numbers = [...repeats.matchAll(/[P-o]*[0-O]/g)].map(([digits]) => numberOf(digits));
+  let whole = '';
+  let at = 0;
+  for (let index = 0; index < numbers.length; index += 3) {
+    const [before = 0, back = 0, length = 0] = numbers.slice(index, index + 3);
+    const place = at + before;
+    whole += text.slice(at, place) + text.slice(place - back, place - back + length);
+    at = place;
+  }
+  return whole + text.slice(at);
+}
+
+function numberOf(digits: string): number {
+  return [...digits].reduceRight((number, digit) => number * 32 + ((digit.charCodeAt(0) - 48) % 32), 0);
+}
