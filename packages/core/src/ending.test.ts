@@ -30,3 +30,17 @@ test('whoever needs a real signal gets one', () => {
   expect(abortSignalOf(signal)).toBe(signal);
   expect(abortSignalOf(ending)).toBe(ending.signal);
 });
+
+test('an ending follows a signal until that is called off', () => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const ending = new Ending();
+  ending.follow(first.signal)();
+  first.abort('first');
+  expect(ending.aborted).toBe(false);
+  ending.follow(second.signal);
+  second.abort('second');
+  expect(ending.reason).toBe('second');
+  const late = new Ending();
+  late.follow(second.signal);
+  expect(late.reason).toBe('second');
+});

@@ -10,8 +10,8 @@ export interface StopSignal {
 }
 
 /**
- * That something may be told to stop. An `AbortController` says the same and costs more than a whole call of a small tool, so
- * the real signal is made only for those who ask for it.
+ * Tells something to stop: an `AbortController` whose signal is made only for those who ask for it. A real one takes several
+ * microseconds, for each request, tool call and execution.
  */
 export class Ending implements StopSignal {
   /** Most are listened to by nobody or by one. */
@@ -23,8 +23,7 @@ export class Ending implements StopSignal {
   /** The end that a signal tells of. */
   static of(signal: AbortSignal): Ending {
     const ending = new Ending();
-    if (signal.aborted) ending.end(signal.reason);
-    else signal.addEventListener('abort', () => ending.end(signal.reason), { once: true });
+    ending.follow(signal);
     return ending;
   }
 
@@ -62,6 +61,14 @@ export class Ending implements StopSignal {
     if (this.#ended !== undefined) listener();
     else this.#add(listener);
     return () => this.removeEventListener('abort', listener);
+  }
+
+  /** Ends with the signal, until that is called off. */
+  follow(signal: StopSignal): Cancel {
+    const follow = () => this.end(signal.reason);
+    if (signal.aborted) follow();
+    else signal.addEventListener('abort', follow, { once: true });
+    return () => signal.removeEventListener('abort', follow);
   }
 
   addEventListener(_: 'abort', listener: () => void): void {

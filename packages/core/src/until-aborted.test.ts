@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { untilAborted } from './until-aborted.ts';
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { Ending } from './ending.ts';
+import { unlessAborted, untilAborted } from './until-aborted.ts';
 
 test('passes everything on when nothing aborts', async () => {
   const items = untilAborted(from([1, 2, 3]), new AbortController().signal);
@@ -34,6 +36,30 @@ test('the source is told to stop when the reader goes', async () => {
 test('an aborted signal lets nothing through', async () => {
   const items = untilAborted(from([1]), AbortSignal.abort(new Error('before')));
   await expect(items.next()).rejects.toThrow('before');
+});
+
+describe('a promise', () => {
+  test('gives its own value or error while nothing has ended', async () => {
+    const ending = new Ending();
+    expect(await unlessAborted(Promise.resolve(1), ending)).toBe(1);
+    await expect(unlessAborted(Promise.reject(new Error('own')), ending)).rejects.toThrow('own');
+  });
+
+  test('that never settles is left with the first reason', async () => {
+    const ending = new Ending();
+    const waiting = unlessAborted(new Promise(() => {}), ending);
+    ending.end(new Error('first'));
+    ending.end(new Error('second'));
+    await expect(waiting).rejects.toThrow('first');
+    await expect(unlessAborted(Promise.reject(new Error('own')), ending)).rejects.toThrow('first');
+  });
+
+  test('leaves no listener behind when it settles', async () => {
+    const { signal } = new AbortController();
+    await unlessAborted(Promise.resolve(1), signal);
+    await unlessAborted(Promise.reject(new Error('own')), signal).catch(() => {});
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
 });
 
 async function* from<T>(items: readonly T[]): AsyncGenerator<T> {

@@ -1,28 +1,27 @@
-import type { StopSignal } from '../ending.ts';
+import { Ending, type StopSignal } from '../ending.ts';
 import type { Cancel, Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import type { Exchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 
 /** The time one exchange has, its body included: it ends when that is over, or when its caller does not want it any more. */
 export class Deadline {
-  readonly #signal: StopSignal | undefined;
+  readonly #ending = new Ending();
   readonly #stop: Cancel;
+  readonly #leave: Cancel | undefined;
   readonly #clock: Clock;
   readonly #until: number;
-  readonly #cancel = () => this.#end(this.#signal?.reason);
   #exchange: Exchange | undefined;
-  #refuse: ((reason: unknown) => void) | undefined;
-  #ended: { readonly reason: unknown } | undefined;
 
   constructor({ clock, milliseconds, signal }: DeadlineOptions) {
-    this.#signal = signal;
     this.#clock = clock;
     this.#until = clock.elapsed() + milliseconds;
+    this.#ending.onEnd(() => this.#exchange?.fail(this.#ending.reason));
     this.#stop = clock.after(milliseconds, () =>
-      this.#end(new Refused(late(milliseconds, this.#exchange?.sent === true))),
+      this.#ending.end(new Refused(late(milliseconds, this.#exchange?.sent === true))),
     );
-    signal?.addEventListener('abort', this.#cancel, { once: true });
+    this.#leave = signal && this.#ending.follow(signal);
   }
 
   get leftMs(): number {
@@ -31,29 +30,19 @@ export class Deadline {
 
   /** What the promise gives, unless time is over first. */
   wait<T>(promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#refuse = reject;
-      promise.then(resolve, reject);
-      if (this.#ended !== undefined) reject(this.#ended.reason);
-    });
+    return unlessAborted(promise, this.#ending);
   }
 
   /** From here on the exchange ends with it. */
   attach(exchange: Exchange): void {
     this.#exchange = exchange;
-    if (this.#ended !== undefined) exchange.fail(this.#ended.reason);
+    if (this.#ending.aborted) exchange.fail(this.#ending.reason);
   }
 
   /** Nothing has to be ended any more. */
   release(): void {
     this.#stop();
-    this.#signal?.removeEventListener('abort', this.#cancel);
-  }
-
-  #end(reason: unknown): void {
-    this.#ended ??= { reason };
-    this.#refuse?.(reason);
-    this.#exchange?.fail(reason);
+    this.#leave?.();
   }
 }
 

@@ -1,11 +1,11 @@
 import type { RunningCall } from '../call.ts';
+import { Ending } from '../ending.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
-import { CallEnd } from './call-end.ts';
 import type { Readers } from './readers.ts';
 import type { Run } from './run.ts';
 
 /** A request while it is being answered, with the handles its call has. */
-export class LiveRun extends CallEnd implements RunningCall {
+export class LiveRun extends Ending implements RunningCall {
   readonly row: RequestRow;
   readonly run: Run;
   readonly name: string;

@@ -15,6 +15,7 @@ import { allows } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
@@ -356,9 +357,9 @@ export class Runs {
       frames = answer(envelope, call)[Symbol.asyncIterator]();
       while (!run.answered) {
         // Also one that hangs and never looks at its signal is left behind.
-        const item = await live.unlessEnded(frames.next());
+        const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
-        while (live.held !== undefined) await live.unlessEnded(live.held.released);
+        while (live.held !== undefined) await unlessAborted(live.held.released, live);
         const durable = run.give(item.value);
         if (durable !== undefined) await durable;
       }

@@ -65,7 +65,7 @@ export class Skills {
       : { params: { ...args, skill: skill.name } };
     const envelope = question({ agent: skill.agent.id, ...asked, principal, ids });
     const running = new RunningTool(principal, onEvent);
-    const forget = ending.onEnd(() => running.end(ending.reason));
+    const forget = running.ending.follow(ending);
     try {
       const outcome = await answerOf(this.#options.engine, envelope, running);
       return { ...outcome, events: running.kept };

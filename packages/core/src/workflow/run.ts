@@ -1,12 +1,11 @@
 import type { Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import type { StopSignal } from '../ending.ts';
+import { Ending, type StopSignal } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
 import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
-import { EarlyEnd } from './early-end.ts';
 import type { Effects, Progress } from './effects.ts';
 import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
@@ -57,7 +56,7 @@ export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 export class Run {
   readonly options: RunOptions;
   readonly account: Account;
-  readonly ending = new EarlyEnd();
+  readonly ending = new Ending();
   readonly #plan: Plan;
   readonly #ends: number;
   readonly #started = new Set<string>();

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { jsonSize } from '../json-size.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -237,7 +238,7 @@ export class StepRun implements StepContext {
   #asked<T>(answer: Promise<T>): Promise<T> {
     // What the world answered has no name but the one that `cameFrom` gives it.
     this.#lineage ??= '';
-    return this.#run.ending.unlessEnded(answer);
+    return unlessAborted(answer, this.#run.ending);
   }
 
   /** Where everything it reads came from. */
