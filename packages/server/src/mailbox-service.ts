@@ -8,7 +8,7 @@ import {
   SigningKeys,
 } from '@dragoman/core';
 import type { AnsweringAgents } from './answering-agents.ts';
-import { mailboxSettings, mailboxTerms, outboxSettings, strangerOf } from './mailbox-config.ts';
+import { anonymousAgents, anonymousSender, mailboxSettings, mailboxTerms, outboxSettings } from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
@@ -90,7 +90,8 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         limits,
         content: terms.content,
         clock,
-        strangerOf: (owner) => strangerOf(mailboxConfig, owner),
+        isOpen: anonymousAgents(mailboxConfig).length > 0,
+        anonymousSender: (owner) => anonymousSender(mailboxConfig, owner, agents),
       }),
       ...discoveryRoutes({
         config: mailboxConfig,
@@ -98,7 +99,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         callbackKey: keys.publicKey,
         addressees,
         extensions: options.extensions,
-        stranger: strangerOf(mailboxConfig, anonymousOwner('', '')),
+        anonymous: () => anonymousSender(mailboxConfig, anonymousOwner('', ''), agents)?.permissions.agents ?? [],
       }),
       ...adminOutboxRoutes(outbox),
     ],

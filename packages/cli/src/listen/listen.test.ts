@@ -207,7 +207,7 @@ async function realServer(folder: string, { port, ca, module = ECHO }: { port: n
     clock: systemClock,
     ids: systemIds,
     log: new SilentLog(),
-    adminKey: 'admin-key-of-the-test',
+    adminKey: 'an-admin-key-of-the-test',
   });
   onTestFinished(() => server.stop({ drainMs: 0 }));
   return server;

@@ -6,7 +6,7 @@ import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import { allows, type Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
@@ -112,11 +112,11 @@ export class Mailbox {
     const message = hasThread ? await this.#withReplyTo(whole, key) : whole;
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
-    const source = isAnonymous(principal.id) ? null : principal.id;
     const addressed = directory.find(message, principal);
+    if (isAnonymous(principal.id)) this.#checkListed(addressed, principal);
     const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
-    const envelope = envelopeOf(message, { target, from, source });
+    const envelope = envelopeOf(message, { target, from, sender: principal.id });
 
     const call: Call = {
       principal,
@@ -136,6 +136,12 @@ export class Mailbox {
     if (messageId === null) return false;
     const name = { owner: principal.id, requestId: messageId, idempotencyKey: idempotencyKey ?? null };
     return (await this.#options.store.requests.earlier(name)) !== undefined;
+  }
+
+  /** An agent that is not listed and an agent that does not exist look the same to a sender without a key. */
+  #checkListed({ target }: Addressed, { permissions }: Principal): void {
+    const agent = target ?? this.#options.engine.router.defaultAgent;
+    if (agent === undefined || !allows(permissions.agents, agent)) refuse('unauthenticated', {}, UNLISTED);
   }
 
   /** A repeat is for who answered then, where there is nobody now: that is whom its sender has to be allowed to ask. */
@@ -279,6 +285,10 @@ export class Mailbox {
     refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${told}`);
   }
 }
+
+/** The answer to a sender without a key that writes to any other agent than those listed for such senders. */
+export const UNLISTED =
+  'Authentication required. Send a key, or ask the operator to list this agent in mailbox.anonymous.';
 
 /** What a repeat is told by. */
 interface Named extends RequestKey {

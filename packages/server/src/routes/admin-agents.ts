@@ -3,6 +3,7 @@ import {
   decodeAgentDefinition,
   decodeNewKeyRequest,
   type Engine,
+  FROM_ENVIRONMENT,
   type KeyRow,
   type NewKey,
   NewKeyRequest,
@@ -204,6 +205,10 @@ async function createKey({ body, jsonLimits }: InboundRequest, engine: Engine): 
   const outcome = decodeNewKeyRequest(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const { agent_id: agentId, role, description } = outcome.value;
+  if (description === FROM_ENVIRONMENT) {
+    const message = `description must not be ${JSON.stringify(description)}: it marks the key of DRAGOMAN_ADMIN_KEY`;
+    return failure('invalid_message', { issues: [{ pointer: '/description', code: 'reserved', message }] }, message);
+  }
   if (role === 'admin') {
     const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
     return { status: 201, json: newKeyJson(key) };
