@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { CARD } from '../system/a2a-peer.ts';
@@ -79,6 +81,66 @@ describe('a server that lists an agent in mailbox.anonymous', async () => {
     expect((await post(system, { from: 'Ada', to: 'foreign', message: 'hi' }, key)).status).not.toBe(401);
     const { agents: told } = (await (await call(system.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
     expect(told.map(({ id }) => id)).toEqual(['open']);
+  });
+});
+
+describe('what senders without a key leave on the disk', () => {
+  const LIMIT = 65_536;
+  const mailbox = { anonymous: ['open'], anonymous_bytes: LIMIT, requests_per_minute: 1_000_000 };
+  const find = (system: System, id: string, key?: string) =>
+    call(system.url, { path: `/a2a/messages/${id}`, ...(key !== undefined && { key }) });
+
+  test('is bounded over restarts, the oldest goes first, and callers with a key lose nothing', async () => {
+    await using system = await System.start({ config: { agents, mailbox } });
+    const { api_key: key } = await system.caller('ada');
+    const say = (messageId: string, key?: string) =>
+      post(system, { from: 'Eve', to: 'open', message: 'x'.repeat(2000), metadata: { messageId } }, key);
+    expect((await say('msg_keyed', key)).status).toBe(200);
+    for (let number = 0; number < 30; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    await system.kill();
+    await system.start();
+    for (let number = 30; number < 60; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    const kept: number[] = [];
+    for (let number = 0; number < 60; number += 1) {
+      if ((await find(system, `msg_${number}`)).status === 200) kept.push(number);
+    }
+    // Each is there as it came, as an envelope, and as its answer: more than six thousand bytes.
+    expect(kept.length).toBeGreaterThan(3);
+    expect(kept.length).toBeLessThanOrEqual(LIMIT / 6000);
+    expect(kept).toEqual(Array.from(kept, (_, index) => 60 - kept.length + index));
+    expect((await find(system, 'msg_keyed', key)).status).toBe(200);
+  });
+
+  test('is gone sooner than what callers with a key leave', async () => {
+    await using system = System.create({ config: { agents, mailbox } });
+    const clock = join(system.folder, 'clock');
+    writeFileSync(clock, '0');
+    await system.start({ DRAGOMAN_TEST_CLOCK: clock });
+    const { api_key: key } = await system.caller('ada');
+    const say = (messageId: string, key?: string) =>
+      post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { messageId } }, key);
+    expect([(await say('msg_open')).status, (await say('msg_keyed', key)).status]).toEqual([200, 200]);
+    await system.stop();
+    writeFileSync(clock, String(7 * 3_600_000));
+    await system.start({ DRAGOMAN_TEST_CLOCK: clock });
+    // The next message comes after everything was counted.
+    expect((await say('msg_later')).status).toBe(200);
+    expect((await find(system, 'msg_open')).status).toBe(404);
+    expect((await find(system, 'msg_keyed', key)).status).toBe(200);
+  });
+
+  test('has little metadata', async () => {
+    await using system = await System.start({ config: { agents, mailbox } });
+    const { api_key: key } = await system.caller('ada');
+    const say = (length: number, key?: string) =>
+      post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { note: 'x'.repeat(length) } }, key);
+    expect((await say(3500)).status).toBe(200);
+    const refused = await say(4096);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      413,
+      { error: 'Message too large', message: 'The metadata of a message without a key may have 4096 bytes.' },
+    ]);
+    expect((await say(4096, key)).status).toBe(200);
   });
 });
 

@@ -76,6 +76,7 @@ export { Strangers } from './limits/strangers.ts';
 export { modifiedAt } from './load-module.ts';
 export { type LongText, lengthOf, slicesOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
+export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';

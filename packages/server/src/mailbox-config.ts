@@ -1,4 +1,5 @@
 import {
+  type AnonymousQuotaSettings,
   anonymousPrincipal,
   isAnonymous,
   type MailboxSettings,
@@ -39,6 +40,16 @@ export const MailboxShape = {
       description:
         'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',
       anyOf: [{ type: 'array', items: text }, { type: 'boolean' }],
+    },
+    anonymous_bytes: {
+      type: 'integer',
+      minimum: 65_536,
+      description:
+        'Bytes that messages of all senders without a key and their answers may take on the disk together; the oldest are removed first. Default: 67108864.',
+    },
+    anonymous_keep_hours: {
+      ...positive,
+      description: 'How long messages of senders without a key and their answers are kept. Default: 6.',
     },
     requests_per_minute: {
       ...positive,
@@ -104,6 +115,13 @@ export function mailboxSettings(config: MailboxConfig): MailboxSettings {
   };
 }
 
+export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSettings {
+  return {
+    bytes: config.anonymous_bytes ?? 64 * 1024 * 1024,
+    keepMs: (config.anonymous_keep_hours ?? 6) * ONE_HOUR,
+  };
+}
+
 /** What holds for every sender, and is told to whoever asks. */
 export interface MailboxTerms {
   readonly perMinute: number;
@@ -162,4 +180,5 @@ export function anonymousSender(
   );
 }
 
-const ONE_DAY = 24 * 3600 * 1000;
+const ONE_HOUR = 3600 * 1000;
+const ONE_DAY = 24 * ONE_HOUR;

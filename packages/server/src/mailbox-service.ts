@@ -1,4 +1,5 @@
 import {
+  AnonymousQuota,
   anonymousOwner,
   CallbackLimits,
   Directory,
@@ -8,7 +9,14 @@ import {
   SigningKeys,
 } from '@dragoman/core';
 import type { AnsweringAgents } from './answering-agents.ts';
-import { anonymousAgents, anonymousSender, mailboxSettings, mailboxTerms, outboxSettings } from './mailbox-config.ts';
+import {
+  anonymousAgents,
+  anonymousQuotaSettings,
+  anonymousSender,
+  mailboxSettings,
+  mailboxTerms,
+  outboxSettings,
+} from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
@@ -73,6 +81,11 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         queuedPerSender: callbacks.queued_per_agent ?? 1000,
         anonymousPerHost: callbacks.anonymous_per_host_per_minute ?? 30,
       },
+    }),
+    anonymousQuota: new AnonymousQuota({
+      store: store.anonymous,
+      clock,
+      settings: anonymousQuotaSettings(mailboxConfig),
     }),
     settings: mailboxSettings(mailboxConfig),
   });

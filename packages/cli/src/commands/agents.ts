@@ -6,8 +6,8 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { visible } from '../visible.ts';
 import { callCommand } from './agents-call.ts';
 import { discoverCommand } from './agents-discover.ts';
 import { forgetCommand } from './agents-forget.ts';
@@ -54,7 +54,7 @@ function agentTable({ agents, targets }: AgentList): string {
       id,
       targets.includes(id) ? (agent?.driver ?? 'from the config') : 'no',
       agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
-      printable(agent?.description ?? agent?.name ?? ''),
+      visible(agent?.description ?? agent?.name ?? ''),
     ]);
   return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows);
 }
@@ -85,7 +85,7 @@ function addCommand(context: Context): Command {
     else if (agent.api_key === undefined) {
       const lines = [
         `replaced ${agent.agent_id}; its API keys stay as they are`,
-        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${printable(line)}`),
+        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${visible(line)}`),
         `  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}`,
       ];
       terminal.note(`${lines.join('\n')}\n`);

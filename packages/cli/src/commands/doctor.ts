@@ -4,7 +4,8 @@ import type { Context } from '../context.ts';
 import type { DoctorOptions } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
-import { type Paint, paint, printable } from '../paint.ts';
+import { type Paint, paint } from '../paint.ts';
+import { visible } from '../visible.ts';
 
 export function doctorCommand(context: Context): Command {
   const { terminal } = context;
@@ -31,6 +32,6 @@ export function doctorCommand(context: Context): Command {
 }
 
 function findingLines({ check, ok, message, fix }: Finding, { green, red, dim }: Paint): string {
-  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${printable(message)}\n`;
-  return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${printable(fix)}\n`;
+  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${visible(message)}\n`;
+  return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${visible(fix)}\n`;
 }

@@ -76,10 +76,14 @@ export function envelopeOf(
 }
 
 /** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
-export async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse> {
+export async function finalOf(
+  frames: AsyncIterable<E2AResponse>,
+  seen: (frame: E2AResponse) => void = () => {},
+): Promise<E2AResponse> {
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
+    seen(frame);
     if (frame.is_final) {
       const saysItself = withStreamed(frame, null) === frame;
       if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;

@@ -1,6 +1,6 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { TestIds } from '../../test-support/test-ids.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { provideAdminKey } from './admin-key.ts';
 import { Keys } from './keys.ts';
@@ -8,7 +8,11 @@ import { Keys } from './keys.ts';
 const [FIRST, SECOND] = ['first-'.padEnd(24, 'x'), 'second-'.padEnd(24, 'x')];
 
 async function keysOn(store = new MemoryStore()): Promise<Keys> {
-  const keys = new Keys({ store: store.keys, clock: new TestClock(), ids: new TestIds() });
+  const keys = new Keys({
+    store: store.keys,
+    clock: new TestClock(),
+    ids: { hex: () => randomBytes(16).toString('hex'), uuid: randomUUID },
+  });
   await keys.load();
   return keys;
 }
