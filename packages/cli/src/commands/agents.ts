@@ -45,14 +45,19 @@ function listCommand(context: Context): Command {
   });
 }
 
-function agentTable({ agents, targets }: AgentList): string {
+function agentTable({ agents, targets, registered }: AgentList): string {
+  const registrationOf = (id: string) => {
+    const one = registered.find(({ agent_id }) => agent_id === id);
+    if (one === undefined) return undefined;
+    return one.registered_by === id ? 'registered itself' : `registered by ${one.registered_by}`;
+  };
   const byId = new Map<string, AgentDefinition | undefined>(targets.map((id) => [id, undefined]));
   for (const agent of agents) byId.set(agent.agent_id, agent);
   const rows = [...byId]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([id, agent]) => [
       id,
-      targets.includes(id) ? (agent?.driver ?? 'from the config') : 'no',
+      targets.includes(id) ? (agent?.driver ?? registrationOf(id) ?? 'from the config') : 'no',
       agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);

@@ -45,7 +45,7 @@ test('where everything is under way, messages are refused without asking the sto
 test('two messages at once ask the store once', async () => {
   const { quota, swept } = quotaOver(() => 0);
   await quota.admit(31 * KIB);
-  await Promise.all([quota.admit(31 * KIB), quota.admit(10 * KIB)]);
+  await Promise.all([quota.admit(15 * KIB), quota.admit(15 * KIB)]);
   expect(swept).toHaveLength(2);
 });
 
