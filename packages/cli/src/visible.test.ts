@@ -24,8 +24,9 @@ test.each(Object.entries(HOSTILE))('%s is made visible', (_name, [text, shown]) 
 });
 
 test('line ends, tabs and every script stay', () => {
-  const text = 'a\n\tü 漢字 👋 עברית ❤️\r\n';
+  const text = 'a\n\tü 漢字 👋 עברית ❤️\n';
   expect(visible(text)).toBe(text);
+  expect(visible('one\r\ntwo')).toBe('one\ntwo');
 });
 
 test.each(Object.entries(HOSTILE))(

@@ -5,7 +5,9 @@ import type { Terminal } from './terminal.ts';
  * the cursor, repaint the lines above, or make a name read as another. Line ends and tabs stay.
  */
 export function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
@@ -32,7 +34,7 @@ function escaped(text: string): string {
 }
 
 /** Controls, format characters (bidi, zero-width, tags), lone surrogates, line and paragraph separators, unassigned tags. */
-const UNSEEN = /(?![\n\t]|\r\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a colour begins with
 const COLOUR = /^\u001b\[\d{1,2}m/;
 const LONGEST_COLOUR = 5;
