@@ -1,5 +1,9 @@
 # syntax=docker/dockerfile:1
 # Dragoman in a container: docs/how-to/run-as-a-service.md.
+#
+# It listens on every address of the container, so publish the port on the host's own: -p 127.0.0.1:7420:7420. Without a key no
+# agent is reached unless mailbox.anonymous lists it; /health, /metrics, /openapi.json, /schemas and the cards answer anyone. The
+# log says so at the start. docs/how-to/production-checklist.md has the rest.
 
 FROM node:24-slim AS build
 WORKDIR /app

@@ -36,7 +36,7 @@ const server = await startDragoman({
     default_agent: 'clerk',
     agents: { clerk: { driver: 'module', module: './agent.mjs' } },
     gate: { allow: [host], ca: [join(folder, 'cert.pem')] },
-    mailbox: { name: 'Office', callbacks: { backoff_ms: 50 } },
+    mailbox: { name: 'Office', anonymous: ['clerk'], callbacks: { backoff_ms: 50 } },
   },
 });
 try {

@@ -39,7 +39,7 @@ colours when piped, and reads stdin where a file is \`-\`.
 | variable | |
 |---|---|
 | \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_DATA\`, \`DRAGOMAN_STORE\` | win over the configuration; a flag wins over them |
-| \`DRAGOMAN_ADMIN_KEY\` | the admin key; else one is made on the first start, and shown once |
+| \`DRAGOMAN_ADMIN_KEY\` | the admin key, 24 characters or more; a new value retires the earlier one. Without it, one is made on the first start, and shown once |
 | \`DRAGOMAN_VAULT_KEY\` | the key of the vault; else a file in the data folder, mode 600 |
 | \`DRAGOMAN_KEY\` | the key of an agent, for commands that talk to a server |
 `;

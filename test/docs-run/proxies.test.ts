@@ -38,6 +38,7 @@ beforeAll(async () => {
       trusted_proxies: ['127.0.0.1'],
       agents: { slow: { driver: 'module', module: join(folder, 'slow.mjs') } },
       default_agent: 'slow',
+      mailbox: { anonymous: ['slow'] },
     },
     folder,
     adminKey: ADMIN_KEY,

@@ -15,7 +15,7 @@ const system = await System.start({
   config: {
     default_agent: 'echo',
     agents: { echo: { driver: 'module', module: agentModule('echo'), name: 'Echo', skills: ['repeat'] } },
-    mailbox: { callbacks: { retries: 0 } },
+    mailbox: { anonymous: ['echo'], callbacks: { retries: 0 } },
     workflows: { operations: [OWN_OPERATIONS] },
     // Nobody listens there.
     gate: { allow: ['127.0.0.1:9'] },
@@ -173,7 +173,7 @@ test('a message without a key says so', async () => {
     json: { from: 'Nobody', message: 'hi', metadata: { messageId: 'anonymous-1' } },
   });
   const [allowed] = (await explained('anonymous-1')).allowed;
-  expect(allowed?.known_by).toBe('nothing: the mailbox hears senders without a key');
+  expect(allowed?.known_by).toBe('nothing: mailbox.anonymous lists the agent');
 });
 
 test('a signed A2A request shows that its signature was checked and left behind', async () => {

@@ -47,6 +47,7 @@ const system = await System.start({
     default_agent: 'letters',
     agents: { letters: { driver: 'module', module: agentModule('letters'), max_parallel: 64 } },
     mailbox: {
+      anonymous: ['letters'],
       requests_per_minute: 100_000,
       max_concurrent: 100,
       callbacks: { timeout_ms: 1000, backoff_ms: 20, anonymous_per_host_per_minute: 3 },

@@ -19,7 +19,7 @@ const system = await System.start({
       held: { driver: 'module', module: agentModule('held') },
     },
     // Nobody listens there: callbacks to it are dead after the first try.
-    mailbox: { requests_per_minute: 1000, callbacks: { retries: 0 } },
+    mailbox: { anonymous: ['echo'], requests_per_minute: 1000, callbacks: { retries: 0 } },
     gate: { allow: ['127.0.0.1:9'] },
   },
 });

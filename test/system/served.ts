@@ -76,4 +76,4 @@ export class Served implements AsyncDisposable {
   }
 }
 
-const ADMIN_KEY = 'adm_served';
+const ADMIN_KEY = 'adm_served_0123456789abcdef';

@@ -64,9 +64,10 @@ test('with --json each frame is a line, whatever it is', () => {
   expect(notes).toBe('');
 });
 
-test('an agent cannot repaint the screen; a pipe gets its bytes as they are', () => {
-  expect(print([text('\u001b[2Jhi')], { isTTY: true }).out).toBe('[2Jhi\n');
-  expect(print([text('\u001b[2Jhi')]).out).toBe('\u001b[2Jhi\n');
+test('an agent cannot repaint a screen, including one at the end of a pipe; line ends and tabs stay', () => {
+  for (const isTTY of [true, false]) {
+    expect(print([text('\u001b[2Jhi\n\t\u202eyou')], { isTTY }).out).toBe('\\u{1b}[2Jhi\n\t\\u{202e}you\n');
+  }
 });
 
 test('the last frame tells how the command ends', () => {

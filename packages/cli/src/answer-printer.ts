@@ -2,8 +2,9 @@ import type { Reconnect } from '@dragoman/client';
 import { type E2AResponse, encodeResponse, isFailed, isObject, textOfResult } from '@dragoman/protocols';
 import { PROGRAM } from './command.ts';
 import type { ExitCode } from './context.ts';
-import { paint, printable } from './paint.ts';
+import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
+import { visible } from './visible.ts';
 
 /** Shows an answer as it arrives: its text as text, or each frame as a line of JSON. */
 export class AnswerPrinter {
@@ -49,17 +50,16 @@ export class AnswerPrinter {
     this.endLine();
     const { red } = paint(this.#terminal.colour.note);
     const code = body['code'] === undefined ? '' : `${String(body['code'])}: `;
-    this.#terminal.note(`${red('error:')} ${printable(`${code}${String(body['message'] ?? 'the request failed')}`)}\n`);
+    this.#terminal.note(`${red('error:')} ${visible(`${code}${String(body['message'] ?? 'the request failed')}`)}\n`);
     const details = isObject(body['details']) ? body['details'] : {};
     const suggestions = Array.isArray(details['suggestions']) ? details['suggestions'] : [];
     const unwell = body['code'] === 'E2A.AGENT_ERROR' ? [AGENT_UNWELL] : [];
-    for (const fix of [...suggestions, ...unwell]) this.#terminal.note(`  → ${printable(String(fix))}\n`);
+    for (const fix of [...suggestions, ...unwell]) this.#terminal.note(`  → ${visible(String(fix))}\n`);
   }
 
   #say(text: string): void {
     if (text === '') return;
-    const { isTTY } = this.#terminal;
-    this.#terminal.out(isTTY ? printable(text) : text);
+    this.#terminal.out(visible(text));
     this.#openLine = !text.endsWith('\n');
     this.#saidSomething = true;
   }
@@ -72,7 +72,7 @@ export function exitCodeOf(final: E2AResponse): ExitCode {
 
 /** What a person is told before the client tries again: a server that answered has said why. */
 export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitMs'>): string {
-  const reason = error.status === undefined ? 'the connection broke;' : printable(error.message);
+  const reason = error.status === undefined ? 'the connection broke;' : visible(error.message);
   return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
 }
 

@@ -125,7 +125,10 @@ describe('what goes wrong', () => {
     const refusal = { status: 400, body: { code: 'invalid_message', detail: 'The message is not valid.', issues } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'add', 'x', '--url', url, '--admin-key', 'dgm_admin');
-    expect(notes).toBe('error: The message is not valid.\n  agent_id is short\n    → make it longer\n');
+    expect(notes).toBe(
+      'warning: other users of this machine can see a key on the command line; use --admin-key-file FILE, --admin-key - or DRAGOMAN_ADMIN_KEY\n' +
+        'error: The message is not valid.\n  agent_id is short\n    → make it longer\n',
+    );
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
 import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devDataIn, devKeysPath, readDevKeys } from './dev-keys.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
+import { readText } from './input.ts';
 import { urlOf } from './serve/port-holder.ts';
 import { shortPath } from './short-path.ts';
 import { fail, type Trouble, type TroubleIssue } from './trouble.ts';
@@ -15,6 +16,8 @@ export interface ConnectionOptions {
   readonly data?: string;
   readonly key?: string;
   readonly adminKey?: string;
+  readonly adminKeyFile?: string;
+  readonly json?: boolean;
 }
 
 export function withConnectionOptions(
@@ -23,10 +26,39 @@ export function withConnectionOptions(
   { url = `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
+  command.option('--url <url>', url);
+  const told = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
+  if (role === 'agent') command.option(`${flag} <key>`, `the key ${told}`);
+  else withAdminKeyOptions(command, told);
+  return command.option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+}
+
+/** On a command line, other users of the machine can see a key. */
+export function withAdminKeyOptions(command: Command, told: string): Command {
   return command
-    .option('--url <url>', url)
-    .option(`${flag} <key>`, `the key (${variable}, or that of a running \`${PROGRAM} dev\`)`)
-    .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+    .option('--admin-key <key>', `the admin key, or - to read it from stdin ${told}`)
+    .option('--admin-key-file <file>', 'a file with the admin key');
+}
+
+/** The options with the admin key in them, wherever they say it is; warns of a key on the command line. */
+export async function withAdminKey<Options extends ConnectionOptions>(
+  options: Options,
+  context: Context,
+): Promise<Options> {
+  const { adminKey: told, adminKeyFile: file } = options;
+  if (told !== undefined && file !== undefined) {
+    fail({ code: 'usage', message: 'give --admin-key or --admin-key-file, not both', exitCode: 2 });
+  }
+  if (told !== undefined && told !== '-') {
+    const warning = { event: 'warning', message: VISIBLE_KEY };
+    context.terminal.note(options.json === true ? `${JSON.stringify(warning)}\n` : `warning: ${VISIBLE_KEY}\n`);
+    return options;
+  }
+  const place = file ?? told;
+  if (place === undefined) return options;
+  const adminKey = (await readText(place, context)).trim();
+  if (adminKey === '') fail({ code: 'missing_key', message: `no key in ${place === '-' ? 'stdin' : place}` });
+  return { ...options, adminKey };
 }
 
 /** A server to talk to, and as whom. */
@@ -43,7 +75,8 @@ export interface Connection {
 export type Role = keyof typeof ROLES;
 
 /** The server and the key: as told, else from the environment, else those of `dragoman dev`. */
-export async function connect(options: ConnectionOptions, context: Context, role: Role): Promise<Connection> {
+export async function connect(given: ConnectionOptions, context: Context, role: Role): Promise<Connection> {
+  const options = role === 'admin' ? await withAdminKey(given, context) : given;
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
@@ -218,6 +251,8 @@ function isSameServer(a: string, b: string): boolean {
   return one.origin === other.origin || (bothHere && one.protocol === other.protocol && one.port === other.port);
 }
 
+const VISIBLE_KEY =
+  'other users of this machine can see a key on the command line; use --admin-key-file FILE, --admin-key - or DRAGOMAN_ADMIN_KEY';
 const NOT_AN_ADMIN =
   'that is the key of an agent; give the admin key with --admin-key KEY, or: export DRAGOMAN_ADMIN_KEY=KEY';
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);

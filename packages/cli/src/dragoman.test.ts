@@ -41,7 +41,7 @@ describe('serve', () => {
       join(folder, 'dragoman.yaml'),
       'port: 0\nstore: memory\ndefault_agent: say\nagents:\n  say: { driver: module, module: ./say.mjs }\n',
     );
-    const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+    const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along_by_the_operator' };
     await using server = new DragomanProcess(['serve'], { folder, environment });
     const [, url = ''] = await server.until(/listens at (\S+)/);
     await server.until(/Ctrl-C/);

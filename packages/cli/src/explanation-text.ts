@@ -1,15 +1,16 @@
 import { type Change, type Explanation, isObject, type Json, type Told } from '@dragoman/protocols';
-import { type Paint, printable } from './paint.ts';
+import type { Paint } from './paint.ts';
+import { visible } from './visible.ts';
 import { whatIsSaid } from './what-is-said.ts';
 
 /** An explanation for a person, in the order in which things happened. */
 export function explanationText(told: Explanation, paint: Paint): string {
   const { bold, dim } = paint;
   const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${printable(line)}`)];
+    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${visible(line)}`)];
   const { received, way_in: way } = told;
   const lines = [
-    `${bold(printable(told.request_id))} ${dim(printable(`${told.kind} of ${told.agent_id}, ${told.accepted_at}, ${told.state}`))}`,
+    `${bold(visible(told.request_id))} ${dim(visible(`${told.kind} of ${told.agent_id}, ${told.accepted_at}, ${told.state}`))}`,
     ...section(`1. What came: ${received.dialect}, ${received.bytes} bytes`, [
       received.text ?? `(${received.note ?? 'not kept'})`,
     ]),

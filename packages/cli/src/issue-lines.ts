@@ -1,5 +1,6 @@
 import type { Issue } from '@dragoman/protocols';
-import { type Paint, printable } from './paint.ts';
+import type { Paint } from './paint.ts';
+import { visible } from './visible.ts';
 
 export interface IssueStyle {
   /** Stands before each, with its own space after it. */
@@ -13,8 +14,8 @@ export interface IssueStyle {
 export function issueLines(issues: readonly Issue[], { label, text, paint: { bold, dim } }: IssueStyle): string {
   return issues
     .map((issue) => {
-      const line = `  ${label}${bold(printable(placeOf(issue, text)))}  ${printable(issue.message)} ${dim(`[${issue.code}]`)}\n`;
-      return issue.suggestion === undefined ? line : `${line}    ${dim('→')} ${printable(issue.suggestion)}\n`;
+      const line = `  ${label}${bold(visible(placeOf(issue, text)))}  ${visible(issue.message)} ${dim(`[${issue.code}]`)}\n`;
+      return issue.suggestion === undefined ? line : `${line}    ${dim('→')} ${visible(issue.suggestion)}\n`;
     })
     .join('');
 }

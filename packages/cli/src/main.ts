@@ -22,12 +22,14 @@ import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
 import { VERSION } from './version.ts';
+import { visibleTerminal } from './visible.ts';
 
 /** Runs the command that the arguments name. Resolves with the exit code; never throws. */
 export async function main(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   let code: ExitCode = 0;
   const context: Context = {
     ...surroundings,
+    terminal: visibleTerminal(surroundings.terminal),
     finish: (given) => {
       code = given;
     },

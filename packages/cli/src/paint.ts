@@ -18,14 +18,3 @@ export function paint(colour: boolean): Paint {
     yellow: between(33, 39),
   };
 }
-
-/**
- * Text of a stranger, for a screen: without the control characters by which it could move the cursor, repaint what stands
- * above it or talk to the terminal. Line ends and tabs stay.
- */
-export function printable(text: string): string {
-  return text.replaceAll(CONTROLS, '');
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;

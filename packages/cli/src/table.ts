@@ -1,6 +1,8 @@
-/** Rows under their headings, columns in line. */
+import { visible } from './visible.ts';
+
+/** Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [headings, ...rows];
+  const all = [headings, ...rows.map((row) => row.map(cellText))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map(
@@ -11,4 +13,8 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
           .trimEnd()}\n`,
     )
     .join('');
+}
+
+function cellText(text: string): string {
+  return visible(text).replaceAll(/[\n\r\t]/g, ' ');
 }

@@ -1,6 +1,7 @@
 import type { Issue } from '@dragoman/protocols';
-import { paint, printable } from './paint.ts';
+import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
+import { visible } from './visible.ts';
 
 /** Why a command could not do what it was asked, and what mends it. */
 export interface Trouble {
@@ -60,14 +61,12 @@ export function tellTrouble(
     return [line];
   };
   const lines = [
-    `${red('error:')} ${printable(whole)}`,
+    `${red('error:')} ${visible(whole)}`,
     ...issues.flatMap((issue) => [
-      ...once(withOperation(issue), `  ${printable(withOperation(issue))}`),
-      ...(issue.suggestion === undefined
-        ? []
-        : once(issue.suggestion, `    ${dim('→')} ${printable(issue.suggestion)}`)),
+      ...once(withOperation(issue), `  ${visible(withOperation(issue))}`),
+      ...(issue.suggestion === undefined ? [] : once(issue.suggestion, `    ${dim('→')} ${visible(issue.suggestion)}`)),
     ]),
-    ...fixes.flatMap((fix) => once(fix, `  ${dim('→')} ${printable(fix)}`)),
+    ...fixes.flatMap((fix) => once(fix, `  ${dim('→')} ${visible(fix)}`)),
   ];
   terminal.note(`${lines.join('\n')}\n`);
 }

@@ -99,6 +99,8 @@ export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
   readonly targets: readonly string[];
+  /** Those among them that registered themselves, or that a caller registered: nobody has checked what they say of themselves. */
+  readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
 }
 
 /** What was taken out of the record in the name of an agent, counted, and how much was left because it is under way. */
@@ -161,7 +163,7 @@ class AgentAdmin {
   }
 
   list(): Promise<AgentList> {
-    return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array' } });
+    return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array', registered: 'array' } });
   }
 
   /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown this once. */

@@ -4,8 +4,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { impatient, realServer } from '../test-support/real-server.ts';
 import { createClient } from './client.ts';
 
+/** Senders without a key may write to the default agent. */
+const OPEN = { config: { mailbox: { anonymous: ['echo'] } } };
+
 test('a message is answered, with a key and without', async () => {
-  const { client, url } = await realServer();
+  const { client, url } = await realServer(OPEN);
   const answer = await client.mailbox.send({ from: 'MyAgent', message: 'hello there' });
   expect(answer).toMatchObject({ to: { name: 'MyAgent' }, metadata: { status: 'success' } });
   expect(answer.replyTo).toMatch(/^msg_\d{13}_[0-9a-f]{16}$/);
@@ -16,7 +19,7 @@ test('a message is answered, with a key and without', async () => {
 });
 
 test('two strangers at one address with one id each ask for their own answer', async () => {
-  const { url } = await realServer();
+  const { url } = await realServer(OPEN);
   const { mailbox } = createClient({ url });
   const metadata = { messageId: 'msg_1' };
   const [anns, eves] = [

@@ -24,7 +24,7 @@ async function agentsIn(folder: string): Promise<NonNullable<Config['agents']>> 
   return Object.fromEntries(await Promise.all(entries));
 }
 
-export const ADMIN_KEY = 'admin-key-of-the-tests';
+export const ADMIN_KEY = 'an-admin-key-of-the-tests';
 const QUIET = new SilentLog();
 
 const AGENTS = {

@@ -76,15 +76,17 @@ export { Strangers } from './limits/strangers.ts';
 export { modifiedAt } from './load-module.ts';
 export { type LongText, lengthOf, slicesOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
+export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
-export { Mailbox, type MailboxSettings, type Sender } from './mailbox/mailbox.ts';
+export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { SigningKeys } from './outbox/signing-keys.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
+export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
 export { decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
 export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
 export {

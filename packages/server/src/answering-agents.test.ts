@@ -9,7 +9,13 @@ test('agents of the configuration and of the administration are told once each, 
     { agent_id: 'desk', permissions: {}, ...module, name: 'Desk as it answers now' },
     { agent_id: 'added', permissions: {}, ...module },
   ];
-  const answering = new AnsweringAgents(agents, { list: () => administered, changes: 3 });
+  const find = (id: string) => administered.find(({ agent_id }) => agent_id === id);
+  const answering = new AnsweringAgents(agents, { list: () => administered, find, changes: 3 });
+  expect(['echo', 'desk', 'added', 'caller-only', 'nobody', 'toString'].filter((id) => answering.has(id))).toEqual([
+    'echo',
+    'desk',
+    'added',
+  ]);
   expect(answering.list().map(({ id, name }) => [id, name])).toEqual([
     ['echo', 'Echo'],
     ['desk', 'Desk as it answers now'],
@@ -18,7 +24,10 @@ test('agents of the configuration and of the administration are told once each, 
 });
 
 test('a changed configuration is another version, with its own agents', () => {
-  const answering = new AnsweringAgents({ echo: { driver: 'module' } }, { list: () => [], changes: 3 });
+  const answering = new AnsweringAgents(
+    { echo: { driver: 'module' } },
+    { list: () => [], find: () => undefined, changes: 3 },
+  );
   const { version } = answering;
   answering.configure({ desk: { driver: 'module' } });
   expect(answering.version).toBeGreaterThan(version);

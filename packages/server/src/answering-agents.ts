@@ -34,6 +34,10 @@ export class AnsweringAgents {
     return this.#callers.changes + this.#changes;
   }
 
+  has(id: string): boolean {
+    return Object.hasOwn(this.#configured, id) || this.#callers.find(id)?.driver !== undefined;
+  }
+
   list(): readonly AnsweringAgent[] {
     const byId = new Map<string, AnsweringAgent>();
     for (const [id, agent] of Object.entries(this.#configured)) byId.set(id, { ...agent, id });
@@ -46,6 +50,7 @@ export class AnsweringAgents {
 
 interface Callers {
   list(): readonly AgentDefinition[];
+  find(agentId: string): AgentDefinition | undefined;
   /** Grows with every change. */
   readonly changes: number;
 }

@@ -69,8 +69,18 @@ function proxyIssues({ trusted_proxies = [] }: Config): Issue[] {
   });
 }
 
+function anonymousIssues({ mailbox: { anonymous } = {} }: Config): Issue[] {
+  // "*" would open every agent that is added later.
+  const isOpenToAll = anonymous === true || (Array.isArray(anonymous) && anonymous.includes('*'));
+  if (!isOpenToAll) return [];
+  const got = anonymous === true ? 'true' : '"*"';
+  const message = `mailbox.anonymous must list each agent by its id; got ${got}`;
+  const suggestion = 'write the agents that senders without a key may write to, such as anonymous: [echo]';
+  return [{ pointer: '/mailbox/anonymous', code: 'anonymous', message, suggestion }];
+}
+
 /** What a file that has the right shape can still get wrong. */
-const SENSE: readonly ((config: Config) => Issue[])[] = [agentIssues, allowIssues, proxyIssues];
+const SENSE: readonly ((config: Config) => Issue[])[] = [agentIssues, allowIssues, proxyIssues, anonymousIssues];
 
 /** Where each key stands in the text, by pointer. */
 function offsetsOf(document: Document): Map<string, number> {

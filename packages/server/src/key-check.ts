@@ -3,9 +3,9 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { addressGroup } from './edges/address.ts';
 
 /**
- * Whose key it is, the same at every door. Who guesses is slowed down: after so many wrong keys from one address in a minute
- * none of its short keys is tried. A key as long as those we make cannot be guessed, so whoever has a good one comes in whatever
- * others behind the same proxy do.
+ * Whose key it is, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address is told
+ * to wait. A caller with a right one is never counted by its address: keys are too long to be guessed, so a flood of wrong ones
+ * from behind the same proxy is no reason to keep it out.
  */
 export class KeyCheck {
   readonly #engine: Engine;
@@ -21,18 +21,14 @@ export class KeyCheck {
     const { keys, callers } = this.#engine;
     const key = keys.find(secret);
     const principal = key && callers.principalOf(key);
-    // A socket file has no address: who may open it is decided by the file.
-    const isBeyondGuessing = address === '' || (principal !== undefined && secret.length >= UNGUESSABLE);
-    const refused = isBeyondGuessing ? undefined : this.#refuse(address, principal);
-    return refused ?? principal ?? NO_SUCH_KEY;
-  }
-
-  /** A right guess must look like a wrong one, or refusing would slow down nothing. */
-  #refuse(address: string, principal: Principal | undefined): Failure | undefined {
+    if (principal !== undefined) return principal;
+    // A socket file has no address: its mode decides who may open it.
+    if (address === '') return NO_SUCH_KEY;
     const group = addressGroup(address);
     const refused = this.#strangers.refuse(group);
-    if (refused === undefined && principal === undefined) this.#strangers.failed(group);
-    return refused;
+    if (refused !== undefined) return refused;
+    this.#strangers.failed(group);
+    return NO_SUCH_KEY;
   }
 }
 
@@ -41,6 +37,3 @@ const NO_SUCH_KEY = failure(
   { suggestions: ['ask the operator for another key'] },
   'Who is calling is not proven: the key is not known here, or was revoked.',
 );
-
-/** Characters: 128 random bits as hexadecimal digits. An operator's own admin key may have fewer. */
-const UNGUESSABLE = 32;

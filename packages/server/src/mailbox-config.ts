@@ -1,4 +1,5 @@
 import {
+  type AnonymousQuotaSettings,
   anonymousPrincipal,
   isAnonymous,
   type MailboxSettings,
@@ -36,10 +37,24 @@ export const MailboxShape = {
     },
     active: { type: 'boolean', description: 'What its registration says of it; true unless told.' },
     anonymous: {
-      description: 'Whether senders without a key are heard: all agents (true, unless told), none, or these.',
-      anyOf: [{ type: 'boolean' }, { type: 'array', items: text }],
+      description:
+        'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',
+      anyOf: [{ type: 'array', items: text }, { type: 'boolean' }],
     },
-    requests_per_minute: { ...positive, description: 'For each agent, and for each address; 30 unless told.' },
+    anonymous_bytes: {
+      type: 'integer',
+      minimum: 65_536,
+      description:
+        'Bytes that messages of all senders without a key and their answers may take on the disk together; the oldest are removed first. Default: 67108864.',
+    },
+    anonymous_keep_hours: {
+      ...positive,
+      description: 'How long messages of senders without a key and their answers are kept. Default: 6.',
+    },
+    requests_per_minute: {
+      ...positive,
+      description: 'Messages per minute of one agent, or of all senders without a key at one address. Default: 30.',
+    },
     max_concurrent: { ...positive, description: 'Requests of one agent at the same time; 10 unless told.' },
     answer_within_ms: {
       type: 'integer',
@@ -100,6 +115,13 @@ export function mailboxSettings(config: MailboxConfig): MailboxSettings {
   };
 }
 
+export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSettings {
+  return {
+    bytes: config.anonymous_bytes ?? 64 * 1024 * 1024,
+    keepMs: (config.anonymous_keep_hours ?? 6) * ONE_HOUR,
+  };
+}
+
 /** What holds for every sender, and is told to whoever asks. */
 export interface MailboxTerms {
   readonly perMinute: number;
@@ -137,10 +159,26 @@ export function outboxSettings(config: MailboxConfig): Partial<OutboxSettings> {
   };
 }
 
-/** Who a sender without a key is; `undefined` for any other owner, and where nobody without a key is heard. */
-export function strangerOf({ anonymous = true }: MailboxConfig, owner: string): Principal | undefined {
-  if (!isAnonymous(owner) || anonymous === false) return undefined;
-  return anonymousPrincipal(owner, anonymous === true ? ['*'] : anonymous);
+/** The agents that senders without a key may write to, by id. */
+export function anonymousAgents({ anonymous }: MailboxConfig): readonly string[] {
+  return Array.isArray(anonymous) ? anonymous : [];
 }
 
-const ONE_DAY = 24 * 3600 * 1000;
+/**
+ * A sender without a key; `undefined` for any other owner. It may write to the listed agents that this server runs: an agent
+ * that registered itself under a listed id is not one of them.
+ */
+export function anonymousSender(
+  config: MailboxConfig,
+  owner: string,
+  hosted: { has(agentId: string): boolean },
+): Principal | undefined {
+  if (!isAnonymous(owner)) return undefined;
+  return anonymousPrincipal(
+    owner,
+    anonymousAgents(config).filter((id) => hosted.has(id)),
+  );
+}
+
+const ONE_HOUR = 3600 * 1000;
+const ONE_DAY = 24 * ONE_HOUR;

@@ -29,6 +29,26 @@ describe('mailbox limits', () => {
     expect(count('2001:db8::4')).toBe('counted');
   });
 
+  test.each([
+    ['before', (one: () => void, other: () => void) => [one(), other()]],
+    ['after', (one: () => void, other: () => void) => [other(), one()]],
+  ])('take nothing from an agent with a key that writes %s senders without one flood its address', (_order, inTurn) => {
+    const { count } = opened({ perMinute: 3 });
+    const agentWrites = () => {
+      for (const name of ['ann', 'bob']) {
+        const told = Array.from({ length: 4 }, () => count('10.0.0.1', agent(name)));
+        expect(told.filter((text) => text === 'counted')).toHaveLength(3);
+        expect(told[3]).toBe('Rate limit exceeded: 3 messages per minute for each agent.');
+      }
+    };
+    const strangersWrite = () => {
+      const told = Array.from({ length: 4 }, () => count('10.0.0.1'));
+      expect(told.filter((text) => text === 'counted')).toHaveLength(3);
+      expect(told[3]).toBe('Rate limit exceeded: 3 messages per minute for each address.');
+    };
+    inTurn(agentWrites, strangersWrite);
+  });
+
   test('count by agent, from wherever it calls', () => {
     const { count } = opened();
     expect([1, 2, 3].map((last) => count(`10.0.0.${last}`, agent('ann')))).toEqual(Array(3).fill('counted'));

@@ -21,8 +21,9 @@ export interface MailboxLimitsOptions {
 }
 
 /**
- * How often somebody may write (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"): so many for each address,
- * so many for each agent with a key, and so many at the same time. Without a key the address is all there is to go by.
+ * How often somebody may write (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and how many requests it may
+ * have open. A caller with a key is counted by itself; senders without one are counted together with all others at their
+ * address, and take nothing from callers with a key there.
  */
 export class MailboxLimits {
   readonly #options: MailboxLimitsOptions;
@@ -47,11 +48,10 @@ export class MailboxLimits {
     const states: WindowState[] = [];
     const group = addressGroup(address);
     const refused =
-      this.#take('messages per minute for each address', this.#perAddress, group, states) ??
-      (principal === undefined
-        ? undefined
-        : this.#take('messages per minute for each agent', this.#perAgent, principal.id, states)) ??
-      (principal === undefined ? undefined : this.#everywhere(principal, states));
+      principal === undefined
+        ? this.#take('messages per minute for each address', this.#perAddress, group, states)
+        : (this.#take('messages per minute for each agent', this.#perAgent, principal.id, states) ??
+          this.#everywhere(principal, states));
     const limits = tightestFirst(states);
     if (refused !== undefined) return { limits, failure: refused };
     const name = principal === undefined ? `address ${group}` : principal.id;

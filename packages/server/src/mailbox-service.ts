@@ -1,4 +1,5 @@
 import {
+  AnonymousQuota,
   anonymousOwner,
   CallbackLimits,
   Directory,
@@ -8,7 +9,14 @@ import {
   SigningKeys,
 } from '@dragoman/core';
 import type { AnsweringAgents } from './answering-agents.ts';
-import { mailboxSettings, mailboxTerms, outboxSettings, strangerOf } from './mailbox-config.ts';
+import {
+  anonymousAgents,
+  anonymousQuotaSettings,
+  anonymousSender,
+  mailboxSettings,
+  mailboxTerms,
+  outboxSettings,
+} from './mailbox-config.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 import type { Route } from './route.ts';
 import { adminOutboxRoutes } from './routes/admin-outbox.ts';
@@ -74,6 +82,11 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         anonymousPerHost: callbacks.anonymous_per_host_per_minute ?? 30,
       },
     }),
+    anonymousQuota: new AnonymousQuota({
+      store: store.anonymous,
+      clock,
+      settings: anonymousQuotaSettings(mailboxConfig),
+    }),
     settings: mailboxSettings(mailboxConfig),
   });
   const limits = new MailboxLimits({
@@ -90,7 +103,8 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         limits,
         content: terms.content,
         clock,
-        strangerOf: (owner) => strangerOf(mailboxConfig, owner),
+        isOpen: anonymousAgents(mailboxConfig).length > 0,
+        anonymousSender: (owner) => anonymousSender(mailboxConfig, owner, agents),
       }),
       ...discoveryRoutes({
         config: mailboxConfig,
@@ -98,7 +112,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
         callbackKey: keys.publicKey,
         addressees,
         extensions: options.extensions,
-        stranger: strangerOf(mailboxConfig, anonymousOwner('', '')),
+        anonymous: () => anonymousSender(mailboxConfig, anonymousOwner('', ''), agents)?.permissions.agents ?? [],
       }),
       ...adminOutboxRoutes(outbox),
     ],

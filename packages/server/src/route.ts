@@ -16,6 +16,10 @@ export interface Route {
   /** As find-my-way writes it: `/e2a/requests/:request_id/responses`. */
   readonly path: string;
   readonly access: Access;
+  /** On an open route: why a caller without a key is refused, before its body is read. Absent: it is not. */
+  readonly refuseAnonymous?: Failure;
+  /** On an open route: a caller without a key has to sign each message, and gets nothing without that. */
+  readonly isSigned?: true;
   /** Whether what the path names belongs to one caller, so that it looks absent to every other. */
   readonly owned?: boolean;
   /** One sentence, for OpenAPI. */

@@ -19,7 +19,7 @@ test("bytes that are not UTF-8 are told as such at an administrator's door too",
   const server = await start({ port: 0 });
   const answer = await fetch(`${server.url}/admin/v1/agents`, {
     method: 'POST',
-    headers: { authorization: 'Bearer adm_test', 'content-type': 'application/json' },
+    headers: { authorization: 'Bearer adm_test_0123456789abcdef', 'content-type': 'application/json' },
     body: Uint8Array.of(0x7b, 0xff, 0x7d),
   });
   expect(answer.status).toBe(400);
@@ -63,7 +63,7 @@ test('an agent of the configuration is not removed by administration, and answer
   const ask = async (
     path: string,
     method: string,
-    { key = 'adm_test', body }: { key?: string; body?: object } = {},
+    { key = 'adm_test_0123456789abcdef', body }: { key?: string; body?: object } = {},
   ) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -95,7 +95,7 @@ test('an agent of the configuration is not removed by administration, and answer
 test('an agent of the administration whose file is gone keeps nobody from starting, and can be removed', async () => {
   const module = join(folder, 'gone.mjs');
   writeFileSync(module, "export default async function* () { return 'here'; }");
-  const headers = { authorization: 'Bearer adm_test', 'content-type': 'application/json' };
+  const headers = { authorization: 'Bearer adm_test_0123456789abcdef', 'content-type': 'application/json' };
   const first = await start({ port: 0 });
   const body = JSON.stringify({ agent_id: 'gone', permissions: { agents: ['gone'] }, driver: 'module', module });
   const made = await fetch(`${first.url}/admin/v1/agents`, { method: 'POST', headers, body });
@@ -117,7 +117,7 @@ test('an agent of the administration whose file is gone keeps nobody from starti
 
 test('an agent that dials in although nothing would be sent to it there is told so', async () => {
   const server = await start({ port: 0 });
-  const headers = { authorization: 'Bearer adm_test', 'content-type': 'application/json' };
+  const headers = { authorization: 'Bearer adm_test_0123456789abcdef', 'content-type': 'application/json' };
   const dialled = async (definition: object) => {
     const body = JSON.stringify({ permissions: {}, ...definition });
     const made = await fetch(`${server.url}/admin/v1/agents`, { method: 'POST', headers, body });
@@ -185,8 +185,15 @@ test('what has ended is forgotten after keep_answers_hours, requests, their sess
   });
   const clock = { ...systemClock, now: () => new Date(ages.young + 1) };
   const config: Config = { port: 0, keep_answers_hours: 1 };
-  const server = await startServer({ config, folder, clock, ids: systemIds, log, adminKey: 'adm_test' });
-  const headers = { Authorization: 'Bearer adm_test' };
+  const server = await startServer({
+    config,
+    folder,
+    clock,
+    ids: systemIds,
+    log,
+    adminKey: 'adm_test_0123456789abcdef',
+  });
+  const headers = { Authorization: 'Bearer adm_test_0123456789abcdef' };
   await expect
     .poll(async () => (await fetch(`${server.url}/admin/v1/requests/old`, { headers })).status, { timeout: 20_000 })
     .toBe(404);
@@ -230,7 +237,14 @@ test.each(['0.0.0.0', '::'])('a server on %s says where this machine reaches it,
 });
 
 function start(config: Config): Promise<Server> {
-  return startServer({ config, folder, clock: systemClock, ids: systemIds, log, adminKey: 'adm_test' });
+  return startServer({
+    config,
+    folder,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    adminKey: 'adm_test_0123456789abcdef',
+  });
 }
 
 async function withStore<T>(act: (store: Store) => Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@ import {
   type AgentPush,
   AgentSocketHub,
   type Clock,
+  checkAdminKey,
   childrenFolder,
   type DriverDefinition,
   Engine,
@@ -14,6 +15,7 @@ import {
   MemoryStore,
   openAgent,
   openSqliteStore,
+  provideAdminKey,
   Signatures,
   type Store,
   Strangers,
@@ -31,11 +33,12 @@ import { Endings } from './endings.ts';
 import { keptAnswers } from './kept-answers.ts';
 import { KeyCheck } from './key-check.ts';
 import { openKnowledge } from './knowledge-service.ts';
-import { strangerOf } from './mailbox-config.ts';
+import { anonymousAgents, anonymousSender } from './mailbox-config.ts';
 import { openMailbox } from './mailbox-service.ts';
 import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter, type SeenRequest } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
+import { isLoopback, logReachable } from './reachable.ts';
 import { type Reloaded, Reloading } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
 import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
@@ -132,6 +135,8 @@ interface ServerParts {
 
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, folder, clock, ids, log } = options;
+  // Before anything is opened.
+  checkAdminKey(options.adminKey);
   const store = await openStore(options);
   const endings = new Endings();
   endings.add(() => store[Symbol.asyncDispose]());
@@ -149,7 +154,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...(config.limits !== undefined && { limits: config.limits }),
       ...(config.request_timeout_ms !== undefined && { timeoutMs: config.request_timeout_ms }),
       ...keptAnswers(config),
-      strangerOf: (owner) => strangerOf(config.mailbox ?? {}, owner),
+      strangerOf: (owner) => anonymousSender(config.mailbox ?? {}, owner, agents),
     });
     endings.add((drainMs) => engine.stop({ drainMs }));
     const strangers = new Strangers({ clock, perMinute: config.messages?.unproven_per_minute ?? 120 });
@@ -286,6 +291,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const url = isOpen ? await edge.listen({ host, port: config.port ?? 7420 }) : '';
     const adminUrl =
       isOpen && admin !== undefined ? await adminEdge?.listen({ host: adminHost, port: admin.port }) : url;
+    if (isOpen && !isLoopback(host)) {
+      logReachable(routes, {
+        log,
+        host,
+        agents: anonymousAgents(config.mailbox ?? {}).filter((id) => agents.has(id)),
+      });
+    }
     if (isOpen) await wire.listen(config);
     if (isOpen) await messages.listen(url);
     // Not before the port is ours: what an earlier process left would be started only to be ended.
@@ -293,7 +305,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await mailbox.start();
     await workflows.start();
     await messages.start();
-    await provideAdminKey(engine, options);
+    await provideAdminKey(engine.keys, options);
     started.now();
     // What can change while it runs. One more is a line here.
     const reloading = new Reloading(
@@ -348,25 +360,6 @@ const UNOPENED = 'an agent of the administration cannot be opened: mend it and s
 type OpenAgent = (id: string, definition: DriverDefinition) => Promise<Agent>;
 type PlaceAgent = (agent: Agent, definition: DriverDefinition) => void;
 type AddAgent = (id: string, definition: DriverDefinition) => Promise<void>;
-
-/** The operator's own key wins; else one is made on the first start and shown once. */
-async function provideAdminKey(engine: Engine, { adminKey, onAdminKey }: ServerOptions): Promise<void> {
-  if (adminKey !== undefined) {
-    if (engine.keys.find(adminKey) === undefined) {
-      await engine.keys.create({
-        agentId: 'admin',
-        role: 'admin',
-        description: 'from the environment',
-        secret: adminKey,
-      });
-    }
-    return;
-  }
-  const known = (await engine.keys.list()).some((key) => key.role === 'admin' && key.revokedAt === null);
-  if (known) return;
-  const { secret } = await engine.keys.create({ agentId: 'admin', role: 'admin', description: 'first start' });
-  onAdminKey?.(secret);
-}
 
 function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };

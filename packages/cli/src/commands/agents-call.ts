@@ -5,8 +5,8 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, connectUnkeyed, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { objectOption, readText } from '../input.ts';
-import { printable } from '../paint.ts';
 import { fail } from '../trouble.ts';
+import { visible } from '../visible.ts';
 
 export function callCommand(context: Context): Command {
   const command = newCommand(context, {
@@ -40,7 +40,7 @@ export function callCommand(context: Context): Command {
       () => agent.request(agentId, method, parameters),
       (error) => callHints(error, { as: options.as, agentId, sign: options.sign }),
     );
-    context.terminal.out(`${options.json ? JSON.stringify(data) : printable(JSON.stringify(data, null, 2))}\n`);
+    context.terminal.out(`${options.json ? JSON.stringify(data) : visible(JSON.stringify(data, null, 2))}\n`);
     return 0;
   });
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { visible } from '../visible.ts';
 
 export function discoverCommand(context: Context): Command {
   const command = newCommand(context, {
@@ -21,10 +21,10 @@ export function discoverCommand(context: Context): Command {
     const messages = connection.client.agent({ agentId: '' });
     const agents = await talking(connection, 'agent', () => messages.registered({ capability, name, limit }));
     const rows = agents.map(({ agent_card: card, endpoint, source }) => [
-      printable(String(card['agent_id'])),
-      printable(String(card['name'])),
-      printable((card['capabilities'] as string[]).join(', ')),
-      source === 'configured' ? 'this server' : printable(endpoint),
+      visible(String(card['agent_id'])),
+      visible(String(card['name'])),
+      visible((card['capabilities'] as string[]).join(', ')),
+      source === 'configured' ? 'this server' : visible(endpoint),
     ]);
     const text = options.json
       ? `${JSON.stringify({ agents })}\n`

@@ -6,7 +6,7 @@ import { main } from '../main.ts';
 
 test('what is recorded of an agent is forgotten, all of it or one request', async () => {
   const folder = temporaryFolder();
-  const admin = 'dgm_brought_along';
+  const admin = 'dgm_brought_along_by_the_operator';
   const options = { folder, clock: systemClock, ids: systemIds, log: jsonLog('silent'), adminKey: admin };
   await using server = await startServer({ config: { port: 0, store: 'memory' }, ...options });
   const ask = (path: string, key: string, json: object) =>

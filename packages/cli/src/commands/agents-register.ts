@@ -3,7 +3,7 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { objectIn, readText } from '../input.ts';
-import { printable } from '../paint.ts';
+import { visible } from '../visible.ts';
 
 export function registerCommand(context: Context): Command {
   const command = newCommand(context, {
@@ -20,7 +20,7 @@ export function registerCommand(context: Context): Command {
     const agent = connection.client.agent({ agentId: String(card['agent_id']) });
     const answer = await talking(connection, 'agent', () => agent.register(card, options.endpoint));
     context.terminal.out(
-      options.json ? `${JSON.stringify(answer)}\n` : `${answer.status} ${printable(String(card['agent_id']))}\n`,
+      options.json ? `${JSON.stringify(answer)}\n` : `${answer.status} ${visible(String(card['agent_id']))}\n`,
     );
     return 0;
   });

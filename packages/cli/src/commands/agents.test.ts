@@ -163,6 +163,69 @@ describe('agents call', () => {
   });
 });
 
+describe('the admin key', () => {
+  const listing = (args: readonly string[], stdin = '') => run(['agents', 'list', '--url', server.url, ...args], stdin);
+
+  test('may be in a file or on stdin, where nobody else sees it', async () => {
+    writeFileSync(join(folder, 'admin.key'), `${ADMIN_KEY}\n`);
+    for (const given of [
+      await listing(['--admin-key-file', 'admin.key']),
+      await listing(['--admin-key', '-'], `${ADMIN_KEY}\n`),
+      await listing(['--admin-key-file', '-'], ADMIN_KEY),
+    ]) {
+      expect([given.code, given.notes]).toEqual([0, '']);
+      expect(given.out).toContain('echo');
+    }
+  });
+
+  test('on the command line is warned of, as JSON with --json', async () => {
+    const { code, notes } = await listing(['--admin-key', ADMIN_KEY]);
+    expect([code, notes]).toEqual([0, expect.stringMatching(/^warning: other users of this machine can see a key/)]);
+    const json = await listing(['--admin-key', ADMIN_KEY, '--json']);
+    expect(JSON.parse(json.notes)).toMatchObject({ event: 'warning' });
+    expect(notes + json.notes).not.toContain(ADMIN_KEY);
+  });
+
+  test.each([
+    [['--admin-key-file', 'nowhere.key'], 1, 'nowhere.key: there is no such file'],
+    [['--admin-key', '-'], 1, 'no key in stdin'],
+    [['--admin-key', 'x', '--admin-key-file', 'y'], 2, 'give --admin-key or --admin-key-file, not both'],
+  ])('%j is told what is wrong', async (args, code, told) => {
+    const failed = await listing(args);
+    expect([failed.code, failed.notes]).toEqual([code, expect.stringContaining(told)]);
+  });
+});
+
+test('agents list tells which agents registered themselves, and shows what a description hides', async () => {
+  const [own, foreign] = ['moth-agent', 'owl-agent'];
+  const mothKey = await caller(own);
+  for (const agentId of [own, foreign]) {
+    const put = ['agents', 'register', '--card', '-', '--endpoint', 'https://x.example.com/a2a'];
+    await run([...put, '--url', server.url, '--key', mothKey], JSON.stringify(card(agentId, ['fly_by_night'])));
+  }
+  await createClient({ url: server.url, key: ADMIN_KEY }).admin.agents.put({
+    agent_id: 'sly-caller',
+    description: 'adm\u202enimda\u200b',
+    permissions: {},
+  });
+  const surroundings = new FakeSurroundings({ folder, environment: { DRAGOMAN_ADMIN_KEY: ADMIN_KEY } });
+  expect(await main(['agents', 'list', '--url', server.url], surroundings)).toBe(0);
+  expect(surroundings.out).toMatch(/^moth-agent +registered itself /m);
+  expect(surroundings.out).toMatch(/^owl-agent +registered by moth-agent /m);
+  expect(surroundings.out).toMatch(/^echo +from the config /m);
+  expect(surroundings.out).toContain('adm\\u{202e}nimda\\u{200b}');
+  const json = new FakeSurroundings({ folder, environment: { DRAGOMAN_ADMIN_KEY: ADMIN_KEY } });
+  await main(['agents', 'list', '--json', '--url', server.url], json);
+  expect(json.out).toContain('adm\\u202enimda\\u200b');
+  expect(JSON.parse(json.out)).toMatchObject({
+    agents: expect.arrayContaining([expect.objectContaining({ description: 'adm\u202enimda\u200b' })]),
+    registered: expect.arrayContaining([
+      { agent_id: own, name: own, registered_by: own },
+      { agent_id: foreign, name: foreign, registered_by: own },
+    ]),
+  });
+});
+
 describe('agents add of a new agent', () => {
   test('gives its key alone on stdout, and shows what its callbacks are signed with, which nobody can ask for later', async () => {
     const { code, out, notes } = await run([

@@ -6,8 +6,8 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { visible } from '../visible.ts';
 import { callCommand } from './agents-call.ts';
 import { discoverCommand } from './agents-discover.ts';
 import { forgetCommand } from './agents-forget.ts';
@@ -45,16 +45,21 @@ function listCommand(context: Context): Command {
   });
 }
 
-function agentTable({ agents, targets }: AgentList): string {
+function agentTable({ agents, targets, registered }: AgentList): string {
+  const registrationOf = (id: string) => {
+    const one = registered.find(({ agent_id }) => agent_id === id);
+    if (one === undefined) return undefined;
+    return one.registered_by === id ? 'registered itself' : `registered by ${one.registered_by}`;
+  };
   const byId = new Map<string, AgentDefinition | undefined>(targets.map((id) => [id, undefined]));
   for (const agent of agents) byId.set(agent.agent_id, agent);
   const rows = [...byId]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([id, agent]) => [
       id,
-      targets.includes(id) ? (agent?.driver ?? 'from the config') : 'no',
+      targets.includes(id) ? (agent?.driver ?? registrationOf(id) ?? 'from the config') : 'no',
       agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
-      printable(agent?.description ?? agent?.name ?? ''),
+      visible(agent?.description ?? agent?.name ?? ''),
     ]);
   return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows);
 }
@@ -85,7 +90,7 @@ function addCommand(context: Context): Command {
     else if (agent.api_key === undefined) {
       const lines = [
         `replaced ${agent.agent_id}; its API keys stay as they are`,
-        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${printable(line)}`),
+        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${visible(line)}`),
         `  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}`,
       ];
       terminal.note(`${lines.join('\n')}\n`);

@@ -27,10 +27,13 @@ paths:
     clock: systemClock,
     ids: systemIds,
     log: jsonLog('silent'),
-    adminKey: 'dgm_brought_along',
+    adminKey: 'dgm_brought_along_by_the_operator',
   });
   const run = async (...args: string[]) => {
-    const surroundings = new FakeSurroundings({ folder, environment: { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' } });
+    const surroundings = new FakeSurroundings({
+      folder,
+      environment: { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along_by_the_operator' },
+    });
     const code = await main(['apis', ...args, '--url', server.url], surroundings);
     return { code, stdout: surroundings.out, stderr: surroundings.notes };
   };

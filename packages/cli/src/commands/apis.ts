@@ -7,9 +7,9 @@ import { type ConnectionOptions, connect, talking, withConnectionOptions } from 
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
+import { visible } from '../visible.ts';
 
 export function apisCommand(context: Context): Command {
   return newCommand(context, {
@@ -40,10 +40,10 @@ function listCommand(context: Context): Command {
 function apiTable(apis: readonly KeptApi[]): string {
   const rows = apis.map(({ id, base_url, endpoints, from, description }) => [
     id,
-    printable(base_url),
+    visible(base_url),
     String(endpoints.length),
     from,
-    printable((description ?? '').slice(0, 80)),
+    visible((description ?? '').slice(0, 80)),
   ]);
   return table(['API', 'BASE URL', 'ENDPOINTS', 'FROM', 'DESCRIPTION'], rows);
 }
@@ -84,7 +84,7 @@ function addCommand(context: Context): Command {
     const kept = await talking(connection, 'admin', put, ({ issues }) => serverHints(issues, options));
     if (options.json) terminal.out(`${JSON.stringify({ ...kept, ...(warnings.length > 0 && { warnings }) })}\n`);
     else {
-      for (const warning of warnings) terminal.note(`${printable(warning)}\n`);
+      for (const warning of warnings) terminal.note(`${visible(warning)}\n`);
       const count = kept.endpoints.length;
       terminal.out(`added ${kept.id}: ${kept.base_url}, ${count} endpoint${count === 1 ? '' : 's'}\n`);
     }

@@ -7,7 +7,8 @@ import { DIALECT_NAMES, dialectOption } from '../dialect-names.ts';
 import { readInput } from '../input.ts';
 import { issueLines } from '../issue-lines.ts';
 import { type MessageFile, readMessageFile } from '../message-file.ts';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
+import { visible } from '../visible.ts';
 
 interface ConvertOptions {
   readonly from?: string;
@@ -62,10 +63,10 @@ function tell({ result, losses, warnings }: Conversion, json: boolean, { termina
     return;
   }
   const text = JSON.stringify(result, null, 2);
-  terminal.out(`${terminal.isTTY ? printable(text) : text}\n`);
+  terminal.out(`${text}\n`);
   const colours = paint(terminal.colour.note);
   for (const { pointer, why } of losses) {
-    terminal.note(`${colours.yellow('lost')} ${printable(`${pointer === '' ? '(the whole)' : pointer}: ${why}`)}\n`);
+    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(the whole)' : pointer}: ${why}`)}\n`);
   }
   terminal.note(issueLines(warnings, { label: 'warning ', text: undefined, paint: colours }));
 }

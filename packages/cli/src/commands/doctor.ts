@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { withAdminKey, withAdminKeyOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import type { DoctorOptions } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
-import { type Paint, paint, printable } from '../paint.ts';
+import { type Paint, paint } from '../paint.ts';
+import { visible } from '../visible.ts';
 
 export function doctorCommand(context: Context): Command {
   const { terminal } = context;
@@ -18,11 +20,11 @@ export function doctorCommand(context: Context): Command {
     .option('--host <address>', `where a server would listen (${DEFAULT_HOST})`)
     .option('--port <number>', `and its port (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
     .option('--data <folder>', `the data folder (${DEFAULT_DATA})`)
-    .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)')
-    .option('--admin-key <key>', 'an admin key to try (DRAGOMAN_ADMIN_KEY)');
+    .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)');
+  withAdminKeyOptions(command, '(DRAGOMAN_ADMIN_KEY)');
   return runs<DoctorOptions>(command, context, async (options) => {
     const { examine } = await import('../doctor/doctor.ts');
-    const checks = await examine(options, context);
+    const checks = await examine(await withAdminKey(options, context), context);
     const ok = checks.every((finding) => finding.ok);
     const text = checks.map((finding) => findingLines(finding, paint(terminal.colour.out))).join('');
     terminal.out(options.json ? `${JSON.stringify({ ok, checks })}\n` : text);
@@ -31,6 +33,6 @@ export function doctorCommand(context: Context): Command {
 }
 
 function findingLines({ check, ok, message, fix }: Finding, { green, red, dim }: Paint): string {
-  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${printable(message)}\n`;
-  return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${printable(fix)}\n`;
+  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${visible(message)}\n`;
+  return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${visible(fix)}\n`;
 }

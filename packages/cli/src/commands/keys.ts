@@ -4,9 +4,9 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
+import { visible } from '../visible.ts';
 
 export function keysCommand(context: Context): Command {
   return newCommand(context, {
@@ -89,7 +89,7 @@ function listCommand(context: Context): Command {
       role,
       created_at,
       revoked_at ?? '',
-      printable(description ?? ''),
+      visible(description ?? ''),
     ]);
     const text = table(['KEY', 'AGENT', 'ROLE', 'MADE', 'REVOKED', 'DESCRIPTION'], rows);
     context.terminal.out(options.json ? `${JSON.stringify({ keys })}\n` : text);

@@ -16,10 +16,13 @@ test('knowledge bases are made from files, listed and removed', async () => {
     clock: systemClock,
     ids: systemIds,
     log: jsonLog('silent'),
-    adminKey: 'dgm_brought_along',
+    adminKey: 'dgm_brought_along_by_the_operator',
   });
   const run = async (...args: string[]) => {
-    const surroundings = new FakeSurroundings({ folder, environment: { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' } });
+    const surroundings = new FakeSurroundings({
+      folder,
+      environment: { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along_by_the_operator' },
+    });
     const code = await main(['knowledge', ...args, '--url', server.url], surroundings);
     return { code, stdout: surroundings.out, stderr: surroundings.notes };
   };
@@ -41,7 +44,7 @@ test('knowledge bases are made from files, listed and removed', async () => {
     knowledge_bases: [{ id: 'rules', description: 'House rules', agents: ['*'], documents: 2 }],
   });
   const stored = await fetch(`${server.url}/admin/v1/knowledge/rules`, {
-    headers: { authorization: 'Bearer dgm_brought_along' },
+    headers: { authorization: 'Bearer dgm_brought_along_by_the_operator' },
   });
   expect(await stored.json()).toMatchObject({
     documents: [

@@ -6,8 +6,8 @@ import { type ConnectionOptions, connect, talking, withConnectionOptions } from 
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
+import { visible } from '../visible.ts';
 
 export function knowledgeCommand(context: Context): Command {
   return newCommand(context, {
@@ -39,8 +39,8 @@ function baseTable(bases: readonly KnowledgeBaseSummary[]): string {
   const rows = bases.map(({ id, documents, agents, description }) => [
     id,
     String(documents),
-    agents.length === 0 ? 'nobody' : printable(agents.join(', ').slice(0, 60)),
-    printable((description ?? '').slice(0, 80)),
+    agents.length === 0 ? 'nobody' : visible(agents.join(', ').slice(0, 60)),
+    visible((description ?? '').slice(0, 80)),
   ]);
   return table(['KNOWLEDGE BASE', 'DOCUMENTS', 'MAY SEARCH', 'DESCRIPTION'], rows);
 }

@@ -31,11 +31,11 @@ async function started() {
     clock: systemClock,
     ids: systemIds,
     log: jsonLog('silent'),
-    adminKey: 'dgm_brought_along',
+    adminKey: 'dgm_brought_along_by_the_operator',
   });
-  const { admin } = createClient({ url: server.url, key: 'dgm_brought_along' });
+  const { admin } = createClient({ url: server.url, key: 'dgm_brought_along_by_the_operator' });
   const { api_key } = await admin.agents.put({ agent_id: 'desk', permissions: { tools: ['*'] } });
-  const environment = { DRAGOMAN_KEY: api_key ?? '', DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+  const environment = { DRAGOMAN_KEY: api_key ?? '', DRAGOMAN_ADMIN_KEY: 'dgm_brought_along_by_the_operator' };
   const run = async (...args: string[]) => {
     const surroundings = new FakeSurroundings({ folder, environment });
     const code = await main(['tools', ...args, '--url', server.url], surroundings);

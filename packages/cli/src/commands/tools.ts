@@ -8,9 +8,9 @@ import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { objectOption } from '../input.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
+import { visible } from '../visible.ts';
 
 export function toolsCommand(context: Context): Command {
   return newCommand(context, {
@@ -85,7 +85,7 @@ function callCommand(context: Context): Command {
       );
       terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
       if (!options.json && result.truncated === true) terminal.note('the result is longer than this, and was cut\n');
-      if (!options.json && !result.success) terminal.note(`it did not succeed: ${printable(result.error ?? '')}\n`);
+      if (!options.json && !result.success) terminal.note(`it did not succeed: ${visible(result.error ?? '')}\n`);
       return result.success ? 0 : 1;
     } finally {
       forget();
@@ -177,7 +177,7 @@ function uncalled(error: unknown, { config, timeout }: ToolsOptions & { timeout:
 function notHeld(name: string, held: readonly string[]): never {
   const close = nearest(name, held);
   const all = held.length === 0 ? 'none is: no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
-  const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), printable(all)];
+  const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), visible(all)];
   fail({ code: 'not_found', message: `no tool named ${name} is held`, fixes });
 }
 
@@ -213,20 +213,20 @@ function told(error: unknown): never {
 
 function toolTable(tools: readonly ToolDefinition[]): string {
   const rows = tools.map(({ name, input_parameters, description }) => [
-    printable(name),
-    printable(input_parameters.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' ')),
-    printable(description.split('\n')[0] ?? '').slice(0, 100),
+    visible(name),
+    visible(input_parameters.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' ')),
+    visible(description.split('\n')[0] ?? '').slice(0, 100),
   ]);
   return table(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows);
 }
 
 function resultText({ data }: ToolResult): string {
-  return `${printable(typeof data === 'string' ? data : JSON.stringify(data, undefined, 2))}\n`;
+  return `${visible(typeof data === 'string' ? data : JSON.stringify(data, undefined, 2))}\n`;
 }
 
 function lineOf(event: WireMessage): string {
   const data = isObject(event['data']) ? event['data'] : {};
   const text = typeof data['message'] === 'string' ? data['message'] : JSON.stringify(data);
   const percent = typeof data['pct'] === 'number' ? `${Math.round(data['pct'])} % ` : '';
-  return printable(`${percent}${text}`);
+  return visible(`${percent}${text}`);
 }

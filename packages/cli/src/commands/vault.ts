@@ -5,9 +5,9 @@ import { type ConnectionOptions, connect, talking, withConnectionOptions } from 
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
-import { printable } from '../paint.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
+import { visible } from '../visible.ts';
 
 export function vaultCommand(context: Context): Command {
   return newCommand(context, {
@@ -77,7 +77,7 @@ function setCommand(context: Context): Command {
 async function valueFor(id: string, context: Context): Promise<string> {
   const { askHidden } = context.terminal;
   if (askHidden === undefined) return readText('-', context);
-  const typed = await askHidden(`the value of ${printable(id)} (not shown): `);
+  const typed = await askHidden(`the value of ${visible(id)} (not shown): `);
   if (typed === undefined || typed === '') fail({ code: 'usage', message: 'no value was given; nothing was kept' });
   return typed;
 }
@@ -107,7 +107,7 @@ function listCommand(context: Context): Command {
       hosts.join(', '),
       places.join(', '),
       updated_at,
-      printable(description ?? ''),
+      visible(description ?? ''),
     ]);
     const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows);
     context.terminal.out(options.json ? `${JSON.stringify({ credentials })}\n` : text);

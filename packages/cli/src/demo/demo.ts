@@ -83,7 +83,11 @@ function withDemo(
   const { config, data } = settings;
   const demo = { base_url: api.url, description: 'The API of the demo.', endpoints: [...DEMO_ENDPOINTS] };
   const apis: Config['apis'] = { demo, ...config.apis };
-  const agents: Config['agents'] = { ...demoAgents(data), ...config.agents };
+  const ours = demoAgents(data);
+  const agents: Config['agents'] = { ...ours, ...config.agents };
+  // Only the demo's own: an agent of the configuration that has one of their names is not a demo.
+  const demos = Object.keys(ours).filter((id) => !Object.hasOwn(config.agents ?? {}, id));
+  const mailbox: Config['mailbox'] = { anonymous: demos, ...config.mailbox };
   const tools: Config['tools'] = [...(config.tools ?? []), demoFile('tools')];
   // The demo's API, and callbacks to receivers on this machine, are let out without further ado.
   const receivers = [...new Set([LISTEN_PORT, callbackPort])].map((port) => `127.0.0.1:${port}`);
@@ -93,7 +97,7 @@ function withDemo(
     ca: [...[config.gate?.ca ?? []].flat(), listenCertificate(data, now).path],
   };
   const default_agent = config.default_agent ?? 'echo';
-  return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent } };
+  return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent, mailbox } };
 }
 
 /** The demo's own caller, who may talk to every agent and run every workflow. */

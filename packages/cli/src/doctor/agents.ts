@@ -30,10 +30,25 @@ export function checkAgents(
 
 /** Whether the agents that the rest of a configuration names are among those there are; more may be added while a server runs. */
 export function checkNamedAgents(
-  { default_agent, tools }: Pick<Config, 'default_agent' | 'tools'>,
+  { default_agent, tools, mailbox }: Pick<Config, 'default_agent' | 'tools' | 'mailbox'>,
   ids: readonly string[],
 ): Finding[] {
-  return [...checkDefaultAgent(default_agent, ids), ...checkToolAgents(tools, ids)];
+  return [
+    ...checkDefaultAgent(default_agent, ids),
+    ...checkToolAgents(tools, ids),
+    ...checkAnonymousAgents(mailbox?.anonymous, ids),
+  ];
+}
+
+/** Whether the agents that senders without a key may write to are among those there are. */
+function checkAnonymousAgents(listed: NonNullable<Config['mailbox']>['anonymous'], ids: readonly string[]): Finding[] {
+  const unknown = (Array.isArray(listed) ? listed : []).filter((name) => !ids.includes(name));
+  return unknown.map((name) => {
+    const close = nearest(name, ids);
+    const fix =
+      close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
+    return broken('anonymous', `mailbox.anonymous names ${JSON.stringify(name)}, which is not among agents`, fix);
+  });
 }
 
 /** Whether the agent that is asked where none is named is one there is. */

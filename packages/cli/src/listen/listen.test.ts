@@ -94,7 +94,7 @@ describe('listen', () => {
     await until(() => surroundings.out !== '');
     const [head, ...rest] = surroundings.out.trimEnd().split('\n');
     expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature good$/);
-    expect(rest).toEqual(['  hi[2J1A', `  ${forged}`]);
+    expect(rest).toEqual(['  hi\\u{1b}[2J\\u{9b}1A', `  ${forged}`]);
     surroundings.interrupt();
     expect(await ended).toBe(0);
   });
@@ -201,13 +201,14 @@ async function realServer(folder: string, { port, ca, module = ECHO }: { port: n
       store: 'memory',
       default_agent: 'echo',
       agents: { echo: { driver: 'module', module } },
+      mailbox: { anonymous: ['echo'] },
       gate: { allow: [`127.0.0.1:${port}`], ca: [ca] },
     },
     folder: join(folder, 'data'),
     clock: systemClock,
     ids: systemIds,
     log: new SilentLog(),
-    adminKey: 'admin-key-of-the-test',
+    adminKey: 'an-admin-key-of-the-test',
   });
   onTestFinished(() => server.stop({ drainMs: 0 }));
   return server;

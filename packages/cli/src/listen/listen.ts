@@ -4,8 +4,9 @@ import { PROGRAM } from '../command.ts';
 import { findServer } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
 import { fail, type Trouble } from '../trouble.ts';
+import { visible } from '../visible.ts';
 import { LISTEN_PORT, type ListenCertificate, listenCertificate } from './certificate.ts';
 import { Receiver } from './receiver.ts';
 
@@ -89,13 +90,13 @@ function asJson(answer: MailboxResponse, { id, signedAt }: Callback): string {
 
 function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
   return ({ replyTo, threadId, from, message, metadata }: MailboxResponse, { id }: Callback): string => {
-    const status = metadata.status === 'error' ? red('error') : green(printable(metadata.status ?? 'answered'));
+    const status = metadata.status === 'error' ? red('error') : green(visible(metadata.status ?? 'answered'));
     const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content);
     const thread = threadId === null ? '' : `, thread ${threadId}`;
-    const facts = printable(`${id}, answers ${replyTo}${thread}, signature good`);
+    const facts = visible(`${id}, answers ${replyTo}${thread}, signature good`);
     // Every line of it: one at the margin would look like a callback of its own.
-    const indented = printable(content).trimEnd().replaceAll('\n', '\n  ');
-    return `${bold(printable(from.name))} ${status} ${dim(facts)}\n  ${indented}`;
+    const indented = visible(content).trimEnd().replaceAll('\n', '\n  ');
+    return `${bold(visible(from.name))} ${status} ${dim(facts)}\n  ${indented}`;
   };
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { CallbackReceiver, type CallbackReceiverOptions, CallbackRefused } from '@dragoman/client';
-import { printable } from '../paint.ts';
+import { visible } from '../visible.ts';
 import type { ListenCertificate } from './certificate.ts';
 
 export interface ReceiverOptions {
@@ -65,11 +65,11 @@ async function receive(
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
     const { id, isRepeat } = await (await receiver()).receive({ headers: request.headers, body: request });
-    if (isRepeat) note(`${printable(id)} came again`);
+    if (isRepeat) note(`${visible(id)} came again`);
     response.writeHead(204).end();
   } catch (error) {
     const [status, message] = error instanceof CallbackRefused ? [error.status, error.message] : [500, String(error)];
-    note(`refused with ${status}: ${printable(message)}`);
+    note(`refused with ${status}: ${visible(message)}`);
     response.writeHead(status).end();
   }
 }

@@ -5,11 +5,12 @@ import type { Context, ExitCode } from '../context.ts';
 import { Demo, WORKFLOWS } from '../demo/demo.ts';
 import { DEFAULT_DEV_DATA, type DevKeys, devKeysPath } from '../dev-keys.ts';
 import { listenCertificate } from '../listen/certificate.ts';
-import { type Paint, paint, printable } from '../paint.ts';
+import { type Paint, paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { VERSION } from '../version.ts';
+import { visible } from '../visible.ts';
 import { doorLines } from './door-lines.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
@@ -72,7 +73,7 @@ async function showOnce(
 }
 
 function shownLine({ name, ok, text, ms }: Shown, { green, red, dim }: Paint): string {
-  return `  ${ok ? green('✓') : red('✗')} ${name.padEnd(8)}  ${printable(text)} ${dim(`(${ms} ms)`)}\n`;
+  return `  ${ok ? green('✓') : red('✗')} ${name.padEnd(8)}  ${visible(text)} ${dim(`(${ms} ms)`)}\n`;
 }
 
 interface Told {

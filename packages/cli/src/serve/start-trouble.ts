@@ -46,6 +46,9 @@ export async function startTrouble(
     case 'store_newer':
     case 'driver_missing':
       return { code, message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
+    // The message has the command that makes a new one.
+    case 'admin_key':
+      return { code, message };
     case 'vault_locked':
       return {
         code,

@@ -30,5 +30,5 @@ test('a person sees warnings and errors with what they are about, and no field t
 test('nothing that a stranger wrote reaches the terminal as a command to it', () => {
   const surroundings = new FakeSurroundings();
   terminalLog(surroundings.terminal).warn({ error: '\u001b[2Jgone\u009b1A' }, 'the agent failed');
-  expect(surroundings.notes).toBe('warning: the agent failed (error [2Jgone1A)\n');
+  expect(surroundings.notes).toBe('warning: the agent failed (error \\u{1b}[2Jgone\\u{9b}1A)\n');
 });

@@ -1,12 +1,13 @@
 import type { Log, LogFields } from '@dragoman/core';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
+import { visible } from '../visible.ts';
 
 /** The server's log for a person: what went wrong, in a line each. The whole of it is what `--json` is for. */
 export function terminalLog(terminal: Terminal): Log {
   const { yellow, red } = paint(terminal.colour.note);
   const line = (label: string, fields: LogFields, message: string) =>
-    terminal.note(`${label} ${printable(`${message}${told(fields)}`)}\n`);
+    terminal.note(`${label} ${visible(`${message}${told(fields)}`)}\n`);
   return {
     debug: () => {},
     info: () => {},

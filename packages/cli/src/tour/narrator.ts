@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
+import { visible } from '../visible.ts';
 import { wrap } from '../wrap.ts';
 
 /** Tells a story that checks itself: what was sent, how it was translated, what came back, and whether that is right. */
@@ -37,7 +38,7 @@ export class Narrator {
       return;
     }
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const lines = wrap(printable(text).trimEnd(), COLUMNS - INDENT).join(`\n${' '.repeat(INDENT)}`);
+    const lines = wrap(visible(text).trimEnd(), COLUMNS - INDENT).join(`\n${' '.repeat(INDENT)}`);
     this.#terminal.out(`   ${paint(this.#terminal.colour.out).dim(what.padEnd(INDENT - 4))} ${lines}\n`);
   }
 
@@ -50,7 +51,7 @@ export class Narrator {
       return;
     }
     const { green, red } = paint(this.#terminal.colour.out);
-    this.#terminal.out(`   ${isSo ? green('✓') : red('✗')} ${printable(what)}\n`);
+    this.#terminal.out(`   ${isSo ? green('✓') : red('✗')} ${visible(what)}\n`);
   }
 
   end(): void {

@@ -149,14 +149,14 @@ test('tools are listed and called, from a configuration and on a server', async 
     data: { loud: 'HI' },
   });
 
-  const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along' };
+  const environment = { DRAGOMAN_ADMIN_KEY: 'dgm_brought_along_by_the_operator' };
   await using server = new DragomanProcess(['serve', '--json'], { folder, environment });
   await server.until(/"event":"listening".*\n/);
   const { url, wire } = JSON.parse(server.stdout.split('\n').find((text) => text.includes('listening')) ?? '{}');
   expect(wire).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
   const made = await fetch(`${url}/admin/v1/agents`, {
     method: 'POST',
-    headers: { authorization: 'Bearer dgm_brought_along', 'content-type': 'application/json' },
+    headers: { authorization: 'Bearer dgm_brought_along_by_the_operator', 'content-type': 'application/json' },
     body: JSON.stringify({ agent_id: 'desk', permissions: { tools: ['shout'] } }),
   });
   const { api_key } = (await made.json()) as { api_key: string };

@@ -4,8 +4,9 @@ import { PROGRAM } from '../command.ts';
 import type { WorkflowOptions } from '../commands/workflow.ts';
 import { type Connection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
 import { table } from '../table.ts';
+import { visible } from '../visible.ts';
 import { withFreshId } from './fresh-id.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 
@@ -40,7 +41,7 @@ export async function planWorkflow(text: string, { server, options, context }: H
       calls === undefined ? reads.join(', ') : `${calls.method} ${calls.origin}${calls.path}`,
       writes.join(', '),
     ]);
-    terminal.out(printable(table(['operation', 'type', 'runs', 'reads', 'writes'], rows)));
+    terminal.out(visible(table(['operation', 'type', 'runs', 'reads', 'writes'], rows)));
     const { steps, api_calls, at_least, wait_ms } = plan.estimate;
     const least = at_least ? 'at least ' : '';
     terminal.out(`${least}${steps} steps, ${least}${api_calls} API calls, ${wait_ms} ms of waiting\n`);
@@ -87,6 +88,6 @@ function findingText(
   label: string,
 ): string {
   const place = operationId ?? (pointer === undefined || pointer === '' ? '(the whole)' : pointer);
-  const fix = suggestion === undefined ? '' : `    → ${printable(suggestion)}\n`;
-  return `  ${label}${printable(place)}  ${printable(message)} [${code ?? ''}]\n${fix}`;
+  const fix = suggestion === undefined ? '' : `    → ${visible(suggestion)}\n`;
+  return `  ${label}${visible(place)}  ${visible(message)} [${code ?? ''}]\n${fix}`;
 }

@@ -1,7 +1,8 @@
 import type { ExecutionEvent } from '@dragoman/client';
 import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
-import { paint, printable } from '../paint.ts';
+import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
+import { visible } from '../visible.ts';
 
 /** Shows an execution as it goes: on a screen the running operation is replaced by its end, elsewhere each end is a line. */
 export class ProgressPrinter {
@@ -16,7 +17,7 @@ export class ProgressPrinter {
 
   tell(progress: ExecutionEvent): void {
     if (this.#json || progress.event === 'execution-finished') return;
-    const name = printable(progress.key ?? progress.operationId);
+    const name = visible(progress.key ?? progress.operationId);
     const { green, red, dim } = paint(this.#terminal.colour.out);
     if (progress.event === 'operation-started') {
       if (!this.#terminal.isTTY) return;
@@ -39,12 +40,12 @@ export class ProgressPrinter {
     this.#terminal.out(`${word} ${dim(`${execution_id ?? ''}, ${Math.round(duration_ms)} ms`)}\n`);
     for (const one of errors ?? (error === undefined ? [] : [error])) {
       const place = one.operationId === undefined ? '' : `${one.operationId}: `;
-      this.#terminal.out(`  ${red(one.type)} ${printable(`${place}${one.message}`)}\n`);
-      for (const suggestion of one.suggestions ?? []) this.#terminal.out(`    → ${printable(suggestion)}\n`);
+      this.#terminal.out(`  ${red(one.type)} ${visible(`${place}${one.message}`)}\n`);
+      for (const suggestion of one.suggestions ?? []) this.#terminal.out(`    → ${visible(suggestion)}\n`);
     }
-    if (skipped.length > 0) this.#terminal.out(`  not run: ${printable(skipped.join(', '))}\n`);
+    if (skipped.length > 0) this.#terminal.out(`  not run: ${visible(skipped.join(', '))}\n`);
     const last = Object.entries(results).at(-1);
-    if (last !== undefined) this.#terminal.out(`${printable(JSON.stringify(last[1], null, 2))}\n`);
+    if (last !== undefined) this.#terminal.out(`${visible(JSON.stringify(last[1], null, 2))}\n`);
   }
 
   #clear(): void {

@@ -31,7 +31,7 @@ async function startAt(port: number): Promise<Server> {
   return started;
 }
 
-const KEY = 'dgm_key_of_the_tests';
+const KEY = 'dgm_key_of_the_wire_tests_01';
 let server = await startAt(0);
 afterAll(async () => {
   await server.stop({ drainMs: 0 });

@@ -3,6 +3,7 @@ import {
   type Failure,
   failure,
   type Issue,
+  isObject,
   type Json,
   type JsonLimits,
   parseJson,
@@ -114,16 +115,20 @@ export class Conversation {
   async take(text: Uint8Array | string): Promise<Said> {
     const { strangers, jsonLimits } = this.#options;
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
-    if (limited !== undefined) return { failure: limited };
+    // A valid signature proves its sender whatever others at that address send: a small signed message is still looked at.
+    if (limited !== undefined && text.length > MOST_UNPROVEN) return { failure: limited };
     const parsed = typeof text === 'string' ? parseJson(text, jsonLimits) : parseJsonBytes(text, jsonLimits);
-    if (!parsed.ok) return { failure: this.#counted(unreadable(parsed.issues)) };
+    if (!parsed.ok) return { failure: limited ?? this.#counted(unreadable(parsed.issues)) };
     const json = parsed.value;
+    if (limited !== undefined && !(isObject(json) && isObject(json['auth']))) return { failure: limited };
     try {
       const admitting = this.#admitted.then(() => this.#admit(json, text));
       this.#admitted = admitting.catch(() => {});
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
       if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
+      // In the same words whatever was wrong with it: nobody learns which agents there are.
+      if (limited !== undefined && !this.isProven) return { failure: limited };
       return await this.#refusal(json, this.#counted(said));
     } catch (error) {
       const refused = failureOf(error);
@@ -250,4 +255,6 @@ type Answer = A2AMessage | Failure | undefined;
 
 /** There are as many connections as one caller may have, or one address. */
 export const NO_PLACE = 'Too many connections are open already; try again later.';
+/** Bytes or characters of a message from an address that has sent too many that prove nobody. */
+const MOST_UNPROVEN = 64 * 1024;
 const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
+import { failure, isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
 import {
   type A2AMessage,
   type AgentCard,
@@ -15,6 +15,7 @@ import { agentFailed } from '../agents/agent.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
+import { isAnonymous } from '../mailbox/anonymous.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
@@ -46,6 +47,8 @@ export function relayAgent(options: RelayAgentOptions): Agent {
   return {
     id: card.agent_id,
     async *answer(envelope, call) {
+      // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
+      if (isAnonymous(call.principal.id)) return yield { part: 'failure', failure: failure('forbidden') };
       if (!/^https?:/.test(endpoint)) {
         return yield agentFailed(
           `The agent listens at ${endpoint}, and requests are relayed over http and https only.`,

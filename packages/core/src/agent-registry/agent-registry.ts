@@ -140,11 +140,17 @@ export class AgentRegistry {
    */
   async forget(agentId: string): Promise<number> {
     let forgotten = 0;
-    for (const one of this.discover({ capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY }).agents) {
-      if (one.owner === undefined || (one.owner !== agentId && one.agentId !== agentId)) continue;
+    for (const one of this.registered()) {
+      if (one.owner !== agentId && one.agentId !== agentId) continue;
       if (await this.remove(one.owner, one.agentId)) forgotten += 1;
     }
     return forgotten;
+  }
+
+  /** The agents that callers registered, healthy or not. */
+  registered(): (RegisteredAgent & { readonly owner: string })[] {
+    const all = this.discover({ capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY }).agents;
+    return all.flatMap((agent) => (agent.owner === undefined ? [] : [{ ...agent, owner: agent.owner }]));
   }
 
   find(agentId: string): RegisteredAgent | undefined {

@@ -67,7 +67,7 @@ function allowed(row: ArrivedRow, { keyId, rules, dialect }: Arrival, envelope: 
 
 function knownBy(owner: string, keyId: string | null, dialect: string | null): string {
   if (keyId !== null) return `key ${keyId}`;
-  if (isAnonymous(owner)) return 'nothing: the mailbox hears senders without a key';
+  if (isAnonymous(owner)) return 'nothing: mailbox.anonymous lists the agent';
   return dialect === 'a2a-messages' ? 'its signature' : 'not recorded';
 }
 

@@ -1,4 +1,5 @@
 import { NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { ANONYMOUS } from '../store/anonymous.ts';
 
 /**
  * A sender without a key: a name, as seen from one address. Nobody else can be it by saying so from elsewhere, and with the
@@ -10,16 +11,14 @@ export function anonymousOwner(addressGroup: string, name: string): string {
 
 /** What the owners at one address have in common. */
 export function anonymousPrefix(addressGroup: string): string {
-  return `${WORD} ${addressGroup} `;
+  return `${ANONYMOUS}${addressGroup} `;
 }
 
 export function isAnonymous(owner: string): boolean {
-  return owner.startsWith(`${WORD} `);
+  return owner.startsWith(ANONYMOUS);
 }
 
 /** What somebody without a key may do: write to these agents. */
 export function anonymousPrincipal(owner: string, agents: readonly string[]): Principal {
   return { id: owner, role: 'agent', permissions: { ...NO_PERMISSIONS, agents } };
 }
-
-const WORD = 'anonymous';

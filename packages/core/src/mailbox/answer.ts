@@ -18,6 +18,7 @@ import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
+import { isAnonymous } from './anonymous.ts';
 import type { MailboxIdentity } from './directory.ts';
 
 /** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
@@ -50,33 +51,39 @@ export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolea
 /** The envelope of a message: addressed, and with what the answer needs to find its way back. */
 export function envelopeOf(
   message: MailboxMessage,
-  { target, from, source }: { target: string | undefined; from: MailboxIdentity; source: string | null },
+  { target, from, sender }: { target: string | undefined; from: MailboxIdentity; sender: string },
 ): E2AEnvelope {
   const envelope = mailboxDialect.toEnvelope(message) ?? newEnvelope();
   const { priority, expiresAt } = message.metadata;
   const { provenance } = envelope;
-  const sender = envelope.channel_context['from'];
+  const given = envelope.channel_context['from'];
   const { name, agentId } = from;
   const context: JsonObject = {
-    from: isObject(sender) ? { ...sender, name: message.from.name } : { name: message.from.name },
+    from: isObject(given) ? { ...given, name: message.from.name } : { name: message.from.name },
     priority,
+    // Every driver passes it on, so the agent behind it knows that nobody has proven the name.
+    ...(isAnonymous(sender) && { anonymous: true }),
   };
   if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
     ...envelope,
     // As it was addressed: whom that means is for the configuration of the day to say, and a repeat is told by what was sent.
     provenance: { ...provenance, details: { ...provenance.details, to: { ...message.to } } },
-    source_agent_id: source,
+    source_agent_id: isAnonymous(sender) ? null : sender,
     agent_ref: target === undefined ? { name, agentId } : { id: target, name, agentId },
     channel_context: context,
   };
 }
 
 /** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
-export async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse> {
+export async function finalOf(
+  frames: AsyncIterable<E2AResponse>,
+  seen: (frame: E2AResponse) => void = () => {},
+): Promise<E2AResponse> {
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
+    seen(frame);
     if (frame.is_final) {
       const saysItself = withStreamed(frame, null) === frame;
       if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;

@@ -35,6 +35,8 @@ export interface LetterSettings {
 export interface Admitted {
   readonly envelope: Asked['envelope'];
   readonly call: Call;
+  /** Called with every frame of its answer. */
+  readonly seen?: ((frame: E2AResponse) => void) | undefined;
 }
 
 /**
@@ -71,14 +73,14 @@ export class Letters {
   /** Takes a message in. One with a callback is acknowledged as soon as it is recorded, which its letter is with it. */
   async receive(
     message: MailboxMessage,
-    { envelope, call, hasThread }: Admitted & { readonly hasThread: boolean },
+    { envelope, call, seen, hasThread }: Admitted & { readonly hasThread: boolean },
   ): Promise<MailboxResponse> {
     const accepting = deferredAcceptance();
     const letter = this.#letterOf(message, hasThread);
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
     const reading = this.#options.engine.open(envelope, { letter, onAccepted: accepting.resolve, ...call });
     const answering = this.#follow(
-      this.#answered(reading, { envelope, accepted: accepting.acceptance, onRefused: accepting.reject }),
+      this.#answered(reading, { envelope, seen, accepted: accepting.acceptance, onRefused: accepting.reject }),
     );
     const { row, isRepeat } = await accepting.acceptance;
     const acknowledge = () => acknowledgementOf(askedBy(row, envelope, isRepeat), message);
@@ -92,9 +94,9 @@ export class Letters {
   }
 
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
-  async #answered(reading: Reading, { envelope, accepted, onRefused }: Answering): Promise<MailboxResponse> {
+  async #answered(reading: Reading, { envelope, seen, accepted, onRefused }: Answering): Promise<MailboxResponse> {
     try {
-      const final = await finalOf(reading);
+      const final = await finalOf(reading, seen);
       const { row, isRepeat } = await accepted;
       // What a repeat owes was owed by the first, which sees to it.
       return await this.#answer(askedBy(row, envelope, isRepeat), final, !isRepeat);
@@ -168,8 +170,7 @@ export function tellUnlessRefused(error: unknown, log: Log): void {
   log.error({ error: String(error) }, 'the answer to a message could not be recorded');
 }
 
-interface Answering {
-  readonly envelope: Asked['envelope'];
+interface Answering extends Pick<Admitted, 'envelope' | 'seen'> {
   readonly accepted: Promise<Acceptance>;
   readonly onRefused: (error: unknown) => void;
 }

@@ -15,6 +15,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
+import { AnonymousQuota } from './anonymous-quota.ts';
 import { CallbackLimits } from './callback-limits.ts';
 import { type Addressee, Directory } from './directory.ts';
 import { Mailbox } from './mailbox.ts';
@@ -475,6 +476,11 @@ function mailboxOn(
     new Mailbox({
       ...{ engine, store, outbox, gate, clock, ids, log, directory: changed },
       callbackLimits: new CallbackLimits({ clock, settings: { queuedPerSender: 10, anonymousPerHost: 10 } }),
+      anonymousQuota: new AnonymousQuota({
+        store: store.anonymous,
+        clock,
+        settings: { bytes: 1024 * 1024, keepMs: 3_600_000 },
+      }),
       settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
     });
   return { mailbox: again(directory), again, engine };

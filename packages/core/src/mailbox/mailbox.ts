@@ -6,11 +6,12 @@ import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import { allows, type Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
 import { anonymousOwner, anonymousPrefix, isAnonymous } from './anonymous.ts';
+import type { AnonymousQuota } from './anonymous-quota.ts';
 import {
   type Asked,
   acknowledgedAt,
@@ -35,6 +36,7 @@ export interface MailboxOptions {
   readonly gate: Gate;
   readonly directory: Directory;
   readonly callbackLimits: CallbackLimits;
+  readonly anonymousQuota: AnonymousQuota;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -80,7 +82,7 @@ export class Mailbox {
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
     await this.#letters.start();
-    const { store, clock, log, settings } = this.#options;
+    const { store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
       const messages = clock.now().getTime() - settings.keepThreadsMs;
       // As long again: who reads a thread now and then by number goes on where it was.
@@ -91,6 +93,12 @@ export class Mailbox {
       log,
       signal: this.#stopped.signal,
       failed: 'old threads could not be forgotten',
+    });
+    void everyHour(() => anonymousQuota.sweep(), {
+      clock,
+      log,
+      signal: this.#stopped.signal,
+      failed: 'old messages of senders without a key could not be removed',
     });
   }
 
@@ -112,11 +120,12 @@ export class Mailbox {
     const message = hasThread ? await this.#withReplyTo(whole, key) : whole;
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
-    const source = isAnonymous(principal.id) ? null : principal.id;
     const addressed = directory.find(message, principal);
+    if (isAnonymous(principal.id)) this.#checkListed(addressed, principal);
     const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
-    const envelope = envelopeOf(message, { target, from, source });
+    const envelope = envelopeOf(message, { target, from, sender: principal.id });
+    const seen = isAnonymous(principal.id) ? await this.#admitAnonymous(message, sender) : undefined;
 
     const call: Call = {
       principal,
@@ -126,8 +135,8 @@ export class Mailbox {
       received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
       idempotencyKey,
     };
-    if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call });
-    return this.#letters.receive(message, { envelope, call, hasThread });
+    if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call, seen });
+    return this.#letters.receive(message, { envelope, call, seen, hasThread });
   }
 
   /** Whether a message was taken before: then it has its answer, however late it comes again. */
@@ -138,6 +147,22 @@ export class Mailbox {
     return (await this.#options.store.requests.earlier(name)) !== undefined;
   }
 
+  /** An agent that is not listed and an agent that does not exist look the same to a sender without a key. */
+  #checkListed({ target }: Addressed, { permissions }: Principal): void {
+    const agent = target ?? this.#options.engine.router.defaultAgent;
+    if (agent === undefined || !allows(permissions.agents, agent)) refuse('unauthenticated', {}, UNLISTED);
+  }
+
+  /** Room for a message without a key and for its answer. A repeat is there already, and counts once. */
+  async #admitAnonymous(message: MailboxMessage, sender: Sender): Promise<Admitted['seen']> {
+    const { anonymousQuota: quota } = this.#options;
+    if (Buffer.byteLength(JSON.stringify(message.metadata)) > MOST_METADATA) refuse('too_large', {}, LARGE_METADATA);
+    if (await this.isRepeat(message, sender)) return undefined;
+    await quota.admit(sender.text?.length ?? Buffer.byteLength(JSON.stringify(message)));
+    const hasCallback = message.from.callbackUrl !== null;
+    return (frame) => quota.count(frame, { hasCallback });
+  }
+
   /** A repeat is for who answered then, where there is nobody now: that is whom its sender has to be allowed to ask. */
   async #asAnswered(addressed: Addressed, { idempotencyKey = null, ...key }: Named): Promise<Addressed> {
     const earlier = await this.#options.store.requests.earlier({ ...key, idempotencyKey });
@@ -145,7 +170,7 @@ export class Mailbox {
   }
 
   /** One that owes its answer to nobody but who waits for it, or asks for it later. */
-  #receivePlain(message: MailboxMessage, { envelope, call }: Admitted): Promise<MailboxResponse> {
+  #receivePlain(message: MailboxMessage, { envelope, call, seen }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;
     return new Promise((resolve, reject) => {
       let asked: Asked | undefined;
@@ -168,7 +193,7 @@ export class Mailbox {
         if (asked !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
-      finalOf(reading)
+      finalOf(reading, seen)
         .then((final) => {
           cancel();
           resolve(answerOf(asked ?? unrecorded(), final));
@@ -280,6 +305,10 @@ export class Mailbox {
   }
 }
 
+/** The answer to a sender without a key that writes to any other agent than those listed for such senders. */
+export const UNLISTED =
+  'Authentication required. Send a key, or ask the operator to list this agent in mailbox.anonymous.';
+
 /** What a repeat is told by. */
 interface Named extends RequestKey {
   readonly idempotencyKey?: string | null | undefined;
@@ -304,6 +333,9 @@ function unrecorded(): never {
   throw new Error('a message was answered before it was recorded');
 }
 
+/** Bytes of the metadata of a message without a key. */
+const MOST_METADATA = 4096;
+const LARGE_METADATA = `The metadata of a message without a key may have ${MOST_METADATA} bytes.`;
 /** Of messages on one page of a thread: more than two hundred questions have, and read, written and sent in one go. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 /** Whether there is any. */

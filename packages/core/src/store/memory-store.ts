@@ -1,3 +1,5 @@
+import { RECORD_BYTES } from './anonymous.ts';
+import { memoryAnonymous, type RemovableRecord } from './memory/anonymous.ts';
 import { memoryApis } from './memory/apis.ts';
 import { memoryCredentials } from './memory/credentials.ts';
 import { MemoryExecutions } from './memory/executions.ts';
@@ -222,6 +224,12 @@ export class MemoryStore implements Store {
     ],
   });
 
+  readonly anonymous = memoryAnonymous((operation) => this.#perform(operation), {
+    disabledUrls: this.outbox.disabledRecords,
+    deliveries: this.outbox.records,
+    requests: () => [...this.#requests.values()].map((recorded) => this.#recordOf(recorded)),
+  });
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
   }
@@ -281,6 +289,18 @@ export class MemoryStore implements Store {
     for (const { text } of added) requireStorable(text);
     for (const frame of added) recorded.frames.push(frame);
     if (ended) recorded.row = { ...recorded.row, state: 'finished' };
+  }
+
+  #recordOf(recorded: Recorded): RemovableRecord {
+    const { row, arrival, frames } = recorded;
+    const texts = [row.owner, row.owner, row.envelope, arrival ?? '', ...frames.map(({ text }) => text)];
+    return {
+      owner: row.owner,
+      at: row.acceptedAt,
+      bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES),
+      isOpen: row.state !== 'finished' || this.threads.owes(row),
+      remove: () => void this.#forget((one) => one === recorded),
+    };
   }
 
   #remove(key: RequestKey): Removed {

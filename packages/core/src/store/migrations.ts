@@ -1,3 +1,4 @@
+import { ANONYMOUS_INDEXES } from './sql/anonymous.ts';
 import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
@@ -177,4 +178,5 @@ export const MIGRATIONS: readonly string[] = [
   // Of what is said about a callback once and for all: where it goes, whose it is, until when. Null in rows that are older.
   'ALTER TABLE deliveries ADD COLUMN head_checksum BIGINT',
   THREAD_END_TABLES,
+  ANONYMOUS_INDEXES,
 ];

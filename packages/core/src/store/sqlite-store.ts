@@ -1,13 +1,17 @@
+import { ANONYMOUS_KINDS } from './anonymous.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
+import type { AnonymousCursor, AnonymousWindow } from './sql/anonymous.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { Questions } from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {
   Accepted,
   AgentStore,
+  AnonymousRange,
+  AnonymousStore,
   ApiStore,
   CounterStore,
   CredentialStore,
@@ -213,6 +217,9 @@ export class SqliteStore implements Store {
     execution: (key) => this.#scrubbed(this.#ask('forgetExecution', key)),
     caller: (owner) => this.#scrubbed(this.#forgetCaller(owner)),
   };
+
+  readonly anonymous: AnonymousStore = { sweep: (range) => this.#sweepAnonymous(range) };
+
   stats(): Promise<StoreStats> {
     return this.#thread.stats();
   }
@@ -233,6 +240,20 @@ export class SqliteStore implements Store {
     return { requests, executions, ...(await this.#ask('forgetRest', owner)) };
   }
 
+  async #sweepAnonymous({ keepBytes, before }: AnonymousRange): Promise<number> {
+    let used = 0;
+    for (const { kind, share } of ANONYMOUS_KINDS) {
+      let room = Math.max(0, keepBytes - used) * share;
+      for (let from: AnonymousCursor | null = NEWEST; from !== null; ) {
+        const window: AnonymousWindow = await this.#ask('sweepAnonymous', kind, { room, before }, from);
+        used += window.used;
+        room = window.room;
+        from = window.next;
+      }
+    }
+    return used;
+  }
+
   /** What was taken out is in the log as well until that is moved. */
   async #scrubbed<Result>(removing: Promise<Result>): Promise<Result> {
     const removed = await removing;
@@ -248,5 +269,6 @@ export class SqliteStore implements Store {
   }
 }
 
+const NEWEST: AnonymousCursor = { at: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 const RECORDED: Accepted = { repeat: false };
 const NEW_EXECUTION: ExecutionAccepted = { repeat: false };

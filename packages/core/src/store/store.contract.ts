@@ -1,4 +1,5 @@
 import { describeAgents } from './agents.contract.ts';
+import { describeAnonymous } from './anonymous.contract.ts';
 import { describeApis } from './apis.contract.ts';
 import { describeCounters } from './counters.contract.ts';
 import { describeCredentialStore } from './credentials.contract.ts';
@@ -24,6 +25,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
 /** One more family is one line here. */
 const FAMILIES = [
   describeAgents,
+  describeAnonymous,
   describeApis,
   describeCounters,
   describeCredentialStore,

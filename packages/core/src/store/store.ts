@@ -1,3 +1,4 @@
+import type { AnonymousStore } from './anonymous.ts';
 import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
@@ -10,6 +11,7 @@ import type { PinStore } from './pins.ts';
 import type { RegistrationStore } from './registrations.ts';
 import type { NewLetter, ThreadStore } from './threads.ts';
 
+export type * from './anonymous.ts';
 export type * from './apis.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
@@ -43,6 +45,7 @@ export interface Store extends AsyncDisposable {
   readonly registrations: RegistrationStore;
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
+  readonly anonymous: AnonymousStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

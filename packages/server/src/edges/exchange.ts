@@ -179,6 +179,7 @@ export class Exchange implements InboundRequest {
     const identified = door.identify({ headers, address: this.address, access: route.access });
     const principal = identified instanceof Promise ? await identified : identified;
     if (isFailure(principal)) return this.#word(principal);
+    if (principal === undefined && route.refuseAnonymous !== undefined) return this.#word(route.refuseAnonymous);
     const crowded = principal && this.#context.places.take(principal);
     if (crowded !== undefined) return this.#word(crowded);
     this.principal = principal;

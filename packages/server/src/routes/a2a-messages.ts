@@ -21,6 +21,7 @@ export function messageRoutes(messages: Messages): Route[] {
       path: '/a2a/messages',
       // Without a key a signature tells who is calling; without either it is refused here.
       access: 'open',
+      isSigned: true,
       counts: true,
       summary: 'Send an A2A message of any type; the answer is one, signed.',
       body: {

@@ -56,7 +56,7 @@ function administration() {
     },
     configured: { has: () => false, putBack: async () => {} },
     callbackSecrets: { shownSecretOf: async () => 'whsec', forget: async () => {} },
-    registrations: { forget: async () => 0 },
+    registrations: { forget: async () => 0, registered: () => [] },
   });
   const route = routes.find(({ method, path }) => method === 'POST' && path === '/admin/v1/agents');
   const post = async (definition: object) => {

@@ -1,11 +1,14 @@
 import {
   AgentDefinition,
+  type AgentRegistry,
   decodeAgentDefinition,
   decodeNewKeyRequest,
   type Engine,
+  FROM_ENVIRONMENT,
   type KeyRow,
   type NewKey,
   NewKeyRequest,
+  type RegisteredAgent,
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
@@ -21,7 +24,7 @@ export interface AdminContext {
   /** What an agent's callbacks are signed with, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
   /** What agents have registered. */
-  readonly registrations: { forget(agentId: string): Promise<number> };
+  readonly registrations: Pick<AgentRegistry, 'forget' | 'registered'>;
 }
 
 /** An agent that can be reached and is not in place yet. */
@@ -58,7 +61,11 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       summary: 'Every agent and whether it can be reached.',
       handle: () => ({
         status: 200,
-        json: { agents: engine.callers.list() as JsonObject[], targets: engine.router.ids() },
+        json: {
+          agents: engine.callers.list() as JsonObject[],
+          targets: engine.router.ids(),
+          registered: context.registrations.registered().map(registeredJson),
+        },
       }),
     },
     {
@@ -204,6 +211,10 @@ async function createKey({ body, jsonLimits }: InboundRequest, engine: Engine): 
   const outcome = decodeNewKeyRequest(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const { agent_id: agentId, role, description } = outcome.value;
+  if (description === FROM_ENVIRONMENT) {
+    const message = `description must not be ${JSON.stringify(description)}: it marks the key of DRAGOMAN_ADMIN_KEY`;
+    return failure('invalid_message', { issues: [{ pointer: '/description', code: 'reserved', message }] }, message);
+  }
   if (role === 'admin') {
     const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
     return { status: 201, json: newKeyJson(key) };
@@ -214,6 +225,10 @@ async function createKey({ body, jsonLimits }: InboundRequest, engine: Engine): 
   }
   const key = await engine.keys.create({ agentId, role: 'agent', description: textOrNull(description) });
   return { status: 201, json: newKeyJson(key) };
+}
+
+function registeredJson({ agentId, name, owner }: RegisteredAgent & { readonly owner: string }): JsonObject {
+  return { agent_id: agentId, name, registered_by: owner };
 }
 
 function newKeyJson({ row, secret }: NewKey): JsonObject {

@@ -1,4 +1,4 @@
-import { type Addressee, allows, type Principal } from '@dragoman/core';
+import type { Addressee } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
 import {
   agentCard,
@@ -18,8 +18,8 @@ export interface DiscoveryContext {
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
   /** What else can be done here, as Linux Foundation A2A tells what it has no field for. */
   readonly extensions: () => readonly CardExtension[];
-  /** Whom a stranger may write to is whom it may know of. */
-  readonly stranger: Principal | undefined;
+  /** Ids of the agents that senders without a key may write to: nobody is told of any other. */
+  readonly anonymous: () => readonly string[];
 }
 
 /** Something a card tells of beyond its own protocol. */
@@ -97,7 +97,7 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
     specVersion: MAILBOX_VERSION,
     endpoint: `${source.url.replace(/\/$/, '')}/a2a`,
     contentTypes: [...CONTENT_TYPES],
-    anonymous: context.stranger !== undefined,
+    anonymous: context.anonymous().length > 0,
     agents: known(context).map(({ id, name, agentId, description, skills }) => ({
       id,
       name: name ?? id,
@@ -118,8 +118,9 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
   };
 }
 
-function known({ addressees, stranger }: DiscoveryContext) {
-  return stranger === undefined ? [] : addressees().filter(({ id }) => allows(stranger.permissions.agents, id));
+function known({ addressees, anonymous }: DiscoveryContext) {
+  const listed = anonymous();
+  return addressees().filter(({ id }) => listed.includes(id));
 }
 
 export const DEFAULT_NAME = 'Dragoman';

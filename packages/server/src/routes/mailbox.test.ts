@@ -31,8 +31,10 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
       return { content: 'here' };
     }),
   );
+  await server.engine.callers.put({ agent_id: 'ada', permissions: { agents: ['agent'] } });
+  const { secret } = await server.engine.keys.create({ agentId: 'ada', role: 'agent' });
   const post = async () => {
-    const headers = { 'content-type': 'application/json' };
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
     const response = await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: MESSAGE });
     return [response.status, response.headers.get('content-type'), await response.json()];
   };

@@ -5,6 +5,7 @@ import {
   type Mailbox,
   type Principal,
   type Sender,
+  UNLISTED,
   unreadable,
 } from '@dragoman/core';
 import {
@@ -42,13 +43,15 @@ export interface MailboxContext {
   /** How large the content of a message may be. */
   readonly content: ContentLimits;
   readonly clock: Clock;
-  /** Who a sender without a key is; `undefined` where none is heard. */
-  readonly strangerOf: (owner: string) => Principal | undefined;
+  /** Whether senders without a key may write to any agent. */
+  readonly isOpen: boolean;
+  /** The principal of a sender without a key. */
+  readonly anonymousSender: (owner: string) => Principal | undefined;
 }
 
 /** The A2A mailbox: post a message, ask for its answer, read a thread. */
 export function mailboxRoutes(context: MailboxContext): Route[] {
-  const { clock, limits, content } = context;
+  const { clock, limits, content, isOpen } = context;
   const dialect = mailboxDialectWith(content);
   const wordFailure = (refusal: Failure): Answer => ({
     status: FAILURES[refusal.code].http,
@@ -59,6 +62,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       method: 'POST',
       path: '/a2a',
       access: 'open',
+      ...(!isOpen && { refuseAnonymous: KEY_REQUIRED }),
       counts: true,
       count: (call) => limits.count(call),
       summary: 'Post a message to an agent; without a callbackUrl the answer comes back when it is quick.',
@@ -75,6 +79,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       method: 'GET',
       path: '/a2a/messages/:message_id',
       access: 'open',
+      ...(!isOpen && { refuseAnonymous: KEY_REQUIRED }),
       owned: true,
       counts: true,
       count: (call) => limits.countRead(call),
@@ -125,8 +130,8 @@ async function receive(
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const principal =
-    request.principal ?? context.strangerOf(anonymousOwner(addressGroup(request.address), message.from.name));
-  if (principal === undefined) return failure('unauthenticated', {}, 'This mailbox hears only senders with a key.');
+    request.principal ?? context.anonymousSender(anonymousOwner(addressGroup(request.address), message.from.name));
+  if (principal === undefined) return KEY_REQUIRED;
   const sender: Sender = {
     principal,
     idempotencyKey,
@@ -179,6 +184,8 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
     ? { ...message, to: hidden(message['to']) }
     : { ...message, from: hidden(message['from']) };
 }
+
+const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
 
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };

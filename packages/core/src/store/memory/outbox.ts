@@ -1,16 +1,20 @@
+import { RECORD_BYTES } from '../anonymous.ts';
 import { DISABLED, MAX_FAILURES } from '../outbox.ts';
 import { requireStorable } from '../storable.ts';
 import type { DeliveryFailure, DeliveryRow, NewDelivery, OutboxStore, RequestKey } from '../store.ts';
+import type { RemovableRecord } from './anonymous.ts';
 import type { Forgets, ForgetsRequest } from './forgetting.ts';
 import { nameOf } from './name-of.ts';
 import type { Perform } from './perform.ts';
 
 /** The outbox in memory; `put` is `add` for who performs something already. */
-export function memoryOutbox(
-  perform: Perform,
-): OutboxStore &
+export function memoryOutbox(perform: Perform): OutboxStore &
   Forgets<'callbacks' | 'underWay'> &
-  ForgetsRequest & { readonly put: (delivery: NewDelivery) => void } {
+  ForgetsRequest & {
+    readonly put: (delivery: NewDelivery) => void;
+    readonly records: () => RemovableRecord[];
+    readonly disabledRecords: () => RemovableRecord[];
+  } {
   const rows = new Map<string, DeliveryRow>();
   /** When each was told. */
   const disabled = new Map<string, number>();
@@ -56,6 +60,19 @@ export function memoryOutbox(
 
   return {
     put,
+    records: () =>
+      [...rows.values()].map(({ id, owner, url, body, failures, createdAt: at, state }) => ({
+        owner,
+        at,
+        bytes: bytesOf(owner, url, body, JSON.stringify(failures)),
+        isOpen: state === 'due',
+        remove: () => void rows.delete(id),
+      })),
+    disabledRecords: () =>
+      [...disabled].map(([name, at]) => {
+        const [owner, url] = JSON.parse(name) as [string, string];
+        return { owner, at, bytes: bytesOf(owner, url), isOpen: false, remove: () => void disabled.delete(name) };
+      }),
     forget: (owner) => {
       const own = [...rows.values()].filter((row) => row.owner === owner);
       const ended = own.filter(({ endedAt }) => endedAt !== null);
@@ -137,4 +154,8 @@ export function memoryOutbox(
       }),
     forgetSalt: (agentId) => perform(() => void salts.delete(agentId)),
   };
+}
+
+function bytesOf(...texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), RECORD_BYTES);
 }

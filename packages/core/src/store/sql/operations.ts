@@ -1,5 +1,6 @@
 import type { Database } from '../sqlite-engine.ts';
 import { agentReads, agentRemovals, agentWrites } from './agents.ts';
+import { anonymousRemovals } from './anonymous.ts';
 import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
@@ -72,6 +73,7 @@ export function prepareOperations(database: Database) {
       ...registrationRemovals(database),
       ...nonceRemovals(database),
       ...forgettingRemovals(database),
+      ...anonymousRemovals(database),
     },
   };
 }

@@ -1,0 +1,40 @@
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Untrusted text, for people: characters that nobody sees or that act on the terminal are shown as `\u{202e}`. They could move
+ * the cursor, repaint the lines above, or make a name read as another. Line ends and tabs stay.
+ */
+export function visible(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/**
+ * The last place that everything printed passes: whatever a command did not make visible is escaped as in JSON, so that output
+ * of `--json` stays the same JSON. Our own colours and line ends pass.
+ */
+export function visibleTerminal(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    out: (text) => terminal.out(escaped(text)),
+    note: (text) => terminal.note(escaped(text)),
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(UNSEEN, (found, at: number) => {
+    if (found === '\r' || (found === '\u001b' && COLOUR.test(text.slice(at, at + LONGEST_COLOUR)))) return found;
+    // In UTF-16, as JSON has it.
+    return found
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('');
+  });
+}
+
+/** Controls, format characters (bidi, zero-width, tags), lone surrogates, line and paragraph separators, unassigned tags. */
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a colour begins with
+const COLOUR = /^\u001b\[\d{1,2}m/;
+const LONGEST_COLOUR = 5;
