@@ -144,7 +144,8 @@ describe('a private host that is not allowed', () => {
     for (const url of [`http://127.0.0.1:${port}`, `https://127.1:${port}`, `https://[::ffff:7f00:1]:${port}`]) {
       const failure = await failureFrom(gate.request(asking(url)));
       expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining('loopback') });
-      expect(await gate.check(url)).toEqual(failure);
+      expect(await gate.check(url, 'allow')).toEqual(failure);
+      expect(gate.judge(url, 'allow')).toEqual(failure);
     }
     expect(connections).toBe(0);
   });
@@ -254,12 +255,12 @@ describe('a name', () => {
 
   test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
     const url = 'https://api.example.com/';
-    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url);
+    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url, 'callbacks');
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {
       expect(await check(failing(code)), code).toBeUndefined();
     }
     const never = bench.gate({ resolve: () => new Promise(() => {}), limits: { connect_ms: 100 } });
-    expect(await never.check(url)).toBeUndefined();
+    expect(await never.check(url, 'callbacks')).toBeUndefined();
     for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
       expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host cannot be reached.' });
     }

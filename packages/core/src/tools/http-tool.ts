@@ -39,6 +39,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
         caller: call.principal.id,
         method,
         url,
+        allowList: 'allow',
         headers: inBody ? { 'content-type': 'application/json', ...sent } : sent,
         ...(inBody ? { body: { json: rest } } : { query: queryOf(rest) }),
         timeoutMs: TIMEOUT_MS,
