@@ -26,7 +26,7 @@ const system = await System.start({
   config: {
     gate: { allow: [crm.host, open.host, evil.host] },
     workflows: { max_operations: 100, max_api_calls: 1000 },
-    apis: { crm: { base_url: crm.url }, open: { base_url: open.url }, evil: { base_url: evil.url } },
+    apis: { crm: { base_url: crm.url }, open: { base_url: open.url } },
   },
 });
 afterAll(async () => {
