@@ -36,11 +36,13 @@ function percentAt(bytes: Uint8Array, at: number): Escapes {
 }
 
 function backslashAt(bytes: Uint8Array, at: number): Escapes {
-  const [second, third, fourth] = [bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+  const second = bytes[at + 1];
   if (second === undefined) return OPEN;
   if (second === LETTER_U) return unitAt(bytes, at, 1);
   const short = SHORT.get(second);
   if (second !== BACKSLASH) return short === undefined ? NONE : one(short, 2);
+  const third = bytes[at + 2];
+  const fourth = bytes[at + 3];
   const once: Escape = { means: utf8(BACKSLASH), length: 2 };
   if (third === undefined) return { found: [once], open: true };
   if (third === LETTER_U) {
@@ -131,7 +133,7 @@ function one(code: number, length: number): Escapes {
 }
 
 function utf8(code: number): Uint8Array {
-  return code < 0x80 ? Uint8Array.of(code) : Buffer.from(String.fromCodePoint(code));
+  return ASCII[code] ?? Buffer.from(String.fromCodePoint(code));
 }
 
 const [PERCENT, BACKSLASH, AMPERSAND, HASH, SEMICOLON, QUOTE] = [0x25, 0x5c, 0x26, 0x23, 0x3b, 0x22];
@@ -149,5 +151,6 @@ const NAMES = Object.entries({ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;':
   ([name, means]) => [Buffer.from(name), Buffer.from(means)] as const,
 );
 
+const ASCII = Array.from({ length: 0x80 }, (_, code) => Uint8Array.of(code));
 const NONE: Escapes = { found: [], open: false };
 const OPEN: Escapes = { found: [], open: true };

@@ -70,17 +70,19 @@ class Search {
       if (escapes.open && !isEnd) return;
       this.#threads.delete(this.#at);
       if (threads !== undefined) for (const thread of threads.values()) this.#follow(thread, byte, escapes);
-      for (const forms of this.#forms)
+      for (const forms of this.#forms) {
+        if (escapes.found.length === 0 && !forms.root.next.has(forms.canonical[byte] ?? byte)) continue;
         this.#follow({ forms, node: forms.root, start: this.#at, gap: 0 }, byte, escapes);
+      }
     }
   }
 
   #follow(thread: Thread, byte: number, { found }: Escapes): void {
-    this.#step(thread, [byte], 1);
+    this.#step(thread, BYTES[byte] ?? NOTHING, 1);
     for (const { means, length } of found) this.#step(thread, means, length);
   }
 
-  #step({ forms, node, start, gap }: Thread, means: ArrayLike<number>, length: number): void {
+  #step({ forms, node, start, gap }: Thread, means: Uint8Array, length: number): void {
     let next: FormNode | undefined = node;
     for (let index = 0; index < means.length && next !== undefined; index += 1) {
       const byte = means[index] ?? 0;
@@ -95,13 +97,14 @@ class Search {
     }
   }
 
-  /** Of several that wait for the same, the last to begin is enough: it holds the secret whole. */
+  /** Of several that wait for the same, one is enough: the first to begin, so that no escape is cut in two. */
   #wait(thread: Thread, place: number): void {
     const byte = this.#bytes[place - this.#from];
     if (byte !== undefined && !canGoOn(thread, byte)) return;
     const threads = this.#threads.get(place);
+    const known = threads?.get(thread.node);
     if (threads === undefined) this.#threads.set(place, new Map([[thread.node, thread]]));
-    else if ((threads.get(thread.node)?.start ?? -1) < thread.start) threads.set(thread.node, thread);
+    else if (known === undefined || isBefore(thread, known)) threads.set(thread.node, thread);
   }
 
   #giveOut(isEnd: boolean): Uint8Array[] {
@@ -144,6 +147,11 @@ interface Thread {
   readonly gap: number;
 }
 
+/** One that has seen fewer blanks can go on for longer. */
+function isBefore(one: Thread, other: Thread): boolean {
+  return one.gap === other.gap ? one.start < other.start : one.gap < other.gap;
+}
+
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -171,6 +179,7 @@ function isBlank(byte: number | undefined): boolean {
 
 /** Between two characters of a coded secret: a line break, however it is escaped, and the indentation of the next line. */
 const MOST_BLANK = 128;
+const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
 const MARKER = Buffer.from(REDACTED);
 const NOTHING = new Uint8Array(0);
 const NO_ESCAPES: Escapes = { found: [], open: false };
