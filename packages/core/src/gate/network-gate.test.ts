@@ -134,6 +134,27 @@ describe('an allowed host', () => {
 });
 
 describe('a private host that is not allowed', () => {
+  test('is reached by the list it is in, and by no other, before and after the lists change', async () => {
+    const port = await bench.serve((_, response) => response.end('here'));
+    const host = { host: '127.0.0.1', port };
+    const gate = bench.gate({ allow: [host] });
+    const lists = ['allow', 'callbacks', 'none'] as const;
+    const reached = async () => {
+      const open: string[] = [];
+      for (const allowList of lists) {
+        const url = `http://127.0.0.1:${port}/`;
+        const answer = await gate.request(asking(url, { allowList })).then(textOf, () => undefined);
+        expect((await gate.check(url, allowList)) === undefined).toBe(answer === 'here');
+        if (answer === 'here') open.push(allowList);
+      }
+      return open;
+    };
+    expect(await reached()).toEqual(['allow']);
+    gate.allowOnly({ allow: [], callbacks: [host] });
+    expect(await reached()).toEqual(['callbacks']);
+    expect(gate.allowing([host]).judge(`http://127.0.0.1:${port}/`, 'none')).toMatchObject({ code: 'forbidden' });
+  });
+
   test('is not asked, and why is told because the URL alone says so', async () => {
     let connections = 0;
     const port = await bench.serveTcp((socket) => {
