@@ -26,7 +26,7 @@ async function outbox({ answering, hanging, count, folder, ca }) {
       return store.outbox.add({ ...names, url: `https://${host}:${port}/in`, ...rest });
     }),
   );
-  const gate = openGate({ clock: systemClock, log, allow: places, ca: [ca] });
+  const gate = openGate({ clock: systemClock, log, callbacks: places, ca: [ca] });
   const signatures = new Signatures();
   const keys = new SigningKeys({ store: store.outbox, signatures, log, folder });
   const options = { store: store.outbox, gate, keys, clock: systemClock, ids: systemIds, log };

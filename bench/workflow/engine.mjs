@@ -19,7 +19,7 @@ const engine = openWorkflows({
   folder,
   gate,
   apis: { version: 1, list: () => [api], find: () => api },
-  credentials: { list: () => [], find: () => undefined, noteRefusal: () => {} },
+  credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
   limiter: new Limiter({ clock, limits: { api_calls_per_minute: 1e9, api_calls_per_hour: 1e9 } }),
   principalNamed: () => CALLER,
   clock,

@@ -35,7 +35,7 @@ const server = await startDragoman({
   config: {
     default_agent: 'clerk',
     agents: { clerk: { driver: 'module', module: './agent.mjs' } },
-    gate: { allow: [host], ca: [join(folder, 'cert.pem')] },
+    gate: { callbacks: [host], ca: [join(folder, 'cert.pem')] },
     mailbox: { name: 'Office', anonymous: ['clerk'], callbacks: { backoff_ms: 50 } },
   },
 });

@@ -89,7 +89,7 @@ async function tryRebinding(): Promise<Tally> {
     const gate = openGate({ clock, log: SILENT, resolve });
     for (let round = 0; round < 10; round += 1) {
       now += 10_000;
-      await gate.check('https://rebound.example.com/');
+      await gate.check('https://rebound.example.com/', 'callbacks');
       now += 10_000;
       await count(tally, 'https://rebound.example.com/', (url) => gate.request(asking(url)));
     }
@@ -130,9 +130,9 @@ async function tryHost(host: string, tally: Tally, options: Partial<GateOptions>
   for (const origin of [`http://${host}`, `https://${host}`, `https://${host}:8443`]) {
     await count(tally, `${origin}/`, (url) => gate.request(asking(url)));
   }
-  await count(tally, `wss://${host}:8443/`, (url) => gate.dial({ url, caller: 'ada' }));
+  await count(tally, `wss://${host}:8443/`, (url) => gate.dial({ url, allowList: 'callbacks', caller: 'ada' }));
   await count(tally, `https://${host}/`, async (url) => {
-    const failure = await gate.check(url);
+    const failure = await gate.check(url, 'callbacks');
     if (failure !== undefined) throw Object.assign(new Error('refused'), { failure });
   });
   await gate[Symbol.asyncDispose]();
@@ -152,7 +152,7 @@ async function count(tally: Tally, url: string, attempt: (url: string) => Promis
 }
 
 function asking(url: string) {
-  return { caller: 'ada', method: 'GET', url, timeoutMs: 5000, maxBytes: 1000 } as const;
+  return { caller: 'ada', method: 'GET', url, allowList: 'allow', timeoutMs: 5000, maxBytes: 1000 } as const;
 }
 
 async function notThere(): Promise<never> {

@@ -23,7 +23,7 @@ const far = await System.start({
 });
 afterAll(() => far[Symbol.asyncDispose]());
 const near = await System.start({
-  config: { agents: { echo }, messages: { port: 0, agent_id: 'near-server' }, gate: { allow: [far.host] } },
+  config: { agents: { echo }, messages: { port: 0, agent_id: 'near-server' }, gate: { callbacks: [far.host] } },
 });
 afterAll(() => near[Symbol.asyncDispose]());
 const ada = await near.caller('ada-agent');

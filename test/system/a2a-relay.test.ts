@@ -50,7 +50,7 @@ const near = await System.start({
     },
     tools: [agentModule('tools')],
     messages: { agent_id: 'near-server', tools_agent: 'tools' },
-    gate: { allow: [far.host, serverHost] },
+    gate: { callbacks: [far.host, serverHost] },
   },
 });
 afterAll(() => near[Symbol.asyncDispose]());

@@ -40,6 +40,8 @@ const ann = new WorkflowCaller(system, key);
 const admin = (method: string, path: string, json: JsonObject) =>
   call(system.url, { method, path: `/admin/v1/${path}`, key: system.adminKey, json });
 await admin('PUT', 'credentials/crm-key', { type: 'api-key', value: 'a-key-of-the-crm', hosts: [crm.host] });
+// Only the APIs of an operator can be reached on this machine.
+await admin('PUT', 'apis/evil', { base_url: evil.url });
 
 beforeEach(() => {
   for (const api of [crm, open, evil]) api.requests.length = 0;

@@ -18,7 +18,7 @@ const system = await System.start({
     mailbox: { anonymous: ['echo'], callbacks: { retries: 0 } },
     workflows: { operations: [OWN_OPERATIONS] },
     // Nobody listens there.
-    gate: { allow: ['127.0.0.1:9'] },
+    gate: { callbacks: ['127.0.0.1:9'] },
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());

@@ -16,6 +16,7 @@ api.behaviours.set('GET /held', (_, response) => {
 });
 const system = await System.start({
   config: {
+    apis: { counting: { base_url: api.url } },
     gate: { allow: [api.host] },
     workflows: { cache_seconds: 0 },
     agents: { echo: { driver: 'module', module: agentModule('echo') } },

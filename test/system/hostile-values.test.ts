@@ -15,7 +15,7 @@ const system = await System.start({
     default_agent: 'echo',
     agents: { echo: moduleAgent('echo') },
     // Nobody listens there.
-    gate: { allow: ['127.0.0.1:9'] },
+    gate: { callbacks: ['127.0.0.1:9'] },
     mailbox: { requests_per_minute: 1_000_000, callbacks: { retries: 0 } },
   },
 });

@@ -52,7 +52,7 @@ const system = await System.start({
       max_concurrent: 100,
       callbacks: { timeout_ms: 1000, backoff_ms: 20, anonymous_per_host_per_minute: 3 },
     },
-    gate: { allow: Object.values(receivers).map(({ hostPort }) => hostPort), ca: [authority.path] },
+    gate: { callbacks: Object.values(receivers).map(({ hostPort }) => hostPort), ca: [authority.path] },
   },
 });
 afterAll(async () => {
@@ -193,7 +193,7 @@ describe('a callback URL', () => {
     const [status, body] = await post(message(url), mine.api_key);
     expect([status, body['error']]).toEqual([400, 'Invalid message format']);
     expect(body['errors']).toEqual([
-      expect.stringMatching(/^callbackUrl cannot be called: .*; .* ask the operator to name \S+ in gate\.allow$/),
+      expect.stringMatching(/^callbackUrl cannot be called: .*; .* ask the operator to name \S+ in gate\.callbacks$/),
     ]);
   });
 

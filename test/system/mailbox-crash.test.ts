@@ -23,7 +23,7 @@ const system = System.create({
     default_agent: 'letters',
     agents: { letters: { driver: 'module', module: agentModule('letters'), max_parallel: 64 } },
     mailbox: { requests_per_minute: 100_000, callbacks: { timeout_ms: 2000, backoff_ms: 60 } },
-    gate: { allow: [receiver, failing, gone].map(({ hostPort }) => hostPort), ca: [authority.path] },
+    gate: { callbacks: [receiver, failing, gone].map(({ hostPort }) => hostPort), ca: [authority.path] },
   },
 });
 await system.start();

@@ -35,7 +35,7 @@ const system = await System.start({
       thread_messages: 6,
       callbacks: { backoff_ms: 20, timeout_ms: 9_000 },
     },
-    gate: { allow: [receiver.hostPort], ca: [authority.path] },
+    gate: { callbacks: [receiver.hostPort], ca: [authority.path] },
   },
 });
 afterAll(async () => {

@@ -20,7 +20,7 @@ const system = await System.start({
     },
     // Nobody listens there: callbacks to it are dead after the first try.
     mailbox: { anonymous: ['echo'], requests_per_minute: 1000, callbacks: { retries: 0 } },
-    gate: { allow: ['127.0.0.1:9'] },
+    gate: { callbacks: ['127.0.0.1:9'] },
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());

@@ -62,7 +62,7 @@ export class Receiver implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** As `gate.allow` names it. */
+  /** As `gate.callbacks` names it. */
   get hostPort(): string {
     return `${this.#host}:${this.port}`;
   }

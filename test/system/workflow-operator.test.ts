@@ -10,6 +10,7 @@ const OWN = new URL('../../packages/core/src/workflow/fixtures/own-operations.mj
 const many = 1_000_000;
 const system = await System.start({
   config: {
+    apis: { counting: { base_url: api.url } },
     gate: { allow: [api.host] },
     workflows: {
       cache_seconds: 0,

@@ -6,7 +6,7 @@ import { fresh, WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
 const api = await CountingApi.start();
 const system = await System.start({
-  config: { gate: { allow: [api.host] }, workflows: { cache_seconds: 0 } },
+  config: { apis: { counting: { base_url: api.url } }, gate: { allow: [api.host] }, workflows: { cache_seconds: 0 } },
 });
 afterAll(async () => {
   await system[Symbol.asyncDispose]();

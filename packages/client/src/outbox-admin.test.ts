@@ -5,7 +5,7 @@ import { realServer } from '../test-support/real-server.ts';
 test('a callback that was given up is listed with the reason of each try, and tried again', async () => {
   const port = await freePort();
   const { client, admin } = await realServer({
-    config: { gate: { allow: [`127.0.0.1:${port}`] }, mailbox: { callbacks: { retries: 1, backoff_ms: 1 } } },
+    config: { gate: { callbacks: [`127.0.0.1:${port}`] }, mailbox: { callbacks: { retries: 1, backoff_ms: 1 } } },
   });
   const { outbox } = admin.admin;
   const callbackUrl = `https://127.0.0.1:${port}/in`;

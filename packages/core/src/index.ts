@@ -46,7 +46,7 @@ export { explainWire } from './explain/explain-wire.ts';
 export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
-export { type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
+export { type AllowedLists, type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
 export { type Handler, type Layer, layered } from './handler.ts';
 export { idFault } from './id-fault.ts';
 export { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBases } from './knowledge/bases.ts';

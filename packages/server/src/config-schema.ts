@@ -47,7 +47,13 @@ export const ConfigShape = {
       properties: {
         allow: {
           ...texts,
-          description: 'Private or plain-http hosts that may be reached: host (port 443) or host:port.',
+          description:
+            'Private or plain-http hosts that the APIs, tools, MCP servers, agents and embeddings of this configuration may use: host (port 443) or host:port. URLs that callers give never use this list.',
+        },
+        callbacks: {
+          ...texts,
+          description:
+            'Private or plain-http hosts that URLs given by callers may use: callback URLs and the endpoints of registered agents; host (port 443) or host:port. Default: [], public https only.',
         },
         ca: {
           anyOf: [text, texts],

@@ -52,11 +52,13 @@ function agentIssues({ agents = {} }: Config): Issue[] {
   });
 }
 
-function allowIssues({ gate }: Config): Issue[] {
-  return (gate?.allow ?? []).flatMap((host, index) => {
-    const outcome = decodeHostPort(host, `/gate/allow/${index}`);
-    return outcome.ok ? [] : outcome.issues;
-  });
+function allowIssues({ gate = {} }: Config): Issue[] {
+  return (['allow', 'callbacks'] as const).flatMap((list) =>
+    (gate[list] ?? []).flatMap((host, index) => {
+      const outcome = decodeHostPort(host, `/gate/${list}/${index}`);
+      return outcome.ok ? [] : outcome.issues;
+    }),
+  );
 }
 
 function proxyIssues({ trusted_proxies = [] }: Config): Issue[] {

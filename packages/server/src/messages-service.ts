@@ -148,7 +148,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
         params: { endpoint: `${ownUrl}/a2a/messages`, agent_id: serverId, ...published },
       };
     },
-    routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock }), schemaRoute()],
+    routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock, gate }), schemaRoute()],
     socket: messageSocketRoute(door),
     registry,
     listen: async (server) => {

@@ -13,16 +13,16 @@ import {
 import type { Config } from './config-schema.ts';
 import { ModuleFiles } from './module-files.ts';
 import type { Reloadable } from './reload.ts';
-import { allowedHosts } from './way-out.ts';
+import { allowedLists } from './way-out.ts';
 
 // The parts that have little to do to take over a changed configuration. Agents have more: `reloadable-agents.ts`.
 
 export function reloadableGate(gate: NetworkGate): Reloadable {
   return {
-    names: ['gate.allow'],
+    names: ['gate.allow', 'gate.callbacks'],
     prepare: (config) => {
-      const hosts = allowedHosts(config.gate?.allow ?? []);
-      return { put: () => gate.allowOnly(hosts) };
+      const lists = allowedLists(config);
+      return { put: () => gate.allowOnly(lists) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  type AllowedLists,
   type Clock,
   decodeHostPort,
   environmentKey,
@@ -32,9 +33,9 @@ export async function openWayOut(
 ): Promise<{ readonly vault: Vault; readonly gate: NetworkGate }> {
   const { config, store, clock, log } = options;
   const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
-  const { allow, ca, ...limits } = config.gate ?? {};
-  const hosts = allowedHosts(allow ?? []);
-  return { vault, gate: openGate({ clock, log, allow: hosts, ca: certificates(ca), secrets: vault, limits }) };
+  const { allow: _, callbacks: __, ca, ...limits } = config.gate ?? {};
+  const gate = openGate({ clock, log, ...allowedLists(config), ca: certificates(ca), secrets: vault, limits });
+  return { vault, gate };
 }
 
 function keySource({ config, folder, log, vaultKey }: WayOutOptions): KeySource {
@@ -43,13 +44,15 @@ function keySource({ config, folder, log, vaultKey }: WayOutOptions): KeySource 
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
 }
 
-/** `gate.allow` of a configuration. */
-export function allowedHosts(hosts: readonly string[]): HostPort[] {
-  return hosts.map((text, index) => {
-    const outcome = decodeHostPort(text, `/gate/allow/${index}`);
-    if (outcome.ok) return outcome.value;
-    throw new Error(outcome.issues.map(({ message, suggestion }) => `${message}; ${suggestion}`).join('\n'));
-  });
+/** `gate.allow` and `gate.callbacks` of a configuration. */
+export function allowedLists({ gate = {} }: Config): AllowedLists {
+  const hostsIn = (list: keyof AllowedLists): HostPort[] =>
+    (gate[list] ?? []).map((text, index) => {
+      const outcome = decodeHostPort(text, `/gate/${list}/${index}`);
+      if (outcome.ok) return outcome.value;
+      throw new Error(outcome.issues.map(({ message, suggestion }) => `${message}; ${suggestion}`).join('\n'));
+    });
+  return { allow: hostsIn('allow'), callbacks: hostsIn('callbacks') };
 }
 
 function certificates(paths: string | readonly string[] = []): string[] {

@@ -89,11 +89,12 @@ function withDemo(
   const demos = Object.keys(ours).filter((id) => !Object.hasOwn(config.agents ?? {}, id));
   const mailbox: Config['mailbox'] = { anonymous: demos, ...config.mailbox };
   const tools: Config['tools'] = [...(config.tools ?? []), demoFile('tools')];
-  // The demo's API, and callbacks to receivers on this machine, are let out without further ado.
+  // Callbacks to `dragoman listen` on this machine need no configuration.
   const receivers = [...new Set([LISTEN_PORT, callbackPort])].map((port) => `127.0.0.1:${port}`);
   const gate: Config['gate'] = {
     ...config.gate,
-    allow: [...(config.gate?.allow ?? []), api.host, ...receivers],
+    allow: [...(config.gate?.allow ?? []), api.host],
+    callbacks: [...(config.gate?.callbacks ?? []), ...receivers],
     ca: [...[config.gate?.ca ?? []].flat(), listenCertificate(data, now).path],
   };
   const default_agent = config.default_agent ?? 'echo';

@@ -29,7 +29,7 @@ describe('listen', () => {
     await until(() => surroundings.notes.includes('listening for callbacks at https://127.0.0.1'));
     // Wherever the configuration is that it is put into.
     const ca = join(folder, 'kept', 'listen', 'cert.pem');
-    expect(surroundings.notes).toContain(`gate: { allow: ["127.0.0.1:${port}"], ca: ["${ca}"] }`);
+    expect(surroundings.notes).toContain(`gate: { callbacks: ["127.0.0.1:${port}"], ca: ["${ca}"] }`);
     const message = { from: { name: 'Me', callbackUrl: `https://127.0.0.1:${port}/in` }, message: 'hello you' };
     const answer = await fetch(`${server.url}/a2a`, {
       method: 'POST',
@@ -202,7 +202,7 @@ async function realServer(folder: string, { port, ca, module = ECHO }: { port: n
       default_agent: 'echo',
       agents: { echo: { driver: 'module', module } },
       mailbox: { anonymous: ['echo'] },
-      gate: { allow: [`127.0.0.1:${port}`], ca: [ca] },
+      gate: { callbacks: [`127.0.0.1:${port}`], ca: [ca] },
     },
     folder: join(folder, 'data'),
     clock: systemClock,

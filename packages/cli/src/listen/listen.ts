@@ -106,7 +106,7 @@ function greeting({ url, port, certificate }: { url: string; port: number; certi
     port === LISTEN_PORT
       ? `a server of \`${PROGRAM} dev\` calls it back already; any other one needs this in its configuration:`
       : 'the server needs this in its configuration:',
-    `  gate: { allow: ["127.0.0.1:${port}"], ca: [${JSON.stringify(certificate.path)}] }`,
+    `  gate: { callbacks: ["127.0.0.1:${port}"], ca: [${JSON.stringify(certificate.path)}] }`,
     '',
   ].join('\n');
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@dragoman/client';
+import { decodeHostPort } from '@dragoman/core';
 import { type Config, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Connection } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -20,6 +21,7 @@ export async function localServer(
 ): Promise<Connection & AsyncDisposable> {
   const settings = readSettings({ ...(path !== undefined && { config: path }) }, context);
   const { config } = settings;
+  const allowed = [...(config.gate?.allow ?? []), ...allow];
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const needed: Config = Object.fromEntries(Object.entries(config).filter(([name]) => NEEDED.has(name)));
@@ -30,7 +32,8 @@ export async function localServer(
         host: '127.0.0.1',
         port: 0,
         store: 'memory',
-        gate: { ...config.gate, allow: [...(config.gate?.allow ?? []), ...allow] },
+        apis: { ...apisAt(allowed), ...config.apis },
+        gate: { ...config.gate, allow: allowed },
       },
       folder,
       clock: systemClock,
@@ -57,6 +60,17 @@ export async function localServer(
     remove();
     throw error;
   }
+}
+
+/** The caller is the operator here: a host they allow needs no API of its own in the configuration. */
+function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
+  const urls = hosts.flatMap((text) => {
+    const decoded = decodeHostPort(text, '/gate/allow');
+    if (!decoded.ok) return [];
+    const { host, port } = decoded.value;
+    return port === 443 ? [`https://${host}`] : [`http://${host}:${port}`, `https://${host}:${port}`];
+  });
+  return Object.fromEntries(urls.map((base_url, index) => [`allowed-${index}`, { base_url }]));
 }
 
 /** What of a configuration a workflow needs: neither ports that a running server has, nor agents and programs. */

@@ -24,7 +24,7 @@ import type { MessageSigner } from './message-signer.ts';
 
 export interface RelayAgentOptions {
   readonly card: AgentCard;
-  /** Where it listens: what it says itself, so the gate lets it through like any other address. */
+  /** Where it listens, as the agent itself declared it: private and plain-http hosts must be in `gate.callbacks`. */
   readonly endpoint: string;
   /** The name this server goes by: what its signature proves. */
   readonly serverId: string;
@@ -75,6 +75,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           purpose: `request ${envelope.request_id ?? ''}`,
           method: 'POST',
           url: endpoint,
+          allowList: 'callbacks',
           headers: HEADERS,
           body: { bytes: Buffer.from(JSON.stringify(a2aMessagesDialect.encode(request))) },
           timeoutMs: TEN_MINUTES,

@@ -58,7 +58,7 @@ export class E2aWsAgent implements Agent {
     if (auth === null || (credential === undefined && apiKey === undefined)) return envelope;
     const { gate, url } = this.#options;
     const uses = [credential, apiKey].flatMap((id) => (id === undefined ? [] : { id, place: 'header' as const }));
-    const use = { url: url.href, caller: principal.id, purpose: purposeOf(envelope) };
+    const use = { url: url.href, allowList: 'allow' as const, caller: principal.id, purpose: purposeOf(envelope) };
     try {
       const fill = await gate.release(uses, use);
       const bearer = credential === undefined ? auth.bearer_token : fill({ id: credential, place: 'body' });
@@ -104,7 +104,7 @@ export class E2aWsAgent implements Agent {
   async #dial(): Promise<Dialled> {
     const { url, gate, id } = this.#options;
     const { WebSocket: Socket } = await import('ws');
-    const connected = await gate.dial({ url: url.href, caller: id, signal: this.#stopped.signal }).catch(connectFault);
+    const connected = await gate.dial({ url: url.href, allowList: 'allow', caller: id, signal: this.#stopped.signal }).catch(connectFault);
     if (typeof connected === 'string') return agentFailed(`The agent cannot be reached: ${connected}.`);
     const socket = new Socket(url, {
       createConnection: () => connected,

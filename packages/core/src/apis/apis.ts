@@ -107,7 +107,7 @@ export class Apis implements ApiCatalogue {
   async #gateIssue(url: string): Promise<Issue | undefined> {
     if (this.#gate === undefined)
       return url.startsWith('https:') ? undefined : gateIssue(url, 'plain http is not let out');
-    const failed = await this.#gate.check(url);
+    const failed = await this.#gate.check(url, 'allow');
     const isRefusal = failed?.code === 'forbidden' || failed?.code === 'invalid_message';
     return failed !== undefined && isRefusal ? gateIssue(url, failed.message) : undefined;
   }

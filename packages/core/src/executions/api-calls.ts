@@ -1,5 +1,6 @@
 import { type Failure, failure, retryAfterMs } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
+import { apiAround } from '../apis/api-around.ts';
 import { abortSignalOf, type StopSignal } from '../ending.ts';
 import type { Gate } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
@@ -58,7 +59,7 @@ export class ApiCalls {
     const { apis, cache, limiter } = this.#options;
     const { principal } = context;
     const target = this.#urls.read(request.url);
-    const refused = refuseDestination(target, principal.permissions, apis) ?? refuseFlow(request, apis);
+    const refused = refuseDestination(target, principal.permissions, apis, request) ?? refuseFlow(request, apis);
     if (refused !== undefined) throw new Refused(refused);
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
@@ -105,8 +106,9 @@ export class ApiCalls {
   }
 
   async #attempt(request: ApiRequest, { principal, signal, deadline }: CallContext): Promise<Attempt> {
-    const { gate, breaker, cache, clock, maxAnswerBytes } = this.#options;
-    const origin = this.#urls.read(request.url)?.origin ?? '';
+    const { gate, apis, breaker, cache, clock, maxAnswerBytes } = this.#options;
+    const target = this.#urls.read(request.url);
+    const origin = target?.origin ?? '';
     // By caller: the failures of one must not shut out another.
     const circuit = `${principal.id} ${origin}`;
     const openMs = breaker.admit(circuit);
@@ -123,6 +125,8 @@ export class ApiCalls {
         caller: principal.id,
         method,
         url,
+        // A URL outside every API is the caller's own.
+        allowList: target !== undefined && apiAround(target, apis) !== undefined ? 'allow' : 'none',
         query,
         headers: keyed,
         body,

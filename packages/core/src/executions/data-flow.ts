@@ -1,9 +1,9 @@
 import { type Failure, failure } from '@dragoman/protocols';
 import type { ApiCatalogue } from '../apis/api.ts';
+import { apiAround } from '../apis/api-around.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
-import { isBelow } from './destination.ts';
 
 /**
  * Why a request must not leave with the data that is in it: what a credential fetched goes back to the hosts of that
@@ -31,14 +31,6 @@ export function refuseFlow(
 
 function accepts(accepted: readonly string[], { from }: Label): boolean {
   return accepted.includes(EVERYWHERE) || accepted.includes(from);
-}
-
-/** The one whose base URL says most about the target. */
-function apiAround(target: URL, apis: ApiCatalogue) {
-  return apis
-    .list()
-    .filter(({ base_url }) => URL.canParse(base_url) && isBelow(target, new URL(base_url)))
-    .sort((a, b) => b.base_url.length - a.base_url.length)[0];
 }
 
 const EVERYWHERE = '*';

@@ -1,6 +1,8 @@
 import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { everyHour } from '../every-hour.ts';
+import type { HostPort } from '../gate/host-port.ts';
+import type { Redactor } from '../gate/redactor.ts';
 import type { SecretUse } from '../gate/secrets.ts';
 import type { LongText } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
@@ -32,6 +34,7 @@ import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
+import { UsedSecrets } from './used-secrets.ts';
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
@@ -42,6 +45,8 @@ export interface ExecutionsOptions {
   readonly storedData: StoredData;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
+  /** Finds the secrets that a host could have been sent. */
+  readonly redactorFor: (host: HostPort) => Redactor | undefined;
   /** Runs a plan to its end. */
   readonly run: (plan: Plan, options: PoolRunOptions) => Promise<PoolResult>;
   /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
@@ -300,7 +305,7 @@ export class Executions {
   }
 
   async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<void> {
-    const { store, clock, planner, calls, storedData, limits, run } = this.#options;
+    const { store, clock, planner, calls, storedData, redactorFor, limits, run } = this.#options;
     if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
     const { asked, plan } = planned;
     const { row, principal, ending: signal } = live;
@@ -313,7 +318,8 @@ export class Executions {
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
-    const effects = new JournaledEffects({ journal, calls, storedData, context, clock });
+    const secrets = new UsedSecrets(redactorFor);
+    const effects = new JournaledEffects({ journal, calls, storedData, context, secrets, clock });
     const ended = await run(plan, {
       effects,
       timeoutMs,
@@ -326,15 +332,16 @@ export class Executions {
     if (signal.reason === SUSPENDED) throw SUSPENDED;
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
-    await this.#end(live, ended);
+    await this.#end(live, ended, secrets);
     // What it still waits for, nobody wants any more.
     if (effects.isWaiting) signal.end(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
-  async #end(live: LiveExecution, run: EndedRun): Promise<void> {
+  async #end(live: LiveExecution, run: EndedRun, secrets?: UsedSecrets): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const result = resultText(live.row, run, endedAt);
+    const told = resultText(live.row, run, endedAt);
+    const result = secrets?.isAny === true ? await secrets.redacted(told) : told;
     const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
     if (earlier === undefined) live.finish(run.status, result);
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));

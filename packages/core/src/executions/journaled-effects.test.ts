@@ -8,6 +8,7 @@ import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import type { StoredData } from './stored-data.ts';
+import { UsedSecrets } from './used-secrets.ts';
 
 // Effects at most once: whatever could be done twice is on the disk before it is done.
 
@@ -95,6 +96,7 @@ async function begun(store = new MemoryStore()) {
   } as unknown as ApiCalls;
   const journal = new EffectJournal({ key, store: held, recorded: earlier });
   const effects = new JournaledEffects({
+    secrets: new UsedSecrets(() => undefined),
     journal,
     calls,
     storedData: {} as StoredData,

@@ -9,12 +9,14 @@ import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts'
 import type { EffectJournal } from './effect-journal.ts';
 import { isIdempotent } from './retry.ts';
 import type { StoredData } from './stored-data.ts';
+import type { UsedSecrets } from './used-secrets.ts';
 
 export interface JournaledEffectsOptions {
   readonly journal: EffectJournal;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
   readonly context: CallContext;
+  readonly secrets: UsedSecrets;
   readonly clock: Clock;
 }
 
@@ -39,7 +41,8 @@ export class JournaledEffects implements Effects {
   }
 
   async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
-    const { journal, calls, context } = this.#options;
+    const { journal, calls, context, secrets } = this.#options;
+    secrets.note(request);
     const past = this.#past('call', key, digest);
     if (past !== undefined) return answerOf(past, calls.labelsOf(request));
     if (this.#past('intent', key, digest) !== undefined) {
@@ -67,13 +70,17 @@ export class JournaledEffects implements Effects {
   }
 
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
-    const { journal, storedData, context } = this.#options;
+    const { journal, storedData, context, secrets } = this.#options;
     // What is for this execution alone, it has in its own data, and computes again.
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();
     const effect = journal.place({ kind: 'store', key, note: { digest } });
-    await storedData.keep(write, { owner: context.principal.id, by: { key: journal.key, effects: [effect] } });
+    const json = await secrets.redactedBytes(write.json);
+    await storedData.keep(
+      { ...write, json },
+      { owner: context.principal.id, by: { key: journal.key, effects: [effect] } },
+    );
   }
 
   async wait(key: string, milliseconds: number, digest: string): Promise<void> {

@@ -7,6 +7,7 @@ import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import type { StoredData } from './stored-data.ts';
+import { UsedSecrets } from './used-secrets.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
 const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
@@ -43,7 +44,13 @@ async function begun() {
     const context = { principal: ann, signal: new Ending(), deadline: Number.POSITIVE_INFINITY };
     // Nothing is called or stored here.
     const unused = { calls: {} as ApiCalls, storedData: {} as StoredData };
-    return new JournaledEffects({ journal, context, clock: told, ...unused });
+    return new JournaledEffects({
+      secrets: new UsedSecrets(() => undefined),
+      journal,
+      context,
+      clock: told,
+      ...unused,
+    });
   };
   return { clock, process };
 }

@@ -183,7 +183,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
     folder: '/nowhere',
     gate,
     apis: { version: 1, list: () => [], find: () => undefined },
-    credentials: { list: () => [], find: () => undefined, noteRefusal: () => {} },
+    credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: new Limiter({ clock }),
     principalNamed: () => ann,
     clock,

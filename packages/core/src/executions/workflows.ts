@@ -3,7 +3,7 @@ import type { JsonLimits } from '@dragoman/protocols';
 import type { Credential } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { SecretUse } from '../gate/secrets.ts';
+import type { Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -43,7 +43,7 @@ export interface WorkflowsOptions {
 }
 
 /** The credentials there are, without their values. */
-export interface KnownCredentials {
+export interface KnownCredentials extends Pick<Secrets, 'redactorFor'> {
   list(): readonly (Credential & { readonly id: string })[];
   find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
   /** Records that it was not let out. */
@@ -97,6 +97,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     calls,
     storedData,
     noteRefusal: (id, use) => credentials.noteRefusal(id, use),
+    redactorFor: (host) => credentials.redactorFor(host),
     run: (plan, runOptions) => pool.run(plan, runOptions),
     principalNamed,
     limits,

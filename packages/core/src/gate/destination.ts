@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type Failure, failure, show } from '@dragoman/protocols';
 import { judgeAddress } from './address.ts';
+import type { AllowList } from './gate.ts';
 import { judgeHostName, type NameFault } from './host-name.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 
@@ -15,8 +16,9 @@ export interface Destination extends HostPort {
   readonly address: string | undefined;
 }
 
-/** Private or plain-http hosts that the operator lets through, by name and port. */
+/** Private or plain-http hosts that the operator lets through, by name and port, and the list they are from. */
 export interface AllowedHosts {
+  readonly list: AllowList;
   has(name: string): boolean;
 }
 
@@ -41,7 +43,7 @@ export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHos
   const isAllowed = allowed.has(nameOfHostPort({ host, port }));
   const address = isIP(literal) === 0 ? undefined : literal;
   const fault = isAllowed ? undefined : faultOf({ host, address, port, secure });
-  if (fault !== undefined) return refused(fault.why, fault.help ?? wayOut({ host, port }));
+  if (fault !== undefined) return refused(fault.why, fault.help ?? wayOut({ host, port }, allowed.list));
   return { url, host, port, isSecure: secure, isAllowed, address };
 }
 
@@ -75,9 +77,15 @@ function refused(why: string, suggestion: string): Failure {
 }
 
 /** Whoever wrote the URL may have meant it: then it is the operator's to open. */
-function wayOut(refused: HostPort): string {
-  return `call a public host by https, or ask the operator to name ${nameOfHostPort(refused)} in gate.allow`;
+function wayOut(refused: HostPort, list: AllowList): string {
+  return `use a public https URL, or ask the operator to ${OPENS[list](nameOfHostPort(refused))}`;
 }
+
+const OPENS: Readonly<Record<AllowList, (host: string) => string>> = {
+  allow: (host) => `name ${host} in gate.allow`,
+  callbacks: (host) => `name ${host} in gate.callbacks`,
+  none: (host) => `register the URL as an API and name ${host} in gate.allow`,
+};
 
 function invalid(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/url', code: 'url', message: `url ${what}` }] });

@@ -22,9 +22,11 @@ export class GateBench implements AsyncDisposable {
 
   /** A gate through which every server of this bench can be reached. */
   open(options: Partial<GateOptions> = {}): NetworkGate {
+    const own = this.ports.map((port) => ({ host: '127.0.0.1', port }));
     return this.gate({
       ...options,
-      allow: [...this.ports.map((port) => ({ host: '127.0.0.1', port })), ...(options.allow ?? [])],
+      allow: [...own, ...(options.allow ?? [])],
+      callbacks: [...own, ...(options.callbacks ?? [])],
     });
   }
 
@@ -57,7 +59,15 @@ export class GateBench implements AsyncDisposable {
 
 /** A request with what a test does not care about filled in. */
 export function asking(url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest {
-  return { caller: 'ada', method: 'GET', url, timeoutMs: 10_000, maxBytes: 5 * 1024 * 1024, ...rest };
+  return {
+    caller: 'ada',
+    method: 'GET',
+    url,
+    allowList: 'allow',
+    timeoutMs: 10_000,
+    maxBytes: 5 * 1024 * 1024,
+    ...rest,
+  };
 }
 
 export async function textOf({ body }: InboundAnswer): Promise<string> {

@@ -15,8 +15,15 @@ export interface Gate {
    * Why a URL cannot be called, without calling it: for addresses that are kept for later. That its name cannot be looked up at
    * this moment is no reason, since it is judged again when it is called.
    */
-  check(url: string): Promise<Failure | undefined>;
+  check(url: string, allowList: AllowList): Promise<Failure | undefined>;
 }
+
+/**
+ * Which private or plain-http hosts a request may reach: those the operator allows for its own destinations (`gate.allow`), those it
+ * allows for URLs that callers give (`gate.callbacks`), or none. There is no default: whoever sends a request knows where its
+ * URL comes from, and a caller's URL must never be judged by the operator's list.
+ */
+export type AllowList = 'allow' | 'callbacks' | 'none';
 
 export interface OutboundRequest {
   /** On whose behalf: connections are never shared between callers. */
@@ -25,6 +32,7 @@ export interface OutboundRequest {
   readonly purpose?: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   readonly url: string;
+  readonly allowList: AllowList;
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
   readonly headers?: Readonly<Record<string, string | CredentialUse>>;
   /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */

@@ -134,6 +134,27 @@ describe('an allowed host', () => {
 });
 
 describe('a private host that is not allowed', () => {
+  test('is reached by the list it is in, and by no other, before and after the lists change', async () => {
+    const port = await bench.serve((_, response) => response.end('here'));
+    const host = { host: '127.0.0.1', port };
+    const gate = bench.gate({ allow: [host] });
+    const lists = ['allow', 'callbacks', 'none'] as const;
+    const reached = async () => {
+      const open: string[] = [];
+      for (const allowList of lists) {
+        const url = `http://127.0.0.1:${port}/`;
+        const answer = await gate.request(asking(url, { allowList })).then(textOf, () => undefined);
+        expect((await gate.check(url, allowList)) === undefined).toBe(answer === 'here');
+        if (answer === 'here') open.push(allowList);
+      }
+      return open;
+    };
+    expect(await reached()).toEqual(['allow']);
+    gate.allowOnly({ allow: [], callbacks: [host] });
+    expect(await reached()).toEqual(['callbacks']);
+    expect(gate.allowing([host]).judge(`http://127.0.0.1:${port}/`, 'none')).toMatchObject({ code: 'forbidden' });
+  });
+
   test('is not asked, and why is told because the URL alone says so', async () => {
     let connections = 0;
     const port = await bench.serveTcp((socket) => {
@@ -144,7 +165,8 @@ describe('a private host that is not allowed', () => {
     for (const url of [`http://127.0.0.1:${port}`, `https://127.1:${port}`, `https://[::ffff:7f00:1]:${port}`]) {
       const failure = await failureFrom(gate.request(asking(url)));
       expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining('loopback') });
-      expect(await gate.check(url)).toEqual(failure);
+      expect(await gate.check(url, 'allow')).toEqual(failure);
+      expect(gate.judge(url, 'allow')).toEqual(failure);
     }
     expect(connections).toBe(0);
   });
@@ -254,12 +276,12 @@ describe('a name', () => {
 
   test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
     const url = 'https://api.example.com/';
-    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url);
+    const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url, 'callbacks');
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {
       expect(await check(failing(code)), code).toBeUndefined();
     }
     const never = bench.gate({ resolve: () => new Promise(() => {}), limits: { connect_ms: 100 } });
-    expect(await never.check(url)).toBeUndefined();
+    expect(await never.check(url, 'callbacks')).toBeUndefined();
     for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
       expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host cannot be reached.' });
     }

@@ -12,7 +12,7 @@ import { connectFault } from './connect-fault.ts';
 import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
-import type { Gate, InboundAnswer, OutboundRequest } from './gate.ts';
+import type { AllowList, Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { notLookedUp, unreachable } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
@@ -28,8 +28,10 @@ import type { ReleasedSecrets, Secrets } from './secrets.ts';
 export interface GateOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Private or plain-http hosts that are let through, by name and port. */
+  /** Private or plain-http hosts for the operator's own destinations, by name and port. */
   readonly allow?: readonly HostPort[];
+  /** Those for URLs that callers give. */
+  readonly callbacks?: readonly HostPort[];
   /** Certificates to trust beside the usual ones, as PEM. */
   readonly ca?: readonly string[];
   /** Without it no credential can be used. */
@@ -44,6 +46,7 @@ export function openGate({
   clock,
   log,
   allow = [],
+  callbacks = [],
   ca = [],
   secrets,
   resolve,
@@ -60,7 +63,7 @@ export function openGate({
     urls: new KnownUrls(),
     names: new Names({ clock, withinMs: limits.connect_ms, forMs: limits.resolved_ms, resolve }),
     pools: new Pools({ connect: ({ address }) => connectorTo(address, dialler), limits }),
-    allowed: { hosts: allowedHosts(allow) },
+    allowed: allowed({ allow, callbacks }),
   };
   return new NetworkGate(parts);
 }
@@ -68,28 +71,32 @@ export function openGate({
 export class NetworkGate implements Gate, AsyncDisposable {
   readonly #parts: Parts;
   readonly #also: ReadonlySet<string>;
-  readonly #allowed: AllowedHosts;
+  readonly #lists: Readonly<Record<AllowList, AllowedHosts>>;
 
   constructor(parts: Parts, also: ReadonlySet<string> = new Set()) {
     this.#parts = parts;
     this.#also = also;
-    this.#allowed = { has: (name) => parts.allowed.hosts.has(name) || also.has(name) };
+    this.#lists = {
+      allow: { list: 'allow', has: (name) => parts.allowed.allow.has(name) || also.has(name) },
+      callbacks: { list: 'callbacks', has: (name) => parts.allowed.callbacks.has(name) },
+      none: { list: 'none', has: () => false },
+    };
   }
 
-  /** The same way out, over which these hosts can be reached too. For hosts the operator names, and nobody else. */
+  /** The same gate with these hosts added to `gate.allow`. For hosts the operator names, and nobody else. */
   allowing(hosts: readonly HostPort[]): NetworkGate {
     return new NetworkGate(this.#parts, new Set([...this.#also, ...allowedHosts(hosts)]));
   }
 
-  /** Lets through these private or plain-http hosts from now on, in place of those before. */
-  allowOnly(hosts: readonly HostPort[]): void {
-    this.#parts.allowed.hosts = allowedHosts(hosts);
+  /** Replaces both lists of private or plain-http hosts. */
+  allowOnly(lists: AllowedLists): void {
+    Object.assign(this.#parts.allowed, allowed(lists));
   }
 
   async request(request: OutboundRequest): Promise<InboundAnswer> {
     const { signal, timeoutMs, caller } = request;
     if (signal?.aborted === true) throw signal.reason;
-    const destination = this.#judge(request.url, WEB, caller);
+    const destination = this.#judge(request.url, { schemes: WEB, caller, allowList: request.allowList });
     const uses = credentialsIn(request);
     const use = { caller, to: destination, purpose: request.purpose };
     if (uses.length > 0) this.#secrets().admit(uses, use);
@@ -108,9 +115,9 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }
   }
 
-  async check(url: string): Promise<Failure | undefined> {
+  async check(url: string, allowList: AllowList): Promise<Failure | undefined> {
     try {
-      const destination = this.#judge(url, WEB, undefined);
+      const destination = this.#judge(url, { schemes: WEB, allowList });
       if (destination.address !== undefined) return undefined;
       const answers = await this.#lookUp(destination).answers.catch((error: unknown) => {
         if (isPassingLookup(error)) return undefined;
@@ -125,9 +132,19 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }
   }
 
+  /** Why a URL is refused by itself, without looking up its host: for an address that may never be called. */
+  judge(url: string, allowList: AllowList): Failure | undefined {
+    try {
+      this.#judge(url, { schemes: WEB, allowList });
+      return undefined;
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
   /** A connection for another protocol than HTTP requests, such as WebSocket; for `wss` with TLS in place. */
-  async dial({ url, caller, signal }: { url: string; caller: string; signal?: AbortSignal }): Promise<Socket> {
-    const destination = this.#judge(url, SOCKETS, caller);
+  async dial({ url, allowList, caller, signal }: Dial): Promise<Socket> {
+    const destination = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     const addresses = await this.#addressesOf(destination, { caller });
     for (const [index, address] of addresses.entries()) {
       const tls = destination.isSecure ? { host: destination.host } : undefined;
@@ -145,13 +162,13 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 
   /** Secrets for a connection that was dialled, where they stand in messages. Recorded and bound as for a request. */
-  async release(uses: readonly PlacedCredential[], { url, caller, purpose }: Release): Promise<Fill> {
-    const to = this.#judge(url, SOCKETS, caller);
+  async release(uses: readonly PlacedCredential[], { url, allowList, caller, purpose }: Release): Promise<Fill> {
+    const to = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     return (await this.#secrets().release(uses, { caller, to, purpose })).fill;
   }
 
   /** Records that somebody wanted to send this host a credential they may not use. */
-  noteRefusal(id: string, { url, caller, purpose }: Release): void {
+  noteRefusal(id: string, { url, caller, purpose }: Omit<Release, 'allowList'>): void {
     this.#parts.secrets?.noteRefusal(id, { caller, to: hostPortOf(new URL(url)), purpose });
   }
 
@@ -164,8 +181,8 @@ export class NetworkGate implements Gate, AsyncDisposable {
     await this.#parts.pools[Symbol.asyncDispose]();
   }
 
-  #judge(url: string, schemes: ReadonlySet<string>, caller: string | undefined): Destination {
-    const judged = judgeUrl(url, this.#parts.urls.read(url), this.#allowed);
+  #judge(url: string, { schemes, caller, allowList }: Judging): Destination {
+    const judged = judgeUrl(url, this.#parts.urls.read(url), this.#lists[allowList]);
     if (!isDestination(judged)) {
       this.#parts.log.write('warn', { caller, reason: judged.message }, 'the gate refused a URL');
       throw new Refused(judged);
@@ -267,8 +284,27 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 }
 
+export interface AllowedLists {
+  readonly allow: readonly HostPort[];
+  readonly callbacks: readonly HostPort[];
+}
+
+interface Judging {
+  readonly schemes: ReadonlySet<string>;
+  readonly allowList: AllowList;
+  readonly caller?: string;
+}
+
+interface Dial {
+  readonly url: string;
+  readonly allowList: AllowList;
+  readonly caller: string;
+  readonly signal?: AbortSignal;
+}
+
 interface Release {
   readonly url: string;
+  readonly allowList: AllowList;
   readonly caller: string;
   /** The request or operation it is for. */
   readonly purpose: string;
@@ -283,8 +319,14 @@ interface Parts {
   readonly pools: Pools;
   readonly limits: GateLimits;
   readonly urls: KnownUrls;
-  /** What the operator lets through; those that have more of it share this. */
-  readonly allowed: { hosts: ReadonlySet<string> };
+  /** What the operator lets through, by list; gates made with `allowing` share it. */
+  readonly allowed: Allowed;
+}
+
+type Allowed = { [List in keyof AllowedLists]: ReadonlySet<string> };
+
+function allowed({ allow, callbacks }: AllowedLists): Allowed {
+  return { allow: allowedHosts(allow), callbacks: allowedHosts(callbacks) };
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

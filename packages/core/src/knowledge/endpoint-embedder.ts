@@ -62,6 +62,7 @@ export class EndpointEmbedder implements Embedder {
       caller: 'server',
       method: 'POST',
       url,
+      allowList: 'allow',
       headers: {
         'content-type': 'application/json',
         ...(credential !== undefined && { authorization: new CredentialUse(credential) }),

@@ -296,7 +296,7 @@ export class Mailbox {
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }
-    const refused = await gate.check(url);
+    const refused = await gate.check(url, 'callbacks');
     if (refused === undefined) return;
     // A 400 of the mailbox has one sentence for each problem, so the way out stands in it.
     const { message, details } = refused;

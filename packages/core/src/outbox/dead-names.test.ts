@@ -52,7 +52,7 @@ async function sendAll({ allowed }: { allowed: readonly string[] }): Promise<voi
   gate = openGate({
     clock,
     log,
-    allow: ['healthy.example', ...allowed].map((host) => ({ host, port })),
+    callbacks: ['healthy.example', ...allowed].map((host) => ({ host, port })),
     resolve: (name) => {
       if (name === 'healthy.example') return Promise.resolve(['127.0.0.1']);
       return new Promise((_, fail) => {

@@ -46,6 +46,7 @@ export async function attempt(
       caller: due.owner,
       method: 'POST',
       url: due.url,
+      allowList: 'callbacks',
       headers: {
         'content-type': 'application/json',
         'user-agent': 'dragoman',

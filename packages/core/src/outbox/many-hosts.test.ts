@@ -76,7 +76,7 @@ async function deliveredBeside({
 }): Promise<number> {
   const store = new MemoryStore();
   const log = new SilentLog();
-  const gate = openGate({ clock: systemClock, log, allow: [...living, ...dead] });
+  const gate = openGate({ clock: systemClock, log, callbacks: [...living, ...dead] });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({
     store: store.outbox,

@@ -16,6 +16,7 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { unlessAborted } from '../until-aborted.ts';
+import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
@@ -343,6 +344,7 @@ export class Runs {
     given: Slot | undefined,
   ): Promise<void> {
     const { row, run } = live;
+    const shown = withoutCallerSecrets(envelope);
     let slot = given;
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
@@ -360,7 +362,7 @@ export class Runs {
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
-        const durable = run.give(item.value);
+        const durable = run.give(shown(item.value));
         if (durable !== undefined) await durable;
       }
     } catch (error) {
@@ -368,7 +370,7 @@ export class Runs {
       if (run.answered) throw error;
       const known = failureOf(error);
       if (known === undefined) this.#log.error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
-      await run.give(this.#maker(envelope, run.next).error(known ?? failure('agent_failed')));
+      await run.give(shown(this.#maker(envelope, run.next).error(known ?? failure('agent_failed'))));
     } finally {
       // Told to stop, and not waited for.
       frames?.return?.().catch(() => {});

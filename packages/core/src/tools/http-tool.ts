@@ -1,4 +1,5 @@
 import {
+  failure,
   type Json,
   type JsonObject,
   type JsonSchema,
@@ -6,9 +7,11 @@ import {
   parseJson,
   parseJsonBytes,
 } from '@dragoman/protocols';
+import { climbs } from '../gate/climbing-path.ts';
 import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import { isJsonType } from '../json-type.ts';
+import { Refused } from '../refused.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
@@ -34,11 +37,13 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
     input: inputFor(template),
     async run(args, call) {
       const { url, rest } = filledIn(template, args);
+      if (climbs(new URL(url).pathname)) throw climbing(name);
       const inBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
       const request: OutboundRequest = {
         caller: call.principal.id,
         method,
         url,
+        allowList: 'allow',
         headers: inBody ? { 'content-type': 'application/json', ...sent } : sent,
         ...(inBody ? { body: { json: rest } } : { query: queryOf(rest) }),
         timeoutMs: TIMEOUT_MS,
@@ -55,6 +60,14 @@ function requireAddress(name: string, template: string): void {
   const example = template.replaceAll(BLANK, '1');
   if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;
   throw new Error(`tool ${name}: url must be an http or https URL; got ${JSON.stringify(template)}`);
+}
+
+/** Each argument is one segment, but not every server decodes it last. */
+function climbing(name: string): Refused {
+  const message = `The arguments of ${name} must not lead out of its URL: leave out ".." as a part of a path`;
+  return new Refused(
+    failure('invalid_message', { issues: [{ pointer: '/arguments', code: 'pattern', message }] }, `${message}.`),
+  );
 }
 
 /** What the URL names has to be there: `/users/{id}` without its id is another place. */

@@ -1,101 +1,185 @@
 import { REDACTED } from '@dragoman/protocols';
 import type { Redactor } from '../gate/redactor.ts';
-import { type Pattern, patternsOf, type Spelling } from './encodings.ts';
-import { type Begun, FirstSpellings } from './first-spellings.ts';
+import { beginsEscape, type Escapes, escapesAt } from './escapes.ts';
+import { type FormNode, type Forms, formsOf } from './secret-forms.ts';
 
-/** Finds secrets in every form a service may give them back in, and puts a marker in their place. */
+/**
+ * Finds secrets in every form a service may give them back in, and puts a marker in their place: as they are, in hex and in
+ * base64, the latter two also with blanks and line breaks between their characters; each of them escaped in part or in whole.
+ */
 export class SecretRedactor implements Redactor {
-  readonly #begun: FirstSpellings;
+  readonly #forms: readonly Forms[];
+  readonly #mayBegin: Uint8Array;
 
   constructor(secrets: readonly string[]) {
-    this.#begun = new FirstSpellings(secrets.flatMap(patternsOf));
+    this.#forms = formsOf(secrets);
+    this.#mayBegin = Uint8Array.from({ length: 256 }, (_, byte) => {
+      const begins = this.#forms.some(({ root, canonical }) => root.next.has(canonical[byte] ?? byte));
+      return begins || beginsEscape(byte) ? 1 : 0;
+    });
   }
 
   readonly text = (value: string): string => {
-    const { clean, held } = this.#scan(Buffer.from(value), true);
-    return Buffer.concat([...clean, held]).toString();
+    const clean = new Search(this.#forms, this.#mayBegin).take(Buffer.from(value), true);
+    return clean.length === 1 && clean[0] !== MARKER ? value : Buffer.concat(clean).toString();
   };
 
   async *body(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    let before: Uint8Array = NOTHING;
-    for await (const chunk of chunks) {
-      const { clean, held } = this.#scan(before.length === 0 ? chunk : Buffer.concat([before, chunk]), false);
-      yield* clean;
-      before = held;
-    }
-    yield* this.#scan(before, true).clean;
+    const search = new Search(this.#forms, this.#mayBegin);
+    for await (const chunk of chunks) yield* search.take(chunk, false);
+    yield* search.take(NOTHING, true);
+  }
+}
+
+/**
+ * One pass over a body. Every place is read once, however often a secret may have begun before it: threads that wait at the same
+ * place for the same rest of a secret are one.
+ */
+class Search {
+  readonly #forms: readonly Forms[];
+  readonly #mayBegin: Uint8Array;
+  /** What is not given out yet; the first byte has the place `#from`. */
+  #bytes: Uint8Array = NOTHING;
+  #from = 0;
+  /** The place that is read next. */
+  #at = 0;
+  readonly #threads = new Map<number, Map<FormNode, Thread>>();
+  #found: Span[] = [];
+
+  constructor(forms: readonly Forms[], mayBegin: Uint8Array) {
+    this.#forms = forms;
+    this.#mayBegin = mayBegin;
   }
 
-  /** What is clean for good, and from where on more bytes could make it a secret. At the end nothing is held. */
-  #scan(bytes: Uint8Array, isEnd: boolean): { clean: Uint8Array[]; held: Uint8Array } {
+  /** Takes more of the body, and gives what is clean for good: all of it at the end. */
+  take(chunk: Uint8Array, isEnd: boolean): Uint8Array[] {
+    this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
+    this.#read(isEnd);
+    return this.#giveOut(isEnd);
+  }
+
+  #read(isEnd: boolean): void {
+    const bytes = this.#bytes;
+    const from = this.#from;
+    const end = from + bytes.length;
+    for (; this.#at < end; this.#at += 1) {
+      const byte = bytes[this.#at - from] ?? 0;
+      const threads = this.#threads.size === 0 ? undefined : this.#threads.get(this.#at);
+      if (threads === undefined && this.#mayBegin[byte] === 0) continue;
+      const escapes = beginsEscape(byte) ? escapesAt(bytes, this.#at - from) : NO_ESCAPES;
+      if (escapes.open && !isEnd) return;
+      this.#threads.delete(this.#at);
+      if (threads !== undefined) for (const thread of threads.values()) this.#follow(thread, byte, escapes);
+      for (const forms of this.#forms) {
+        if (escapes.found.length === 0 && !forms.root.next.has(forms.canonical[byte] ?? byte)) continue;
+        this.#follow({ forms, node: forms.root, start: this.#at, gap: 0 }, byte, escapes);
+      }
+    }
+  }
+
+  #follow(thread: Thread, byte: number, { found }: Escapes): void {
+    this.#step(thread, BYTES[byte] ?? NOTHING, 1);
+    for (const { means, length } of found) this.#step(thread, means, length);
+  }
+
+  #step({ forms, node, start, gap }: Thread, means: Uint8Array, length: number): void {
+    let next: FormNode | undefined = node;
+    for (let index = 0; index < means.length && next !== undefined; index += 1) {
+      const byte = means[index] ?? 0;
+      next = next.next.get(forms.canonical[byte] ?? byte);
+    }
+    const end = this.#at + length;
+    if (next !== undefined) {
+      if (next.isEnd) this.#found.push({ start, end });
+      if (next.next.size > 0) this.#wait({ forms, node: next, start, gap: 0 }, end);
+    } else if (forms.ignoresBlanks && node !== forms.root && means.length === 1 && isBlank(means[0])) {
+      if (gap + length <= MOST_BLANK) this.#wait({ forms, node, start, gap: gap + length }, end);
+    }
+  }
+
+  /** Of several that wait for the same, one is enough: the first to begin, so that no escape is cut in two. */
+  #wait(thread: Thread, place: number): void {
+    const byte = this.#bytes[place - this.#from];
+    if (byte !== undefined && !canGoOn(thread, byte)) return;
+    const threads = this.#threads.get(place);
+    const known = threads?.get(thread.node);
+    if (threads === undefined) this.#threads.set(place, new Map([[thread.node, thread]]));
+    else if (known === undefined || isBefore(thread, known)) threads.set(thread.node, thread);
+  }
+
+  #giveOut(isEnd: boolean): Uint8Array[] {
+    const spans = joined(this.#found);
+    const until = isEnd ? this.#from + this.#bytes.length : this.#safeUntil(spans);
     const clean: Uint8Array[] = [];
-    let from = 0;
-    for (let at = 0; at < bytes.length; ) {
-      const begun = this.#begun.at(bytes, at);
-      const found = begun.patterns.length === 0 ? { end: -1, open: begun.open } : longest(begun, bytes, at);
-      if (found.open && !isEnd) {
-        if (at > from) clean.push(bytes.subarray(from, at));
-        return { clean, held: bytes.subarray(at) };
-      }
-      if (found.end < 0) {
-        at += 1;
-        continue;
-      }
-      if (at > from) clean.push(bytes.subarray(from, at));
+    let at = this.#from;
+    const give = (to: number) => {
+      if (to > at) clean.push(this.#bytes.subarray(at - this.#from, to - this.#from));
+    };
+    for (const { start, end } of spans) {
+      if (start >= until) break;
+      give(start);
       clean.push(MARKER);
-      at = found.end;
-      from = at;
+      at = end;
     }
-    if (from < bytes.length) clean.push(bytes.subarray(from));
-    return { clean, held: NOTHING };
+    give(until);
+    this.#found = spans.filter(({ start }) => start >= until);
+    this.#bytes = this.#bytes.subarray(until - this.#from);
+    this.#from = until;
+    return clean;
+  }
+
+  /** Up to here nothing can become part of a secret any more. */
+  #safeUntil(spans: readonly Span[]): number {
+    let until = this.#at;
+    for (const threads of this.#threads.values())
+      for (const { start } of threads.values()) until = Math.min(until, start);
+    // A span that goes beyond may be joined with another yet.
+    return spans.find(({ start, end }) => start < until && end > until)?.start ?? until;
   }
 }
 
-interface Match {
-  /** Where it ends; -1 for none. */
+/** A secret, or part of one, that has begun. */
+interface Thread {
+  readonly forms: Forms;
+  readonly node: FormNode;
+  readonly start: number;
+  /** Bytes of blanks since its last character. */
+  readonly gap: number;
+}
+
+/** One that has seen fewer blanks can go on for longer. */
+function isBefore(one: Thread, other: Thread): boolean {
+  return one.gap === other.gap ? one.start < other.start : one.gap < other.gap;
+}
+
+interface Span {
+  readonly start: number;
   readonly end: number;
-  /** The bytes ran out before it could be told. */
-  readonly open: boolean;
 }
 
-function longest(begun: Begun, bytes: Uint8Array, at: number): Match {
-  let end = -1;
-  let { open } = begun;
-  for (const pattern of begun.patterns) {
-    const match = matchAt(pattern, bytes, at);
-    end = Math.max(end, match.end);
-    open ||= match.open;
+/** In order, those that overlap as one. */
+function joined(spans: readonly Span[]): readonly Span[] {
+  if (spans.length < 2) return spans;
+  const whole: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = whole.at(-1);
+    if (last === undefined || span.start >= last.end) whole.push(span);
+    else whole[whole.length - 1] = { start: last.start, end: Math.max(last.end, span.end) };
   }
-  return { end, open };
+  return whole;
 }
 
-/** A character may have several spellings that fit, so each is followed. */
-function matchAt(pattern: Pattern, bytes: Uint8Array, start: number): Match {
-  let places: readonly number[] = [start];
-  let open = false;
-  for (const spellings of pattern) {
-    const next: number[] = [];
-    for (const place of places) {
-      for (const spelling of spellings) {
-        const fitting = fit(spelling, bytes, place);
-        if (fitting < spelling.lower.length) open ||= place + fitting === bytes.length;
-        else if (!next.includes(place + fitting)) next.push(place + fitting);
-      }
-    }
-    if (next.length === 0) return { end: -1, open };
-    places = next;
-  }
-  return { end: Math.max(...places), open };
+function canGoOn({ forms: { canonical, ignoresBlanks }, node }: Thread, byte: number): boolean {
+  return node.next.has(canonical[byte] ?? byte) || beginsEscape(byte) || (ignoresBlanks && isBlank(byte));
 }
 
-/** How many bytes fit. */
-function fit({ lower, upper }: Spelling, bytes: Uint8Array, place: number): number {
-  for (let index = 0; index < lower.length; index += 1) {
-    const byte = bytes[place + index];
-    if (byte === undefined || (byte !== lower[index] && byte !== upper[index])) return index;
-  }
-  return lower.length;
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }
 
+/** Between two characters of a coded secret: a line break, however it is escaped, and the indentation of the next line. */
+const MOST_BLANK = 128;
+const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
 const MARKER = Buffer.from(REDACTED);
 const NOTHING = new Uint8Array(0);
+const NO_ESCAPES: Escapes = { found: [], open: false };

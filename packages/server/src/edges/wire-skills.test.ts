@@ -37,7 +37,7 @@ const server = await startServer({
     port: 0,
     store: 'memory',
     messages: { agent_id: 'near-server' },
-    gate: { allow: [host] },
+    gate: { callbacks: [host] },
     agents: { 'near-agent': { driver: 'http', url: `http://${host}/`, skills: ['translate', 'rhyme'] } },
   },
   folder,

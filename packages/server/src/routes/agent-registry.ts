@@ -3,6 +3,7 @@ import {
   type Clock,
   decodeRegistration,
   lastHeard,
+  type NetworkGate,
   type RegisteredAgent,
   Registration,
   unreadable,
@@ -17,6 +18,8 @@ import { integerParameter, textParameter } from '../route-parameters.ts';
 export interface AgentRegistryContext {
   readonly registry: AgentRegistry;
   readonly clock: Clock;
+  /** Judges the endpoints that agents give, since requests are relayed to them. */
+  readonly gate: Pick<NetworkGate, 'judge'>;
 }
 
 /** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
@@ -134,16 +137,19 @@ function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number]
   return byCount.slice(0, MOST_LISTED).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-async function register(request: InboundRequest, { registry, clock }: AgentRegistryContext): Promise<Answer | Failure> {
+async function register(
+  request: InboundRequest,
+  { registry, clock, gate }: AgentRegistryContext,
+): Promise<Answer | Failure> {
   const json = parseJsonBytes(request.body, request.jsonLimits);
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
-  const { agent, isNew } = await registry.register(
-    callerOf(request).id,
-    decoded.value.agent_card,
-    decoded.value.endpoint,
-  );
+  const { agent_card: card, endpoint } = decoded.value;
+  // Requests are relayed over http and https only.
+  const refused = /^https?:/.test(endpoint) ? gate.judge(endpoint, 'callbacks') : undefined;
+  if (refused !== undefined) return endpointRefused(refused);
+  const { agent, isNew } = await registry.register(callerOf(request).id, card, endpoint);
   return {
     status: isNew ? 201 : 200,
     json: {
@@ -153,6 +159,16 @@ async function register(request: InboundRequest, { registry, clock }: AgentRegis
       registered_at: new Date(agent.registeredAt).toISOString(),
     },
   };
+}
+
+function endpointRefused({ message, details }: Failure): Failure {
+  const [suggestion] = details.suggestions ?? [];
+  const issue = { pointer: '/endpoint', code: 'refused', message: `endpoint cannot be called: ${message}` };
+  return failure(
+    'invalid_message',
+    { issues: [{ ...issue, ...(suggestion !== undefined && { suggestion }) }] },
+    issue.message,
+  );
 }
 
 function discover(query: URLSearchParams, { registry, clock }: AgentRegistryContext): Answer | Failure {

@@ -24,6 +24,7 @@ export function gateFetch({ gate, caller, headers, timeoutMs }: GateFetchOptions
       caller,
       method,
       url: String(url),
+      allowList: 'allow',
       headers: { ...Object.fromEntries(new Headers(init.headers)), ...own },
       ...(typeof init.body === 'string' && { body: { bytes: Buffer.from(init.body) } }),
       timeoutMs: isStream ? STREAM_MS : timeoutMs,

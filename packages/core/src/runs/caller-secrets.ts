@@ -1,0 +1,54 @@
+import type { E2AEnvelope, E2AResponse, Json, JsonObject } from '@dragoman/protocols';
+import { isObject } from '@dragoman/protocols';
+import type { Redactor } from '../gate/redactor.ts';
+import { SecretRedactor } from '../vault/secret-redactor.ts';
+
+/**
+ * Frames without the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13).
+ * They are for the agent, and an agent that repeats them must not have them journaled. Frame by frame: a secret that an agent
+ * cuts in two is not found.
+ */
+export function withoutCallerSecrets({ auth }: E2AEnvelope): (frame: E2AResponse) => E2AResponse {
+  if (auth === null) return (frame) => frame;
+  const secrets = [auth.bearer_token, ...Object.values(auth.extra_headers)].flatMap(secretsIn);
+  if (secrets.length === 0) return (frame) => frame;
+  const redactor = new SecretRedactor([...new Set(secrets)]);
+  return (frame) => ({ ...frame, ...(redactedMembers(said(frame), redactor) as Partial<E2AResponse>) });
+}
+
+/** What an agent can say in a frame; the rest echoes the request. */
+function said(frame: E2AResponse): JsonObject {
+  const { body, task_id, context_id, message_id, source_agent_id, response_kind } = frame;
+  const { projections, channel_context, metadata, a2a_metadata, acp_meta, extras } = frame;
+  return {
+    ...{ body, task_id, context_id, message_id, source_agent_id, response_kind },
+    ...{ projections, channel_context, metadata, a2a_metadata, acp_meta, extras },
+  };
+}
+
+/** A value, and what stands behind the scheme of an `Authorization` header. */
+function secretsIn(value: Json): string[] {
+  if (typeof value !== 'string') return [];
+  const behindScheme = /^(?:bearer|basic|token|apikey)\s+(\S.*)$/i.exec(value)?.[1] ?? value;
+  return [value, behindScheme].filter((secret) => secret.length >= LEAST_LENGTH);
+}
+
+function redactedValue(value: Json, redactor: Redactor): Json {
+  if (typeof value === 'string') return redactor.text(value);
+  if (typeof value === 'number') {
+    const text = String(value);
+    const shown = redactor.text(text);
+    return shown === text ? value : shown;
+  }
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redactor));
+  return isObject(value) ? redactedMembers(value, redactor) : value;
+}
+
+function redactedMembers(members: JsonObject, redactor: Redactor): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [redactor.text(name), redactedValue(value, redactor)]),
+  );
+}
+
+/** What is shorter stands in too many texts by chance. */
+const LEAST_LENGTH = 8;
