@@ -36,7 +36,7 @@ import { openMailbox } from './mailbox-service.ts';
 import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter, type SeenRequest } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
-import { type Reloaded, Reloading } from './reload.ts';
+import { type Reloaded, Reloading, type ReloadOptions } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
 import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
 import type { Route } from './route.ts';
@@ -105,8 +105,8 @@ export class Server implements AsyncDisposable {
    * Takes over a changed configuration, as far as that can be done while it runs, and tells what waits for the next start.
    * Rejects when it cannot, as where an agent cannot be opened; then everything is as it was.
    */
-  reload(config: Config): Promise<Reloaded> {
-    return this.#reloading.reload(config);
+  reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {
+    return this.#reloading.reload(config, options);
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
