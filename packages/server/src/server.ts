@@ -17,13 +17,14 @@ import {
   Signatures,
   type Store,
   Strangers,
+  UnreadBudget,
   unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
-import { edgeLimits, jsonLimits } from './door-limits.ts';
+import { edgeLimits, jsonLimits, unreadBytes } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -252,6 +253,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       observe: (seen: SeenRequest) => meter.observe(seen),
       ...edgeLimits(limits),
       jsonLimits: jsonLimits(limits),
+      unread: new UnreadBudget({ maxBytes: unreadBytes(limits), clock, log }),
     };
     const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];
     const { admin } = config;

@@ -46,6 +46,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       return sent;
     },
     welcome: () => {},
+    reserve: () => ({ release: () => {} }),
     close: () => {},
   };
   const take = () => {
