@@ -7,16 +7,7 @@ import { Caller, expectOrdered, fresh, read } from '../system/caller.ts';
 import { moduleAgent, System } from '../system/system.ts';
 
 // A heap of 256 MB, and answers of 8 MB that a thousand connections ask for and never read.
-const PLACES = 1_200;
-const MANY = 1_000_000;
-const rates = { requests_per_minute: MANY, requests_per_hour: MANY, requests_per_day: MANY };
-const system = System.create({
-  config: {
-    default_agent: 'flood',
-    agents: { flood: { ...moduleAgent('flood'), max_parallel: 64 } },
-    limits: { ...rates, connections_per_agent: PLACES },
-  },
-});
+const system = System.create({ config: { default_agent: 'flood', agents: { flood: moduleAgent('flood') } } });
 await system.start({ NODE_OPTIONS: '--max-old-space-size=256' });
 afterAll(() => system[Symbol.asyncDispose]());
 const mallory = new Caller(system, (await system.caller('mallory-agent')).api_key);
@@ -46,20 +37,23 @@ test.each([
   },
 );
 
-test('an answer counts against what its caller may have open, also where it is resumed over a WebSocket', async () => {
-  const { id, frames } = await asked(ada, { frames: 1, bytes: 10, pause_ms: 60_000 });
-  const socket = await ada.socket();
+test('an answer that is resumed over a WebSocket counts against what its caller may have open', async () => {
+  await using small = await System.start({
+    config: { default_agent: 'held', agents: { held: moduleAgent('held') }, limits: { connections_per_agent: 5 } },
+  });
+  const caller = new Caller(small, (await small.caller('ada-agent')).api_key);
+  const held = await caller.post({ request_id: 'held', is_stream: true, params: {} }, { accept: NDJSON });
+  const socket = await caller.socket();
   const resume = (): string => {
     const request_id = fresh();
-    socket.send({ request_id, method: 'chat.resume', params: { request_id: id, after: 0 } });
+    socket.send({ request_id, method: 'chat.resume', params: { request_id: 'held', after: 0 } });
     return request_id;
   };
-  // The request and the connection have two of the places.
-  for (let number = 0; number < PLACES - 2; number += 1) resume();
+  // The request and the connection have two of the five places.
+  for (let number = 0; number < 3; number += 1) resume();
   const [refused] = await allOf(socket.frames(resume()));
   expect(read(refused)).toMatchObject({ is_final: true, body: { code: 'E2A.RATE_LIMITED' } });
-  await ada.cancel(id);
-  await frames;
+  held.destroy();
   socket.close();
 });
 

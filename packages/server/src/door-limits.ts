@@ -48,7 +48,7 @@ export const DOOR_LIMITS = {
   identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is; 5000 unless told.'),
   ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
   unread_bytes: atLeast(
-    1_048_576,
+    65_536,
     'Bytes sent to all peers together that they have not read. Beyond that, the caller that holds most of them loses the connection that has not read for the longest time. Default: a quarter of the heap limit.',
   ),
   buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
