@@ -56,6 +56,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
     log,
     isRegistered: (owner) => engine.callers.find(owner) !== undefined,
     settings: outboxSettings(mailboxConfig),
+    purgeTime: engine.purgeTime,
   });
   const identity = { name: mailboxConfig.name ?? DEFAULT_NAME, agentId: mailboxConfig.agentId ?? null };
   const mailbox = new Mailbox({

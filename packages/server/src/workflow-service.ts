@@ -34,6 +34,7 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     credentials: vault,
     cursorKey: () => vault.cursorKey,
     limiter: engine.limiter,
+    purgeTime: engine.purgeTime,
     principalNamed: (id) => engine.principalNamed(id),
     clock,
     ids,
