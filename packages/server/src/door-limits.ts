@@ -14,7 +14,7 @@ export const DOOR_LIMITS = {
   connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
   connections_per_agent: atLeast(
     1,
-    'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
+    'Requests, connections and answers resumed over WebSockets that one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
   ),
   // Deeper values parse, but can be neither written nor cloned.
   json_depth: within(4, 500, `How deep JSON that comes in may be nested; ${DEFAULT_JSON_LIMITS.depth} unless told.`),
