@@ -4,10 +4,14 @@ import { afterAll, expect, test } from 'vitest';
 import { smallDisk } from '../../packages/core/test-support/small-disk.ts';
 import { allFrames, call } from './call.ts';
 import { read } from './caller.ts';
+import { CountingApi, send } from './counting-api.ts';
 import { agentModule, System } from './system.ts';
+import { WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
+const api = await CountingApi.start();
 const system = System.create({
   config: {
+    gate: { allow: [api.host] },
     default_agent: 'echo',
     agents: {
       echo: { driver: 'module', module: agentModule('echo') },
@@ -22,6 +26,7 @@ afterAll(async () => {
   await system.kill();
   disk[Symbol.dispose]();
   await system[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
 });
 
 test.runIf(why === '')(
@@ -74,6 +79,36 @@ test.runIf(why === '')(
     ]);
     expect(ended[1]?.body['code']).toBe('E2A.INTERRUPTED');
     expect((await send(id)).status).toBe(200);
+  },
+);
+
+test.runIf(why === '')(
+  'a file of StoreData that finds no room is written when there is some',
+  { timeout: 120_000 },
+  async () => {
+    const permissions = { operations: ['*'], apis: ['*'] };
+    const { api_key: key } = await system.caller('keeper-agent', { permissions });
+    const keeper = new WorkflowCaller(system, key);
+    let release = () => {};
+    const isFull = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    api.behaviours.set('GET /data', (_, response) => void isFull.then(() => send(response, 200, 'x'.repeat(300_000))));
+    const workflow = workflowOf(
+      {
+        data: { ApiCall: { method: 'GET', url: `${api.url}/data`, outputPath: '/workflow/data' } },
+        keep: { StoreData: { inputPath: '/workflow/data', storage: 'file', key: 'large' } },
+      },
+      { id: 'keeps' },
+    );
+    const accepted = await keeper.post('execute', { workflow }, { headers: { Prefer: 'respond-async' } });
+    expect(accepted.status).toBe(202);
+    fill();
+    const from = system.log.length;
+    release();
+    await expect.poll(() => system.log.slice(from), POLL).toContain('an execution could not be recorded yet');
+    rmSync(join(system.data, 'filler'));
+    await expect.poll(async () => (await keeper.get('executions/keeps')).json['status'], POLL).toBe('success');
   },
 );
 

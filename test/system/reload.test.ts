@@ -115,7 +115,7 @@ test.each<[string, string, RegExp]>([
   served.write(text);
   served.signal('SIGHUP');
   await expect.poll(() => served.log.slice(from)).toMatch(reason);
-  expect(served.log.slice(from)).toContain('the server goes on as it was');
+  expect(served.log.slice(from)).toContain('Reload failed; keeping the running configuration');
   expect((await ask('old', `again-${from}`)).status).toBe(200);
   expect((await ask('added', `added-${from}`)).status).toBe(404);
 });

@@ -14,6 +14,7 @@ import type { RateLimits } from './limits/rate-limits.ts';
 import { conversation } from './mailbox/conversation.ts';
 import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
+import { PurgeTime } from './purge-time.ts';
 import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
@@ -47,6 +48,8 @@ export class Engine {
   readonly router: Router;
   readonly runs: Runs;
   readonly pushes: Pushes;
+  /** For everything that deletes by age. */
+  readonly purgeTime: PurgeTime;
   /** What agents are given to use; none until somebody puts some here. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
@@ -83,6 +86,7 @@ export class Engine {
     this.keys = new Keys({ store: store.keys, clock, ids });
     this.callers = new Callers({ store: store.agents, clock });
     this.limiter = new Limiter({ clock, limits });
+    this.purgeTime = new PurgeTime({ clock, log });
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
@@ -126,7 +130,10 @@ export class Engine {
 
   /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
   async start(): Promise<void> {
-    await Promise.all([this.keys.load(), this.callers.load(), this.limiter.load(this.#store.counters)]);
+    const counts = this.limiter.load(this.#store.counters);
+    await Promise.all([this.keys.load(), this.callers.load(), counts]);
+    // Every request is counted, so that is when there was one last.
+    this.purgeTime.start(await counts);
     await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));
     await this.runs.recover((row) => this.#callFor(row), this.#answer);
     void this.#keepHouse();
@@ -203,7 +210,7 @@ export class Engine {
         await this.limiter.save(this.#store.counters);
         if (this.#clock.elapsed() >= purgeAt) {
           purgeAt = this.#clock.elapsed() + ONE_HOUR;
-          const before = this.#clock.now().getTime() - this.#keepMs;
+          const before = this.purgeTime.now() - this.#keepMs;
           await this.#noteOpen();
           await this.#store.requests.purge(before);
           await this.#store.sessions.purge(before);

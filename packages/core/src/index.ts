@@ -73,6 +73,7 @@ export { Limiter } from './limits/limiter.ts';
 export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
+export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { modifiedAt } from './load-module.ts';
 export { type LongText, lengthOf, slicesOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';

@@ -21,6 +21,11 @@ const positive = { type: 'integer', minimum: 1 } as const;
 export const ConfigShape = {
   type: 'object',
   properties: {
+    version: {
+      enum: [1],
+      description:
+        'The version of this file format. A file with this key counts as complete, so a reload accepts it even if it has no agents. Put it on the last line.',
+    },
     host: { ...text, description: 'The address to listen on; 127.0.0.1 unless told.' },
     port: {
       type: 'integer',

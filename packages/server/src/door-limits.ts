@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, type Static } from '@dragoman/protocols';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
 import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
@@ -13,7 +14,7 @@ export const DOOR_LIMITS = {
   connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
   connections_per_agent: atLeast(
     1,
-    'Requests and connections one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
+    'Requests, connections and answers resumed over WebSockets that one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
   ),
   // Deeper values parse, but can be neither written nor cloned.
   json_depth: within(4, 500, `How deep JSON that comes in may be nested; ${DEFAULT_JSON_LIMITS.depth} unless told.`),
@@ -46,6 +47,10 @@ export const DOOR_LIMITS = {
   ),
   identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is; 5000 unless told.'),
   ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
+  unread_bytes: atLeast(
+    65_536,
+    'Bytes sent to all peers together that they have not read. Beyond that, the caller that holds most of them loses the connection that has not read for the longest time. Default: a quarter of the heap limit.',
+  ),
   buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
 } as const;
 
@@ -71,6 +76,11 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
       maxBufferedBytes: limits.buffer_bytes,
     }),
   };
+}
+
+/** What all peers together may leave unread. */
+export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: DoorLimits): number {
+  return bytes;
 }
 
 /** And for the ports and sockets that take plain lines. */

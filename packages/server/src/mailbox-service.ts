@@ -64,6 +64,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
     log,
     isRegistered: (owner) => engine.callers.find(owner) !== undefined,
     settings: outboxSettings(mailboxConfig),
+    purgeTime: engine.purgeTime,
   });
   const identity = { name: mailboxConfig.name ?? DEFAULT_NAME, agentId: mailboxConfig.agentId ?? null };
   const mailbox = new Mailbox({
@@ -85,6 +86,7 @@ export function openMailbox(options: MailboxServiceOptions): MailboxService {
     anonymousQuota: new AnonymousQuota({
       store: store.anonymous,
       clock,
+      purgeTime: engine.purgeTime,
       settings: anonymousQuotaSettings(mailboxConfig),
     }),
     settings: mailboxSettings(mailboxConfig),

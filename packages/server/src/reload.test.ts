@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../core/test-support/test-clock.ts';
 import type { Config } from './config-schema.ts';
 import { type Reloadable, Reloading } from './reload.ts';
@@ -50,7 +50,10 @@ test('what waits is told each time; what was changed only once', async () => {
   const next: Config = { port: 2, default_agent: 'b' };
   expect(await reloading.reload(next)).toEqual({ changed: ['default_agent'], waiting: ['port'] });
   expect(await reloading.reload(next)).toEqual({ changed: [], waiting: ['port'] });
-  expect(await reloading.reload({ port: 1 })).toEqual({ changed: ['default_agent'], waiting: [] });
+  expect(await reloading.reload({ port: 1 }, { allowEmpty: true })).toEqual({
+    changed: ['default_agent'],
+    waiting: [],
+  });
 });
 
 test('where one part cannot, none does, and the next try begins where the first did', async () => {
@@ -104,4 +107,36 @@ test('a part that is not ready in time is given up, dropped should it be after a
   beReady();
   await expect.poll(() => second.dropped).toEqual([next]);
   expect(second.put).toEqual([]);
+});
+
+describe('a configuration that may be cut off', () => {
+  const running: Config = { host: '127.0.0.1', port: 1, agents: { echo: { driver: 'module', module: 'echo.mjs' } } };
+  const start = (config = running) => {
+    const part = new Part('agents');
+    return { part, reloading: new Reloading(config, [part], new TestClock()) };
+  };
+
+  test.each<[string, Config, Config]>([
+    ['is empty', { host: '127.0.0.1', port: 7420 }, running],
+    ['has an empty list of agents', { ...running, agents: {} }, running],
+    ['is empty, and never had agents', { port: 7420 }, { port: 1, limits: { requests_per_minute: 7 } }],
+  ])('is refused when it %s, and nothing changes', async (_, next, before) => {
+    const { part, reloading } = start(before);
+    await expect(reloading.reload(next)).rejects.toMatchObject({ code: 'config_cut_off' });
+    expect(part.put).toEqual([]);
+    expect((await reloading.reload(before)).changed).toEqual([]);
+  });
+
+  test('is accepted when it has a version, or when the operator allows it', async () => {
+    expect(await start().reloading.reload({ ...running, agents: {}, version: 1 })).toEqual({
+      changed: ['agents'],
+      waiting: [],
+    });
+    const { changed } = await start().reloading.reload({ ...running, agents: {} }, { allowEmpty: true });
+    expect(changed).toEqual(['agents']);
+  });
+
+  test('is accepted when there was nothing before', async () => {
+    expect((await start({ port: 1 }).reloading.reload({ port: 2 })).waiting).toEqual(['port']);
+  });
 });

@@ -39,9 +39,15 @@ export class Reloading {
     this.#clock = clock;
   }
 
-  /** One after the other. Rejects when a part cannot take it over; then nothing has changed. */
-  reload(config: Config): Promise<Reloaded> {
-    const reloaded = this.#last.then(() => this.#reload(config));
+  /**
+   * One after the other. Rejects when a part cannot take it over, or when the configuration looks cut off; then nothing has
+   * changed.
+   */
+  reload(config: Config, { allowEmpty = false }: ReloadOptions = {}): Promise<Reloaded> {
+    const reloaded = this.#last.then(() => {
+      if (!allowEmpty) refuseCutOff(this.#running, config);
+      return this.#reload(config);
+    });
     this.#last = reloaded.catch(() => {});
     return reloaded;
   }
@@ -84,6 +90,27 @@ export class Reloading {
   }
 }
 
+export interface ReloadOptions {
+  /** Accept a configuration that removes every agent. */
+  readonly allowEmpty?: boolean;
+}
+
+/** An editor or a script that is writing the file may have emptied it, and what is there so far parses. */
+function refuseCutOff(running: Config, next: Config): void {
+  if (next.version !== undefined) return;
+  if (hasAgents(next) || !(hasAgents(running) || (isBare(next) && !isBare(running)))) return;
+  throw Object.assign(new Error(CUT_OFF), { code: 'config_cut_off' });
+}
+
+function hasAgents({ agents = {} }: Config): boolean {
+  return Object.keys(agents).length > 0;
+}
+
+/** Whether it says nothing but what the command line and the environment can say too. */
+function isBare({ host: _host, port: _port, store: _store, ...rest }: Config): boolean {
+  return Object.keys(rest).length === 0;
+}
+
 function valueAt(config: Config, name: string): unknown {
   const [key = '', member] = name.split('.');
   const value: unknown = Reflect.get(config, key);
@@ -97,8 +124,11 @@ function withValueAt(config: Config, name: string, value: unknown): Config {
 }
 
 /** Every key of a configuration; of those that have members of their own, each member. */
-const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) =>
-  'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key],
-);
+const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) => {
+  // About the file, not about the server.
+  if (key === 'version') return [];
+  return 'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key];
+});
 const PATIENCE_MS = 60_000;
 const WAITING = 'does a file wait for something outside of any function?';
+const CUT_OFF = 'the new configuration is empty or removes every agent, so it may be incomplete';

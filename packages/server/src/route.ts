@@ -129,6 +129,13 @@ export interface Connection {
   send(text: string): Promise<void>;
   /** It is known who this is: it may send as much as anybody. */
   welcome(): void;
+  /** A place for one more answer to this caller, of those for its requests and connections; or why it has no more. */
+  reserve(): Reserved | Failure;
   /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */
   close(code: number, reason?: string): void;
+}
+
+/** Give it back exactly once. */
+export interface Reserved {
+  release(): void;
 }

@@ -19,13 +19,14 @@ import {
   Signatures,
   type Store,
   Strangers,
+  UnreadBudget,
   unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
-import { edgeLimits, jsonLimits } from './door-limits.ts';
+import { edgeLimits, jsonLimits, unreadBytes } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
@@ -39,7 +40,7 @@ import { type MessagesService, openMessages } from './messages-service.ts';
 import { RequestMeter, type SeenRequest } from './metrics/request-meter.ts';
 import { serverMetrics } from './metrics/server-metrics.ts';
 import { isLoopback, logReachable } from './reachable.ts';
-import { type Reloaded, Reloading } from './reload.ts';
+import { type Reloaded, Reloading, type ReloadOptions } from './reload.ts';
 import { reloadableAgents } from './reloadable-agents.ts';
 import { reloadableApis, reloadableDefault, reloadableGate, reloadableLimits } from './reloadable-parts.ts';
 import type { Route } from './route.ts';
@@ -108,8 +109,8 @@ export class Server implements AsyncDisposable {
    * Takes over a changed configuration, as far as that can be done while it runs, and tells what waits for the next start.
    * Rejects when it cannot, as where an agent cannot be opened; then everything is as it was.
    */
-  reload(config: Config): Promise<Reloaded> {
-    return this.#reloading.reload(config);
+  reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {
+    return this.#reloading.reload(config, options);
   }
 
   /** Takes nothing new, lets what runs finish for a while, ends the rest as interrupted, and closes the store. */
@@ -257,6 +258,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       observe: (seen: SeenRequest) => meter.observe(seen),
       ...edgeLimits(limits),
       jsonLimits: jsonLimits(limits),
+      unread: new UnreadBudget({ maxBytes: unreadBytes(limits), clock, log }),
     };
     const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];
     const { admin } = config;

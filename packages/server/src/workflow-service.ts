@@ -33,6 +33,7 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     apis,
     credentials: vault,
     limiter: engine.limiter,
+    purgeTime: engine.purgeTime,
     principalNamed: (id) => engine.principalNamed(id),
     clock,
     ids,

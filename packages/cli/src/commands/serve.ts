@@ -12,7 +12,8 @@ export function serveCommand(context: Context): Command {
     examples: [`${PROGRAM} serve`, `${PROGRAM} serve --config dragoman.yaml --port 0 --json`],
   });
   withServeOptions(command, { data: DEFAULT_DATA });
-  return runs<ServeOptions>(command, context, async (options) => {
+  command.option('--allow-empty', 'let a reload (SIGHUP) remove every agent');
+  return runs<ServeOptions & { readonly allowEmpty?: boolean }>(command, context, async (options) => {
     // Only who runs a server pays for loading one.
     const { serve } = await import('../serve/serve.ts');
     return serve(options, context);

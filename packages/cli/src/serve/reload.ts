@@ -1,4 +1,4 @@
-import type { Reloaded, Server } from '@dragoman/server';
+import type { Reloaded, ReloadOptions, Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
 import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
@@ -8,12 +8,12 @@ import { startTrouble } from './start-trouble.ts';
 /** Has a running server take over its configuration as it is now. What is wrong with it is told, and the running one stays. */
 export async function reload(
   server: Server,
-  { options, json, context }: { options: ServeOptions; json: boolean; context: Context },
+  { options, json, context }: { options: ServeOptions & ReloadOptions; json: boolean; context: Context },
 ): Promise<void> {
   const { terminal, folder } = context;
   try {
     const settings = readSettings(options, context);
-    const reloaded = await taken(server, settings);
+    const reloaded = await taken(server, settings, options);
     if (json) terminal.out(`${JSON.stringify({ event: 'reloaded', ...reloaded })}\n`);
     else terminal.note(`${reloadedLine(configTold(settings, folder), reloaded)}\n`);
     for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
@@ -21,12 +21,16 @@ export async function reload(
     }
   } catch (error) {
     const trouble = troubleOf(error) ?? unforeseen(error);
-    tellTrouble({ ...trouble, message: `the server goes on as it was: ${trouble.message}` }, terminal, json);
+    tellTrouble(
+      { ...trouble, message: `Reload failed; keeping the running configuration: ${trouble.message}` },
+      terminal,
+      json,
+    );
   }
 }
 
-function taken(server: Server, settings: Settings): Promise<Reloaded> {
-  return server.reload(settings.config).catch(async (error: unknown) => {
+function taken(server: Server, settings: Settings, { allowEmpty }: ReloadOptions): Promise<Reloaded> {
+  return server.reload(settings.config, { allowEmpty: allowEmpty === true }).catch(async (error: unknown) => {
     fail(await startTrouble(error, { settings, command: 'serve' }));
   });
 }

@@ -10,7 +10,10 @@ import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
 
 /** The `serve` command. */
-export function serve(options: ServeOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+export function serve(
+  options: ServeOptions & { readonly json: boolean; readonly allowEmpty?: boolean },
+  context: Context,
+): Promise<ExitCode> {
   const { terminal } = context;
   const { json } = options;
   const settings = readSettings(options, context);

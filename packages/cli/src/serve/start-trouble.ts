@@ -64,6 +64,15 @@ export async function startTrouble(
         message,
         fixes: [`write it, or correct its place in ${settings.configPath ?? 'the configuration'}`],
       };
+    case 'config_cut_off':
+      return {
+        code,
+        message,
+        fixes: [
+          'if the file is complete, add the line "version: 1" at its end, and reload',
+          `or let every reload remove all agents: ${again} --allow-empty`,
+        ],
+      };
     case 'module_broken':
       return { code, message, fixes: moduleFixes(failed) };
     case 'ERR_MODULE_NOT_FOUND':

@@ -51,8 +51,8 @@ export class SenderProof {
   readonly #window: FreshnessWindow;
   readonly #keys = new Map<string, { readonly pem: string; readonly keys: readonly PublicKey[] }>();
   #verifying = 0;
-  /** The latest time at which a signed message was taken. A clock that is set back does not make old ones new again. */
-  #latest = 0;
+  /** The latest use of the nonces that were forgotten: when the clock is set back, no message from before then is accepted. */
+  #forgotten = 0;
   /** How many nonces are kept, or a few more: a replay counts until the next look. */
   #kept = 0;
 
@@ -67,16 +67,15 @@ export class SenderProof {
   }
 
   async load(): Promise<void> {
-    this.#latest = await this.#nonces.latest();
+    this.#forgotten = await this.#nonces.forgotten();
     this.#kept = await this.#nonces.count();
   }
 
-  /** Forgets nonces of messages that are too old to be taken again; that it is so late now is remembered instead. */
+  /** Forgets nonces of messages that are too old to be accepted again. */
   async purge(): Promise<void> {
-    this.#latest = this.#now();
     const { past, future } = this.#window;
-    await this.#nonces.purge(this.#latest - past - future - DOUBT_MS, this.#latest);
-    this.#kept = await this.#nonces.count();
+    await this.#nonces.purge(this.#clock.now().getTime() - past - future - DOUBT_MS);
+    await this.load();
   }
 
   /** `known`: who the API key says. */
@@ -88,7 +87,7 @@ export class SenderProof {
     }
     if (message.auth !== undefined) return this.#signed(message, message.auth);
     if (this.#requireSignatures || known === undefined) return failure('unauthenticated');
-    return this.#freshOr(message, this.#clock.now()) ?? { principal: known };
+    return this.#freshOr(message, this.#window) ?? { principal: known };
   }
 
   /** Whether an agent's key is good still. */
@@ -102,7 +101,7 @@ export class SenderProof {
     // A hint which key to try; the key itself is always one the operator has put down for this agent.
     const keys = this.#keysOf(sender).filter(({ fingerprint }) => named === undefined || fingerprint === named);
     // The same for everybody: else an old message would tell which agents there are.
-    const issue = this.#freshOr(message, new Date(this.#now()));
+    const issue = this.#freshOr(message, this.#signedWindow());
     if (issue !== undefined) return issue;
     const content = signedContent(message);
     if (!content.ok) return failure('invalid_message', { issues: content.issues });
@@ -115,12 +114,11 @@ export class SenderProof {
     }
     if (this.#kept >= this.#mostNonces) return failure('busy', { retry_after: 60 }, FULL);
     this.#kept += 1;
-    this.#latest = this.#now();
     const digest = hash('sha256', content.value.text, 'base64url');
     return {
       principal,
       fingerprint: key.fingerprint,
-      nonce: { agentId: sender, nonce: auth.nonce, digest, usedAt: this.#latest },
+      nonce: { agentId: sender, nonce: auth.nonce, digest, usedAt: this.#clock.now().getTime() },
     };
   }
 
@@ -151,13 +149,16 @@ export class SenderProof {
     return keys;
   }
 
-  #freshOr(message: A2AMessage, now: Date): Failure | undefined {
-    const issues = checkFreshness(message, now, this.#window);
-    return issues.length === 0 ? undefined : failure('invalid_message', { issues }, issues[0]?.message);
+  /** A forgotten nonce was of a message that is at most `future` later than its use. */
+  #signedWindow(): FreshnessWindow {
+    const { past, future } = this.#window;
+    const sinceForgotten = this.#clock.now().getTime() - (this.#forgotten + future);
+    return { ...this.#window, past: Math.min(past, sinceForgotten - 1) };
   }
 
-  #now(): number {
-    return Math.max(this.#clock.now().getTime(), this.#latest);
+  #freshOr(message: A2AMessage, window: FreshnessWindow): Failure | undefined {
+    const issues = checkFreshness(message, this.#clock.now(), window);
+    return issues.length === 0 ? undefined : failure('invalid_message', { issues }, issues[0]?.message);
   }
 }
 

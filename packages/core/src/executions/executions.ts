@@ -7,6 +7,7 @@ import type { SecretUse } from '../gate/secrets.ts';
 import type { LongText } from '../long-text.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import type { PurgeTime } from '../purge-time.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Slot, Slots } from '../runs/slots.ts';
 import type {
@@ -54,6 +55,8 @@ export interface ExecutionsOptions {
   readonly limits: WorkflowLimits;
   /** How long what has ended is kept. */
   readonly keepMs: number;
+  /** The time by which it is deleted. */
+  readonly purgeTime: Pick<PurgeTime, 'now'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -200,14 +203,14 @@ export class Executions {
 
   /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
   async start(): Promise<void> {
-    const { storedData, store, principalNamed, clock, log, keepMs } = this.#options;
+    const { storedData, store, principalNamed, clock, log, keepMs, purgeTime } = this.#options;
     await storedData.sweep();
     for (const row of await store.unfinished()) {
       const principal = principalNamed(row.owner);
       if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
       else this.#start(new LiveExecution(row, principal, RECORDED));
     }
-    void everyHour(() => store.purge(clock.now().getTime() - keepMs), {
+    void everyHour(() => store.purge(purgeTime.now() - keepMs), {
       clock,
       log,
       signal: this.#stopped.signal,

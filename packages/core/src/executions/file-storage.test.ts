@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { smallDisk } from '../../test-support/small-disk.ts';
+import { failureOf } from '../refused.ts';
 import { FileStorage } from './file-storage.ts';
 
 let folder: string;
@@ -105,4 +107,18 @@ test('sweeping removes what no row names, and nothing that is not ours', async (
   expect(existsSync(join(folder, 'stored', kept))).toBe(true);
   expect(existsSync(join(folder, 'stored', lost))).toBe(false);
   expect(existsSync(join(folder, 'stored', own, 'notes.txt'))).toBe(true);
+});
+
+test('on a full disk a file is refused like every other write, leaves nothing behind, and fits when there is room', async (context) => {
+  using disk = smallDisk(join(folder, 'small'), { megabytes: 1 });
+  if (disk.why !== '') context.skip(disk.why);
+  const root = join(folder, 'small', 'stored');
+  const small = new FileStorage({ root });
+  const large = new Uint8Array(700 * 1024);
+  const put = (unique: string) => small.write('ann', { name: 'n', unique: unique.repeat(32), bytes: large });
+  const first = await put('a');
+  expect(failureOf(await put('b').catch((error: unknown) => error))).toMatchObject({ code: 'store_unavailable' });
+  expect(readdirSync(join(root, first.split('/')[0] ?? ''))).toHaveLength(1);
+  await small.remove(first);
+  expect(await small.read(await put('c'))).toHaveLength(large.length);
 });

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StoreError } from '../store/store-error.ts';
 
 /**
  * What agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
@@ -14,19 +15,36 @@ export class FileStorage {
     this.#root = root;
   }
 
-  /** Writes a new file, all of it on the disk before anybody is told its name. */
-  async write(owner: string, { name, unique, bytes }: NewFile): Promise<string> {
+  /**
+   * Writes a new file, all of it on the disk before its name is returned. Where there is no room it is refused as
+   * `store_unavailable`, like every other write, and leaves nothing behind.
+   */
+  async write(owner: string, file: NewFile): Promise<string> {
+    try {
+      return await this.#write(owner, file);
+    } catch (error) {
+      if (!NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      throw new StoreError('store_unavailable', FULL, { cause: error });
+    }
+  }
+
+  async #write(owner: string, { name, unique, bytes }: NewFile): Promise<string> {
     const folder = await this.#folderOf(owner);
     const file = `${hash('sha256', name)}-${unique}`;
     const temporary = join(folder, `${file}.part`);
-    const handle = await open(temporary, CREATE, 0o600);
     try {
-      await handle.writeFile(bytes);
-      await handle.sync();
-    } finally {
-      await handle.close();
+      const handle = await open(temporary, CREATE, 0o600);
+      try {
+        await handle.writeFile(bytes);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, join(folder, file));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     }
-    await rename(temporary, join(folder, file));
     await syncFolder(folder);
     return `${folderName(owner)}/${file}`;
   }
@@ -107,3 +125,6 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | const
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const FOLDER = /^[0-9a-f]{32}$/;
 const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:\.part)?$/;
+/** Errors that pass when there is room, or a descriptor, again. */
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+const FULL = 'The disk is full or no file can be opened: nothing was recorded. It is tried again.';

@@ -6,6 +6,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { failureOf } from '../refused.ts';
 import { MemoryStore } from '../store/memory-store.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { StoreWrite } from '../workflow/effects.ts';
 import { FileStorage } from './file-storage.ts';
 import { StoredData } from './stored-data.ts';
@@ -91,4 +92,18 @@ test('over the quota nothing is kept, nothing replaced and no file left behind',
 test('a key no database would keep as it is, is refused', async () => {
   for (const key of ['a\0b', '\ud800'])
     expect(await keep(key, '1').catch(failureOf)).toMatchObject({ code: 'invalid_message' });
+});
+
+test('a file whose row cannot be recorded for now is removed, and kept by the next try', async () => {
+  const refusing = store.storedData.keep.bind(store.storedData);
+  let isFull = true;
+  store.storedData.keep = async (...parameters) => {
+    if (isFull) throw new StoreError('store_unavailable', 'The disk is full.');
+    return refusing(...parameters);
+  };
+  await expect(keep('k', '1', 'file')).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(readdirSync(folder, { recursive: true }).filter((name) => String(name).includes('-'))).toEqual([]);
+  isFull = false;
+  await keep('k', '1', 'file');
+  expect(readdirSync(folder, { recursive: true }).filter((name) => String(name).includes('-'))).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports.ts';
-import { Refused } from '../refused.ts';
+import { failureOf, Refused } from '../refused.ts';
 import type { EffectRow, ExecutionKey, StoredDataStore, StoredQuota } from '../store/executions.ts';
 import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
@@ -33,7 +33,11 @@ export class StoredData {
     const value = file === null ? new TextDecoder().decode(json) : null;
     const labels = carries.length === 0 ? null : JSON.stringify(carries);
     const row = { owner, name, value, file, bytes: json.length, labels, updatedAt: clock.now().getTime() };
-    const kept = await store.keep(row, quota, by);
+    const kept = await store.keep(row, quota, by).catch(async (error: unknown) => {
+      // Nothing was recorded. After any other error the row may be there, and the next start removes what no row names.
+      if (file !== null && failureOf(error)?.code === 'store_unavailable') await files.remove(file);
+      throw error;
+    });
     if (!kept.kept) {
       if (file !== null) await files.remove(file);
       throw over(kept, quota);

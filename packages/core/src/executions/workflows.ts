@@ -7,6 +7,7 @@ import type { Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { PurgeTime } from '../purge-time.ts';
 import type { Store } from '../store/store.ts';
 import { BUILT_IN, type Catalog } from '../workflow/catalog.ts';
 import type { LoadedOperations } from '../workflow/load-operations.ts';
@@ -40,6 +41,8 @@ export interface WorkflowsOptions {
   readonly operations?: LoadedOperations;
   /** How long what has ended is kept; a day unless told. */
   readonly keepMs?: number;
+  /** The time by which old data is deleted. Default: the clock. */
+  readonly purgeTime?: Pick<PurgeTime, 'now'>;
 }
 
 /** The credentials there are, without their values. */
@@ -69,7 +72,7 @@ export interface Workflows {
 
 export function openWorkflows(options: WorkflowsOptions): Workflows {
   const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
-  const { keepMs = ONE_DAY } = options;
+  const { keepMs = ONE_DAY, purgeTime = new PurgeTime({ clock, log }) } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };
   const versionOf = (id: string) => String(credentials.find(id)?.version ?? '');
   const cache = new AnswerCache({ clock, ids, ttlMs: limits.cache_seconds * 1000, versionOf });
@@ -102,6 +105,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     principalNamed,
     limits,
     keepMs,
+    purgeTime,
     clock,
     ids,
     log,

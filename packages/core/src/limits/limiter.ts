@@ -74,7 +74,8 @@ export class Limiter {
     );
   }
 
-  load(store: CounterStore): Promise<void> {
+  /** Returns the time of the newest count; 0 when there is none. */
+  load(store: CounterStore): Promise<number> {
     return this.#windows.load(store);
   }
 

@@ -32,14 +32,17 @@ export class SlidingWindows {
   readonly #clock: Clock;
   readonly #principals = new Map<string, Map<string, Slices>>();
   readonly #changed = new Set<Slices>();
+  /** Wall time at elapsed time 0, as it was at the start: a clock that is set afterwards moves no window. */
+  readonly #startedAt: number;
 
   constructor({ clock }: { clock: Clock }) {
     this.#clock = clock;
+    this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
   /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
   take(principal: string, windows: readonly Window[]): Taken {
-    const now = this.#clock.now().getTime();
+    const now = this.#now();
     const states = this.#states(principal, windows, now);
     for (const state of states) if (state.remaining < 1) return { allowed: false, states };
     for (const state of states) {
@@ -49,19 +52,19 @@ export class SlidingWindows {
       // Working it out again would cost as much as the first time.
       state.remaining -= 1;
       state.retryAfter = 0;
-      state.resetAt = Math.max(state.resetAt, resetAfter(sliceAt(state.window, now), state.window));
+      state.resetAt = Math.max(state.resetAt, this.#resetAt(sliceAt(state.window, now), state.window, now));
     }
     return { allowed: true, states };
   }
 
   /** Where the principal stands in each window, taking nothing. */
   states(principal: string, windows: readonly Window[]): WindowState[] {
-    return this.#states(principal, windows, this.#clock.now().getTime());
+    return this.#states(principal, windows, this.#now());
   }
 
   /** Forgets who has done nothing for this long: strangers come without end. */
   prune(seconds: number): void {
-    const before = this.#clock.now().getTime() - seconds * 1000;
+    const before = this.#now() - seconds * 1000;
     for (const [principal, names] of this.#principals) {
       for (const [name, slices] of names) {
         if ([...slices.counts.keys()].some((slice) => slice > before)) continue;
@@ -73,13 +76,25 @@ export class SlidingWindows {
     }
   }
 
-  /** Reads back what an earlier process had counted. */
-  async load(store: CounterStore): Promise<void> {
-    for (const { principal, name, slice, count } of await store.load(this.#clock.now().getTime() - LONGEST_MS)) {
+  /**
+   * Reads what an earlier process had counted, and returns the time of the newest count; 0 when there is none. A count from the
+   * future, of a clock that was ahead then, is moved to now: it stays counted, for no longer than the window.
+   */
+  async load(store: CounterStore): Promise<number> {
+    const now = this.#now();
+    let newest = 0;
+    for (const { principal, name, slice, count } of await store.load(0)) {
+      newest = Math.max(newest, slice);
+      if (slice < now - LONGEST_MS || count === 0) continue;
       const slices = this.#slices(principal, name);
-      slices.counts.set(slice, (slices.counts.get(slice) ?? 0) + count);
+      const at = Math.min(slice, now);
+      slices.counts.set(at, (slices.counts.get(at) ?? 0) + count);
       slices.summary = undefined;
+      if (at === slice) continue;
+      slices.counts.set(slice, 0);
+      this.#changed.add(slices);
     }
+    return newest;
   }
 
   /** Writes what has changed since the last time. */
@@ -89,14 +104,30 @@ export class SlidingWindows {
       for (const [slice, count] of counts) rows.push({ principal, name, slice, count });
     }
     this.#changed.clear();
-    if (rows.length > 0) await store.save(rows, this.#clock.now().getTime() - LONGEST_MS);
+    if (rows.length > 0) await store.save(rows, this.#now() - LONGEST_MS);
   }
 
   #states(principal: string, windows: readonly Window[], now: number): Mutable<WindowState>[] {
     const names = this.#principals.get(principal);
     const states: Mutable<WindowState>[] = [];
-    for (const window of windows) states.push(stateOf(names?.get(window.name), window, now));
+    for (const window of windows) {
+      const { newest, ...state } = stateOf(names?.get(window.name), window, now);
+      const resetAt =
+        newest === undefined ? Math.ceil(this.#clock.now().getTime() / 1000) : this.#resetAt(newest, window, now);
+      states.push({ ...state, resetAt });
+    }
     return states;
+  }
+
+  /** Milliseconds that follow the wall clock, but not its jumps. */
+  #now(): number {
+    return this.#startedAt + this.#clock.elapsed();
+  }
+
+  /** Epoch seconds, as the wall clock has them, at which a window is empty again of which this is the newest slice. */
+  #resetAt(newest: number, window: Window, now: number): number {
+    const left = newest + sliceWidth(window) + window.seconds * 1000 - now;
+    return Math.ceil((this.#clock.now().getTime() + left) / 1000);
   }
 
   #slices(principal: string, name: string): Slices {
@@ -134,7 +165,8 @@ interface Summary {
   oldest: number;
 }
 
-function stateOf(slices: Slices | undefined, window: Window, now: number): Mutable<WindowState> {
+/** `newest`: the newest slice that counts, if one does. */
+function stateOf(slices: Slices | undefined, window: Window, now: number) {
   const current = sliceAt(window, now);
   let summary = slices?.summary;
   if (summary?.current !== current) {
@@ -146,8 +178,7 @@ function stateOf(slices: Slices | undefined, window: Window, now: number): Mutab
   const used = inside + slidingOut * (1 - (now - current) / width);
   const remaining = Math.max(0, Math.floor(window.limit - used));
   const retryAfter = remaining >= 1 ? 0 : Math.max(1, Math.ceil((oldest + width + window.seconds * 1000 - now) / 1000));
-  const resetAt = used === 0 ? Math.ceil(now / 1000) : resetAfter(newest, window);
-  return { window, remaining, retryAfter, resetAt };
+  return { window, remaining, retryAfter, newest: used === 0 ? undefined : newest };
 }
 
 function summaryOf(counts: ReadonlyMap<number, number>, window: Window, current: number): Summary {
@@ -156,8 +187,7 @@ function summaryOf(counts: ReadonlyMap<number, number>, window: Window, current:
   const summary = { current, slidingOut: 0, inside: 0, newest: 0, oldest: current };
   for (const [slice, count] of counts) {
     // By half a slice, because the width of a slice need not be a whole number.
-    if (slice < slidesOut - width / 2) continue;
-    // A clock that jumped back must not make what was counted disappear: the future counts in full.
+    if (slice < slidesOut - width / 2 || count === 0) continue;
     if (slice < slidesOut + width / 2) summary.slidingOut += count;
     else summary.inside += count;
     summary.newest = Math.max(summary.newest, slice);
@@ -177,11 +207,6 @@ function addOne(slices: Slices, window: Window, now: number): void {
   }
   if (counts.size > SLICES * 2)
     for (const old of counts.keys()) if (old < now - window.seconds * 1000 * 2) counts.delete(old);
-}
-
-/** Epoch seconds at which a window is empty again of which this is the newest slice. */
-function resetAfter(newest: number, window: Window): number {
-  return Math.ceil((newest + sliceWidth(window) + window.seconds * 1000) / 1000);
 }
 
 function sliceWidth(window: Window): number {

@@ -14,7 +14,12 @@ function quotaOver(left: (range: AnonymousRange) => number) {
       return left(range);
     },
   };
-  const quota = new AnonymousQuota({ store, clock, settings: { bytes: 64 * KIB, keepMs: 3_600_000 } });
+  const quota = new AnonymousQuota({
+    store,
+    clock,
+    purgeTime: { now: () => clock.now().getTime() },
+    settings: { bytes: 64 * KIB, keepMs: 3_600_000 },
+  });
   return { quota, clock, swept };
 }
 

@@ -1,5 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { Clock } from '../ports.ts';
+import type { PurgeTime } from '../purge-time.ts';
 import { refuse } from '../refused.ts';
 import { frameText } from '../runs/frame-text.ts';
 import { type AnonymousStore, RECORD_BYTES } from '../store/anonymous.ts';
@@ -18,6 +19,7 @@ export interface AnonymousQuotaSettings {
 export class AnonymousQuota {
   readonly #store: AnonymousStore;
   readonly #clock: Clock;
+  readonly #purgeTime: Pick<PurgeTime, 'now'>;
   readonly #settings: AnonymousQuotaSettings;
   #used = 0;
   #sweeping: Promise<void> | undefined;
@@ -25,9 +27,10 @@ export class AnonymousQuota {
   /** Until then the store is not asked again, by the clock that nobody sets. */
   #pausedUntil = 0;
 
-  constructor({ store, clock, settings }: AnonymousQuotaOptions) {
+  constructor({ store, clock, purgeTime, settings }: AnonymousQuotaOptions) {
     this.#store = store;
     this.#clock = clock;
+    this.#purgeTime = purgeTime;
     this.#settings = settings;
   }
 
@@ -60,7 +63,7 @@ export class AnonymousQuota {
     const { bytes, keepMs } = this.#settings;
     const before = this.#used;
     const keepBytes = (bytes * 7) / 8;
-    const left = await this.#store.sweep({ keepBytes, before: this.#clock.now().getTime() - keepMs });
+    const left = await this.#store.sweep({ keepBytes, before: this.#purgeTime.now() - keepMs });
     // What came meanwhile may or may not be in it: counted twice, it is put right the next time.
     this.#used = left + (this.#used - before);
     this.#isCounted = true;
@@ -71,6 +74,7 @@ export class AnonymousQuota {
 export interface AnonymousQuotaOptions {
   readonly store: AnonymousStore;
   readonly clock: Clock;
+  readonly purgeTime: Pick<PurgeTime, 'now'>;
   readonly settings: AnonymousQuotaSettings;
 }
 

@@ -479,6 +479,7 @@ function mailboxOn(
       anonymousQuota: new AnonymousQuota({
         store: store.anonymous,
         clock,
+        purgeTime: engine.purgeTime,
         settings: { bytes: 1024 * 1024, keepMs: 3_600_000 },
       }),
       settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },

@@ -82,9 +82,9 @@ export class Mailbox {
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
     await this.#letters.start();
-    const { store, clock, log, settings, anonymousQuota } = this.#options;
+    const { engine, store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
-      const messages = clock.now().getTime() - settings.keepThreadsMs;
+      const messages = engine.purgeTime.now() - settings.keepThreadsMs;
       // As long again: who reads a thread now and then by number goes on where it was.
       return store.threads.purge({ messages, counts: messages - settings.keepThreadsMs });
     };

@@ -4,6 +4,7 @@ import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import { PurgeTime } from '../purge-time.ts';
 import { refuse } from '../refused.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
@@ -25,6 +26,8 @@ export interface OutboxOptions {
   /** Whether a sender is registered, and so shares a secret with us. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
+  /** The time by which old data is deleted. Default: the clock. */
+  readonly purgeTime?: Pick<PurgeTime, 'now'>;
 }
 
 export interface OutboxSettings extends RetryPolicy {
@@ -75,13 +78,13 @@ export class Outbox {
 
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
-    const { store, clock, log } = this.#options;
+    const { store, clock, log, purgeTime = new PurgeTime({ clock, log }) } = this.#options;
     for (const due of await store.due()) this.admit(due);
     const { keepMs } = this.#settings;
     const purge = () => {
-      const ended = clock.now().getTime() - keepMs;
+      const ended = purgeTime.now() - keepMs;
       // Not before what says so: whoever looks at it can still have it tried again.
-      return store.purge({ ended, gone: Math.min(ended, clock.now().getTime() - GONE_MS) });
+      return store.purge({ ended, gone: Math.min(ended, purgeTime.now() - GONE_MS) });
     };
     void everyHour(purge, {
       clock,

@@ -3,6 +3,7 @@ import { afterPromises } from '../after-promises.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
+import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';
 import type { RunCounts } from './run-counts.ts';
 
@@ -16,6 +17,7 @@ import type { RunCounts } from './run-counts.ts';
 export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
+  readonly #pages: JournalPages;
   readonly #counts: RunCounts;
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
@@ -38,9 +40,10 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, counts, patience, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, store, pages, counts, patience, from = 0, isRecorded = true }: RunOptions) {
     this.key = key;
     this.#store = store;
+    this.#pages = pages;
     this.#counts = counts;
     this.#patience = patience;
     this.#given = from;
@@ -113,8 +116,8 @@ export class Run implements FrameSource {
     if (next >= this.#durable) await this.ready(sequence);
     if (next >= this.#durable) return [];
     return next >= this.#tailStart
-      ? upTo(READ_BYTES, this.#tail, next - this.#tailStart)
-      : this.#store.frames(this.key, { after: sequence, limit: READ_FRAMES, maxBytes: READ_BYTES });
+      ? upTo(PAGE_BYTES, this.#tail, next - this.#tailStart)
+      : this.#pages.read(this.key, { after: sequence });
   }
 
   async ready(sequence: number): Promise<void> {
@@ -185,9 +188,11 @@ export class Run implements FrameSource {
   }
 }
 
-interface RunOptions {
+export interface RunOptions {
   readonly key: RequestKey;
   readonly store: RequestStore;
+  /** For readers that have fallen behind. */
+  readonly pages: JournalPages;
   readonly counts: RunCounts;
   /** How long to go on when the store refuses. */
   readonly patience: Patience;
@@ -226,6 +231,3 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
 const TAIL_LENGTH = 1 << 20;
 /** How much may wait for the disk before the agent has to. */
 const MAX_PENDING = 256 * 1024;
-const READ_FRAMES = 500;
-/** What a reader is handed at a time: one write to its socket. */
-const READ_BYTES = 128 * 1024;

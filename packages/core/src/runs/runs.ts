@@ -14,15 +14,16 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import { allows } from '../principal.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
-import type { Accepted, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
+import type { Accepted, FrameRow, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { JournalPages, type PageRange } from './journal-pages.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
-import { Run } from './run.ts';
+import { Run, type RunOptions } from './run.ts';
 import { RunCounts } from './run-counts.ts';
 import { asksTheSame, conflictWith } from './same-request.ts';
 import type { Slot, Slots } from './slots.ts';
@@ -53,6 +54,8 @@ export class Runs {
   /** To be told when there are none of them left. */
   #allAccepted: (() => void)[] = [];
   readonly #interrupted = new AbortController();
+  readonly #pages: JournalPages;
+  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience'>;
   readonly #patience: Patience;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
@@ -64,6 +67,8 @@ export class Runs {
     this.#slots = slots;
     this.#isIdempotent = isIdempotent;
     this.#patience = { clock, log, signal: this.#interrupted.signal, what: 'an answer' };
+    this.#pages = new JournalPages(store.requests);
+    this.#runParts = { store: store.requests, pages: this.#pages, counts: this.counts, patience: this.#patience };
   }
 
   /**
@@ -88,6 +93,11 @@ export class Runs {
    */
   read(key: RequestKey, after: number, signal?: AbortSignal): Reading {
     return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
+  }
+
+  /** Frames that are recorded after a sequence, as many as fit. */
+  page(key: RequestKey, range: PageRange): Promise<FrameRow[]> {
+    return this.#pages.read(key, range);
   }
 
   async #open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Promise<FrameSource> {
@@ -212,8 +222,7 @@ export class Runs {
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
-    const page = { limit: 500, maxBytes: 128 * 1024 };
-    return { after: (sequence) => this.#store.requests.frames(key, { after: sequence, ...page }) };
+    return { after: (sequence) => this.#pages.read(key, { after: sequence }) };
   }
 
   /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
@@ -277,7 +286,7 @@ export class Runs {
   }
 
   #endInterrupted(row: RequestRow, envelope: E2AEnvelope, from: number): Promise<void> {
-    const run = new Run({ key: row, store: this.#store.requests, counts: this.counts, patience: this.#patience, from });
+    const run = new Run({ key: row, ...this.#runParts, from });
     const live = new LiveRun(row, run);
     this.#live.add(live.name, live);
     live.done = Promise.resolve(run.give(this.#maker(envelope, from).error(failure('interrupted'))))
@@ -311,13 +320,7 @@ export class Runs {
     slot: Slot | undefined,
     isRecorded = true,
   ): LiveRun {
-    const run = new Run({
-      key: row,
-      store: this.#store.requests,
-      counts: this.counts,
-      patience: this.#patience,
-      isRecorded,
-    });
+    const run = new Run({ key: row, ...this.#runParts, isRecorded });
     const live = new LiveRun(row, run);
     // One that has not been recorded yet gives way to one that has.
     this.#live.remove(live.name);
@@ -383,7 +386,7 @@ export class Runs {
   async #framesOf(key: RequestKey): Promise<number> {
     let after = -1;
     for (;;) {
-      const rows = await this.#store.requests.frames(key, { after, limit: 1000, maxBytes: 1 << 20 });
+      const rows = await this.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
       const last = rows.at(-1);
       if (last === undefined) return after + 1;
       after = last.sequence;

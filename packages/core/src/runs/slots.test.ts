@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { anonymousOwner } from '../mailbox/anonymous.ts';
 import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
@@ -27,6 +28,22 @@ test('principals take turns, however many requests one of them has waiting', asy
   held?.release();
   await Promise.all(waiting);
   expect(served).toEqual(['many', 'one', 'many', 'many', 'many']);
+});
+
+test('anonymous principals are served, in turns, only when no known principal waits', async () => {
+  const slots = new Slots({ limitOf: () => 1 });
+  const held = slots.tryTake('a');
+  const served: string[] = [];
+  const [ann, bob] = [anonymousOwner('192.0.2.1', 'ann'), anonymousOwner('192.0.2.2', 'bob')];
+  const serve = async (principal: string) => {
+    const slot = await slots.take(request(principal, principal === ann ? 0 : 1));
+    served.push(principal);
+    slot.release();
+  };
+  const waiting = [ann, ann, bob, 'known', 'other', 'known'].map(serve);
+  held?.release();
+  await Promise.all(waiting);
+  expect(served).toEqual(['known', 'other', 'known', ann, bob, ann]);
 });
 
 test('among the requests of one principal the urgent go first, then the older', async () => {
@@ -82,6 +99,15 @@ describe('so many may wait', () => {
     for (let other = 1; other < 10; other++) expect(wait(slots, `p${other}`, 1_000)).toBe(1_000);
     expect(wait(slots, 'late', 1)).toBe(0);
     expect(slots.tryWait('b', 'many')).toBeDefined();
+  });
+
+  test('all anonymous principals together have few places, and take none from known ones', () => {
+    const slots = new Slots({ limitOf: () => 1 });
+    slots.tryTake('a');
+    const counts = Array.from({ length: 4 }, (_, at) => wait(slots, anonymousOwner(`192.0.2.${at}`, 'x'), 40));
+    expect(counts).toEqual([40, 40, 20, 0]);
+    expect(wait(slots, 'known', 1)).toBe(1);
+    expect(slots.waiting).toBe(101);
   });
 
   test('one that is announced counts until it is given back, and the place of one that is served is free', async () => {

@@ -1,3 +1,5 @@
+import { isAnonymous } from '../mailbox/anonymous.ts';
+
 /** A place to run in. Give it back exactly once. */
 export interface Slot {
   release(): void;
@@ -17,8 +19,9 @@ export interface Announced {
 }
 
 /**
- * How many requests an agent works on at once. Those that wait are served one principal after the other, so that one
- * with a thousand requests does not keep out one with a single request; each principal's own go by priority, then age.
+ * How many requests an agent works on at once. Waiting requests are served round robin between known principals, so that
+ * one with a thousand requests does not keep out one with a single request; each principal's own go by priority, then age.
+ * Anonymous principals are served in the same way, but only when no known principal waits.
  */
 export class Slots {
   readonly #limitOf: (agentId: string) => number;
@@ -33,7 +36,9 @@ export class Slots {
   /** A slot if one is free and nobody waits for it. */
   tryTake(agentId: string): Slot | undefined {
     const agent = this.#agent(agentId);
-    return agent.running < this.#limitOf(agentId) && agent.waiting === 0 ? this.#slot(agentId, agent) : undefined;
+    return agent.running < this.#limitOf(agentId) && nextLine(agent) === undefined
+      ? this.#slot(agentId, agent)
+      : undefined;
   }
 
   /**
@@ -42,20 +47,22 @@ export class Slots {
    */
   tryWait(agentId: string, principal: string): Announced | undefined {
     const agent = this.#agent(agentId);
-    const announced = agent.announced.get(principal) ?? 0;
-    const own = announced + (agent.queues.get(principal)?.length ?? 0);
-    if (own >= MOST_WAITING_OF_ONE || agent.waiting + agent.coming >= MOST_WAITING) return undefined;
-    agent.announced.set(principal, announced + 1);
-    agent.coming++;
+    const line = lineOf(agent, principal);
+    const announced = line.announced.get(principal) ?? 0;
+    const own = announced + (line.queues.get(principal)?.length ?? 0);
+    const isFull = line.waiting + line.coming >= line.most;
+    if (isFull || own >= MOST_WAITING_OF_ONE) return undefined;
+    line.announced.set(principal, announced + 1);
+    line.coming++;
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        agent.coming--;
-        const left = (agent.announced.get(principal) ?? 1) - 1;
-        if (left === 0) agent.announced.delete(principal);
-        else agent.announced.set(principal, left);
+        line.coming--;
+        const left = (line.announced.get(principal) ?? 1) - 1;
+        if (left === 0) line.announced.delete(principal);
+        else line.announced.set(principal, left);
       },
     };
   }
@@ -67,8 +74,9 @@ export class Slots {
     const agent = this.#agent(request.agentId);
     return new Promise((resolve, reject) => {
       const { principal, signal } = request;
+      const line = lineOf(agent, principal);
       const giveUp = () => {
-        if (!remove(agent, principal, waiter)) return;
+        if (!remove(line, principal, waiter)) return;
         this.#waiting--;
         reject(signal.reason);
       };
@@ -80,11 +88,11 @@ export class Slots {
           resolve(slot);
         },
       };
-      const queue = agent.queues.get(principal) ?? [];
-      agent.queues.set(principal, queue);
+      const queue = line.queues.get(principal) ?? [];
+      line.queues.set(principal, queue);
       queue.push(waiter);
       queue.sort((a, b) => a.priority - b.priority || a.order - b.order);
-      agent.waiting++;
+      line.waiting++;
       this.#waiting++;
       signal.addEventListener('abort', giveUp, { once: true });
       if (signal.aborted) giveUp();
@@ -110,14 +118,15 @@ export class Slots {
   }
 
   #next(agentId: string, agent: AgentSlots): void {
-    while (agent.waiting > 0 && agent.running < this.#limitOf(agentId)) {
+    for (let line = nextLine(agent); line !== undefined; line = nextLine(agent)) {
+      if (agent.running >= this.#limitOf(agentId)) return;
       // The map keeps insertion order: take from the first principal, then put it last.
-      const [principal, queue] = agent.queues.entries().next().value as [string, Waiter[]];
+      const [principal, queue] = line.queues.entries().next().value as [string, Waiter[]];
       const waiter = queue.shift() as Waiter;
-      agent.waiting--;
+      line.waiting--;
       this.#waiting--;
-      agent.queues.delete(principal);
-      if (queue.length > 0) agent.queues.set(principal, queue);
+      line.queues.delete(principal);
+      if (queue.length > 0) line.queues.set(principal, queue);
       waiter.serve(this.#slot(agentId, agent));
     }
   }
@@ -125,7 +134,7 @@ export class Slots {
   #agent(agentId: string): AgentSlots {
     let agent = this.#agents.get(agentId);
     if (agent === undefined) {
-      agent = { running: 0, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
+      agent = { running: 0, known: newLine(MOST_WAITING), anonymous: newLine(MOST_WAITING_ANONYMOUS) };
       this.#agents.set(agentId, agent);
     }
     return agent;
@@ -134,12 +143,34 @@ export class Slots {
 
 interface AgentSlots {
   running: number;
+  readonly known: Line;
+  readonly anonymous: Line;
+}
+
+/** The principals that wait for one agent, in the order of their turns. */
+interface Line {
+  /** How many requests may wait in it. */
+  readonly most: number;
   waiting: number;
   /** Announced, and not waiting yet. */
   coming: number;
   readonly queues: Map<string, Waiter[]>;
-  /** How many of those that come are whose. */
+  /** How many of the announced requests each principal has. */
   readonly announced: Map<string, number>;
+}
+
+function newLine(most: number): Line {
+  return { most, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
+}
+
+function lineOf(agent: AgentSlots, principal: string): Line {
+  return isAnonymous(principal) ? agent.anonymous : agent.known;
+}
+
+/** The line to serve next; `undefined` when nobody waits. */
+function nextLine({ known, anonymous }: AgentSlots): Line | undefined {
+  if (known.waiting > 0) return known;
+  return anonymous.waiting > 0 ? anonymous : undefined;
 }
 
 interface Waiter {
@@ -148,17 +179,19 @@ interface Waiter {
   readonly serve: (slot: Slot) => void;
 }
 
-function remove(agent: AgentSlots, principal: string, waiter: Waiter): boolean {
-  const queue = agent.queues.get(principal);
+function remove(line: Line, principal: string, waiter: Waiter): boolean {
+  const queue = line.queues.get(principal);
   const index = queue?.indexOf(waiter) ?? -1;
   if (queue === undefined || index === -1) return false;
   queue.splice(index, 1);
-  if (queue.length === 0) agent.queues.delete(principal);
-  agent.waiting--;
+  if (queue.length === 0) line.queues.delete(principal);
+  line.waiting--;
   return true;
 }
 
-/** For one agent. Each is kept in memory until its turn. */
+/** Of known principals, for one agent. Each request is kept in memory until its turn. */
 const MOST_WAITING = 10_000;
-/** As many as one caller may have open unless told: who waits for its answers meets that limit first. Ten fill the queue. */
+/** The default of `connections_per_agent`: a caller that waits for its answers reaches that limit first. */
 const MOST_WAITING_OF_ONE = 1_000;
+/** Of all anonymous principals together: known callers go first, so what waits here may wait long. */
+const MOST_WAITING_ANONYMOUS = 100;

@@ -14,13 +14,13 @@ export type NonceUse = 'fresh' | 'same' | 'reused';
 /** Which nonces were used. That of a request is recorded with the request, in one commit (`RequestStore.accept`). */
 export interface NonceStore {
   use(row: NonceRow): Promise<NonceUse>;
-  /** The latest time at which one was used or forgotten; 0 when there was none. */
-  latest(): Promise<number>;
+  /** The latest use of those that were purged; 0 when there was none. */
+  forgotten(): Promise<number>;
   /** How many there are. */
   count(): Promise<number>;
   /**
-   * Forgets those used before then, and keeps `at`, the time of that, in the same commit: should the clock be set back, what was
-   * forgotten must not look new again. Returns how many.
+   * Forgets those used before then, and remembers the latest use among them in the same commit: when the clock is set back, what
+   * was forgotten must not look new again. Returns how many.
    */
-  purge(before: number, at: number): Promise<number>;
+  purge(before: number): Promise<number>;
 }

@@ -207,9 +207,9 @@ export class SqliteStore implements Store {
 
   readonly nonces: NonceStore = {
     use: (row) => this.#ask('useNonce', row),
-    latest: () => this.#ask('latestNonce'),
+    forgotten: () => this.#ask('forgottenNonce'),
     count: () => this.#ask('countNonces'),
-    purge: (before, at) => this.#ask('purgeNonces', before, at),
+    purge: (before) => this.#ask('purgeNonces', before),
   };
 
   readonly forgetting: ForgettingStore = {

@@ -1,6 +1,6 @@
-import { lengthOf, slicesOf } from '@dragoman/core';
+import { lengthOf, slicesOf, type UnreadAccount } from '@dragoman/core';
 import type { Answer } from '../route.ts';
-import type { Outlet } from './outlet.ts';
+import { LONG, type Outlet } from './outlet.ts';
 
 /**
  * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
@@ -14,12 +14,15 @@ export function writeAnswer(outlet: Outlet, answer: Answer, how: Delivery): Prom
     return pump(outlet, answer.stream, how);
   }
   if (answer.longText !== undefined) {
-    outlet.begin(status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
+    const length = lengthOf(answer.longText);
+    how.unread?.().sent(length);
+    outlet.begin(status, [...fields, 'Content-Length', String(length)]);
     return pump(outlet, slicesOf(answer.longText), how);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const length = Buffer.byteLength(text);
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(length));
+  if (length > LONG) how.unread?.().sent(length);
   if (how.beforeEnd === undefined) {
     outlet.writeWhole(status, fields, text, length);
     return undefined;
@@ -38,6 +41,8 @@ export interface Delivery {
   readonly retryAfter: number | undefined;
   /** A body is neither wanted nor written. */
   readonly isHeadOnly: boolean;
+  /** Counts the bytes that the peer has not read; given back when the answer is over. */
+  readonly unread?: () => UnreadAccount;
   /** Held between the last byte of the answer and its end. */
   readonly beforeEnd?: (() => Promise<void>) | undefined;
 }
@@ -64,7 +69,7 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 async function pump(
   outlet: Outlet,
   stream: AsyncIterable<string | Uint8Array>,
-  { isHeadOnly }: Delivery,
+  { isHeadOnly, unread }: Delivery,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;
@@ -72,23 +77,38 @@ async function pump(
     wake();
     release(iterator);
   });
-  while (!outlet.isGone && !isHeadOnly) {
+  // A function of its own, so that nothing refers to a chunk while the peer has yet to read it.
+  const writeNext = async (): Promise<Written> => {
     const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);
       iterator.next().then(resolve, reject);
     });
-    if (next === undefined || outlet.isGone) return;
-    if (next.done === true) break;
-    if (next.value.length === 0 || outlet.write(next.value)) continue;
+    wake = ignore;
+    if (next === undefined || outlet.isGone) return 'gone';
+    if (next.done === true) return 'done';
+    if (next.value.length === 0 || outlet.write(next.value)) return 0;
+    return Buffer.byteLength(next.value);
+  };
+  while (!outlet.isGone && !isHeadOnly) {
+    const written = await writeNext();
+    if (written === 'gone') return;
+    if (written === 'done') break;
+    if (written === 0) continue;
+    const account = unread?.();
+    account?.sent(written);
     await new Promise<void>((resolve) => {
       wake = resolve;
       outlet.whenDrained(resolve);
     });
+    account?.read(written);
   }
   stay();
   release(iterator);
   outlet.end();
 }
+
+/** The bytes that the socket has not taken, or why there are no more. */
+type Written = number | 'done' | 'gone';
 
 function release(iterator: AsyncIterator<string | Uint8Array>): void {
   iterator.return?.().then(ignore, ignore);

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock, Principal } from '@dragoman/core';
+import type { Clock, Principal, UnreadAccount } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
 import type { RawData, WebSocket } from 'ws';
-import type { Connection } from '../route.ts';
+import type { Connection, Reserved } from '../route.ts';
+import type { CallerPlaces } from './caller-places.ts';
 import { FrameTracker } from './frame-tracker.ts';
 import type { SocketLimits } from './limits.ts';
 
@@ -20,6 +22,8 @@ export class SocketConnection implements Connection {
   readonly #socket: Duplex;
   readonly #clock: Clock;
   readonly #limits: SocketLimits;
+  readonly #places: CallerPlaces;
+  readonly #unreadBudget: UnreadAccount | undefined;
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
   /** Of a message, as long as nobody knows who sends it. */
@@ -54,6 +58,8 @@ export class SocketConnection implements Connection {
     this.#socket = socket;
     this.#clock = clock;
     this.#limits = limits;
+    this.#places = parts.places;
+    this.#unreadBudget = parts.unread;
     if (parts.principal === undefined) this.#maxStrangerBytes = parts.maxStrangerBytes;
     this.#pingedAt = clock.elapsed();
     this.#pingWindowAt = clock.elapsed();
@@ -74,6 +80,7 @@ export class SocketConnection implements Connection {
     webSocket.on('close', () => {
       socket.off('data', follow);
       this.abort();
+      this.#unreadBudget?.close();
     });
   }
 
@@ -100,12 +107,20 @@ export class SocketConnection implements Connection {
       const bytes = Buffer.byteLength(text);
       this.#bufferedBytes += bytes;
       this.#waiting.push({ text, bytes, resolve, reject });
+      this.#unreadBudget?.sent(bytes);
       this.#flush();
     });
   }
 
   welcome(): void {
     this.#maxStrangerBytes = undefined;
+  }
+
+  reserve(): Reserved | Failure {
+    const { principal } = this;
+    if (principal === undefined) return failure('unauthenticated');
+    const crowded = this.#places.take(principal);
+    return crowded ?? { release: () => this.#places.giveBack(principal) };
   }
 
   close(code: number, reason = ''): void {
@@ -231,6 +246,7 @@ export class SocketConnection implements Connection {
       this.#webSocket.send(text, (error) => {
         this.#inSocket -= bytes;
         this.#bufferedBytes -= bytes;
+        this.#unreadBudget?.read(bytes);
         this.#stalledSince = this.#inSocket === 0 ? undefined : this.#clock.elapsed();
         // Node reports a write that a destroyed socket cut short as done.
         if (error || this.#socket.destroyed) {
@@ -271,6 +287,9 @@ export interface SocketParts {
   readonly address: string;
   readonly principal: Principal | undefined;
   readonly maxStrangerBytes: number | undefined;
+  readonly places: CallerPlaces;
+  /** Counts the bytes that the peer has not read. */
+  readonly unread: UnreadAccount | undefined;
 }
 
 interface Sending {

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Clock, failureOf, type Ids, type Log, type Principal } from '@dragoman/core';
+import {
+  type Clock,
+  failureOf,
+  type Ids,
+  type Log,
+  type Principal,
+  type UnreadAccount,
+  type UnreadBudget,
+} from '@dragoman/core';
 import { type Failure, failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
@@ -20,6 +28,7 @@ export interface ExchangeContext {
   readonly router: Router<Route>;
   readonly door: Door;
   readonly places: CallerPlaces;
+  readonly unread: UnreadBudget | undefined;
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
   readonly jsonLimits: JsonLimits | undefined;
@@ -79,6 +88,7 @@ export class Exchange implements InboundRequest {
   #abort: AbortController | undefined;
   #aborted = false;
   #isStream = false;
+  #unread: UnreadAccount | undefined;
 
   constructor(context: ExchangeContext, { request, outlet, expectsContinue, onOver }: Arrival) {
     this.#context = context;
@@ -252,7 +262,7 @@ export class Exchange implements InboundRequest {
   }
 
   #delivery(): Delivery {
-    const { clock, limits, door } = this.#context;
+    const { clock, limits, door, unread } = this.#context;
     const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
@@ -263,10 +273,18 @@ export class Exchange implements InboundRequest {
         this.#counted === undefined ? cors : [...cors, ...rateFields(this.#counted.limits, clock.now().getTime())],
       retryAfter: this.#retryAfter,
       isHeadOnly: this.method === 'HEAD',
+      ...(unread !== undefined && { unread: () => this.#accountIn(unread) }),
       beforeEnd: linger
         ? () => this.#request.discardBody({ clock, bytes: limits.lingerBytes, ms: limits.lingerMs })
         : undefined,
     };
+  }
+
+  /** Made when an answer is not taken at once; most are. */
+  #accountIn(budget: UnreadBudget): UnreadAccount {
+    const { principal, address, outlet } = this;
+    this.#unread ??= budget.open({ principal, address, drop: () => outlet.destroy() });
+    return this.#unread;
   }
 
   #isSmallBody(): boolean {
@@ -276,6 +294,7 @@ export class Exchange implements InboundRequest {
 
   #close(isDelivered: boolean): void {
     if (!isDelivered) this.abort();
+    this.#unread?.close();
     if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
     const { observe, clock } = this.#context;
     const { method } = this;

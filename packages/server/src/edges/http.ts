@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock, Ids, Log, Principal } from '@dragoman/core';
+import type { Clock, Ids, Log, Principal, UnreadBudget } from '@dragoman/core';
 import type { JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
@@ -35,6 +35,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   /** Of JSON in bodies; the routes read it. */
   readonly jsonLimits?: JsonLimits;
   readonly socketLimits?: Partial<SocketLimits>;
+  /** For what peers leave unread, of all edges together. */
+  readonly unread?: UnreadBudget | undefined;
 }
 
 /** Where bytes come in over HTTP and WebSocket, on one port. What is said there is the routes' business. */
@@ -52,14 +54,15 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, jsonLimits } = options;
+    const { count, observe, jsonLimits, unread } = options;
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, count, observe, limits, jsonLimits, clock, ids, log };
+    this.#context = { router, door, places, unread, count, observe, limits, jsonLimits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,
       places,
+      unread,
       clock,
       log,
       maxHeaderFields: limits.maxHeaderFields,

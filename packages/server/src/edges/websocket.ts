@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import type { Clock, Log, Principal } from '@dragoman/core';
+import type { Clock, Log, Principal, UnreadBudget } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { isFailure, problemAnswer } from '../problem.ts';
@@ -20,6 +20,7 @@ export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
   readonly door: Door;
   readonly places: CallerPlaces;
+  readonly unread: UnreadBudget | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxHeaderFields: number;
@@ -31,6 +32,7 @@ export class SocketEdge {
   readonly #router: Router<Entry>;
   readonly #door: Door;
   readonly #places: CallerPlaces;
+  readonly #unread: UnreadBudget | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #maxHeaderFields: number;
@@ -42,10 +44,11 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, places, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, door, places, unread, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
     this.#door = door;
     this.#places = places;
+    this.#unread = unread;
     this.#clock = clock;
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
@@ -152,6 +155,8 @@ export class SocketEdge {
       address,
       principal,
       maxStrangerBytes: match.entry.route.maxStrangerBytes,
+      places: this.#places,
+      unread: this.#unread?.open({ principal, address, drop: () => connection.terminate() }),
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();

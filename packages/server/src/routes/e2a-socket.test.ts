@@ -1,4 +1,5 @@
 import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
@@ -21,6 +22,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
   const unread: { text: string; taken: () => void }[] = [];
   const heard: { request_id: string; sequence: number; is_final: boolean; body?: { code?: string } }[] = [];
   let isReading = false;
+  let reserved = 0;
   let most = 0;
   let ask: (text: string) => void = () => {};
   const messages = (async function* () {
@@ -46,6 +48,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       return sent;
     },
     welcome: () => {},
+    reserve: () => (reserved++ < 1_000 ? { release: () => reserved-- } : TOO_MANY),
     close: () => {},
   };
   const take = () => {
@@ -95,7 +98,7 @@ test('a peer that resumes a hundred answers and reads none has no more than a bu
   expect(heard.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, () => 1));
 });
 
-test('more answers than a connection may resume at a time are refused, and told to come back', async () => {
+test('more answers than its caller may have open are refused, and may be resumed later', async () => {
   const { heard, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
@@ -105,7 +108,7 @@ test('more answers than a connection may resume at a time are refused, and told 
   }
   await read();
   for (let n = 0; n < 1000; n++) await settled();
-  const refused = heard.filter(({ body }) => body?.code === 'E2A.BUSY');
+  const refused = heard.filter(({ body }) => body?.code === 'E2A.RATE_LIMITED');
   expect(refused).toMatchObject([{ request_id: 'again1000', is_final: true, body: { details: { retry_after: 1 } } }]);
   expect(heard.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
 });
@@ -158,3 +161,5 @@ test('a peer that has something left to read is given no sign of life', async ()
   await read();
   expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
 });
+
+const TOO_MANY = failure('rate_limited', { retry_after: 1 });

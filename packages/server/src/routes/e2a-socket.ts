@@ -1,4 +1,13 @@
-import { type Call, failureOf, frameFrom, frameText, type Principal, type Reading, refuse } from '@dragoman/core';
+import {
+  type Call,
+  failureOf,
+  frameFrom,
+  frameText,
+  type Principal,
+  type Reading,
+  Refused,
+  refuse,
+} from '@dragoman/core';
 import {
   type E2AEnvelope,
   type E2AResponse,
@@ -36,7 +45,6 @@ class E2ASocket {
   readonly #context: E2AContext;
   readonly #inFlight = new Set<string>();
   readonly #turns = new ReadingTurns();
-  #resumed = 0;
   #hasMissed = false;
   /** Messages in a row that were no envelopes. */
   #unreadable = 0;
@@ -146,11 +154,9 @@ class E2ASocket {
       const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
       refuse('invalid_message', {}, `chat.resume needs ${needs}.`);
     }
-    if (this.#resumed >= MOST_RESUMED) {
-      const message = `${MOST_RESUMED} answers are being resumed on this connection, which is as many as it takes.`;
-      refuse('busy', { retry_after: 1 }, message);
-    }
-    this.#resumed += 1;
+    // Resuming does not count against a caller's rates, and each reader keeps something in memory.
+    const place = this.#connection.reserve();
+    if (isFailure(place)) throw new Refused(place);
     try {
       const key = { owner: principal.id, requestId };
       const row = await store.requests.find(key);
@@ -161,7 +167,7 @@ class E2ASocket {
       // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
     } finally {
-      this.#resumed -= 1;
+      place.release();
     }
   }
 
@@ -290,5 +296,3 @@ const MOST_UNREADABLE = 1_000;
 /** The send buffer of a connection, in characters. */
 const MAX_UNREAD = 1024 * 1024;
 const MAX_FRAME = 6 * 1024 * 1024;
-/** Of one connection at a time. Resuming is not counted against a caller's rates, and each of them keeps something in memory. */
-const MOST_RESUMED = 1_000;

@@ -159,10 +159,9 @@ async function answer(
   const requestId = encodeURIComponent(envelope.request_id ?? '');
   try {
     if (framing !== 'application/json') {
-      const first = reading.next();
-      await begun(first, call, context.clock);
+      await begun(reading.ready(), call, context.clock);
       // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-      const stream = following(() => first, reading, { framing, finalOnly: !envelope.is_stream });
+      const stream = texts(reading, { framing, finalOnly: !envelope.is_stream });
       return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
     const final = await reading.final();
@@ -205,10 +204,10 @@ async function resume(
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
     const reading = engine.runs.read(key, after, request.signal);
-    const stream = following(() => reading.next(), reading, { framing, finalOnly: !isForStream(row) });
+    const stream = texts(reading, { framing, finalOnly: !isForStream(row) });
     return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
-  const rows = await framesAfter(key, after, { store, finalOnly: !isForStream(row) });
+  const rows = await framesAfter(key, after, { engine, finalOnly: !isForStream(row) });
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
   return {
     status: 200,
@@ -239,38 +238,33 @@ function framed(
 async function framesAfter(
   key: RequestKey,
   after: number,
-  { store, finalOnly }: { store: Store; finalOnly: boolean },
+  { engine, finalOnly }: { engine: Engine; finalOnly: boolean },
 ): Promise<FrameRow[]> {
-  const page = (from: number) => store.requests.frames(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
+  const page = (from: number) => engine.runs.page(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
   let rows = await page(after);
   if (!finalOnly) return rows;
   for (let last = rows.at(-1); last?.isFinal === false; last = rows.at(-1)) rows = await page(last.sequence);
   return rows.filter((row) => row.isFinal);
 }
 
-/** Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. */
-async function* texts(
-  first: readonly FrameRow[],
-  reading: Reading,
-  { framing, finalOnly }: { framing: Streamed; finalOnly: boolean },
-): AsyncGenerator<string> {
+/**
+ * Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. Not a
+ * generator, which would refer to the last piece while its peer has yet to read it.
+ */
+function texts(reading: Reading, { framing, finalOnly }: { framing: Streamed; finalOnly: boolean }) {
   const write =
     framing === 'text/event-stream'
       ? ({ sequence, text }: FrameRow) => sseRecord({ id: sequence, data: text })
       : ({ text }: FrameRow) => ndjsonRecord(text);
-  for (let rows = first; rows.length > 0; rows = await reading.next()) {
-    const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
-    if (wanted.length > 0) yield wanted.map(write).join('');
-  }
-}
-
-/** Its stream is open before the first frames are there. */
-async function* following(
-  first: () => Promise<readonly FrameRow[]>,
-  reading: Reading,
-  options: { framing: Streamed; finalOnly: boolean },
-): AsyncGenerator<string> {
-  yield* texts(await first(), reading, options);
+  const next = async (): Promise<IteratorResult<string>> => {
+    for (;;) {
+      const rows = await reading.next();
+      if (rows.length === 0) return { done: true, value: undefined };
+      const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
+      if (wanted.length > 0) return { done: false, value: wanted.map(write).join('') };
+    }
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** A request that is not for a stream gets its final frame alone, now and later. */

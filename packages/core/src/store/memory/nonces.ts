@@ -4,7 +4,7 @@ import type { Perform } from './perform.ts';
 /** Nonces in memory; `record` is `use` for who performs something already. */
 export function memoryNonces(perform: Perform): NonceStore & { record(row: NonceRow): NonceUse } {
   const rows = new Map<string, NonceRow>();
-  let forgottenAt = 0;
+  let forgotten = 0;
   const record = (row: NonceRow): NonceUse => {
     const name = `${row.agentId}\n${row.nonce}`;
     const earlier = rows.get(name);
@@ -15,14 +15,15 @@ export function memoryNonces(perform: Perform): NonceStore & { record(row: Nonce
   return {
     record,
     use: (row) => perform(() => record(row)),
-    latest: () =>
-      perform(() => [...rows.values()].reduce((latest, { usedAt }) => Math.max(latest, usedAt), forgottenAt)),
+    forgotten: () => perform(() => forgotten),
     count: () => perform(() => rows.size),
-    purge: (before, at) =>
+    purge: (before) =>
       perform(() => {
         const old = [...rows].filter(([, { usedAt }]) => usedAt < before);
-        for (const [name] of old) rows.delete(name);
-        if (old.length > 0) forgottenAt = at;
+        for (const [name, { usedAt }] of old) {
+          rows.delete(name);
+          forgotten = Math.max(forgotten, usedAt);
+        }
         return old.length;
       }),
   };

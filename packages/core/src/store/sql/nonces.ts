@@ -13,11 +13,11 @@ export const NONCE_TABLES = `
 `;
 
 export function nonceReads(database: Database) {
-  const latest = database.prepare('SELECT COALESCE(MAX(used_at), 0) AS "at" FROM nonces');
+  const forgotten = database.prepare(`SELECT COALESCE(MAX(used_at), 0) AS "at" FROM nonces WHERE agent_id = ''`);
   const count = database.prepare(`SELECT COUNT(*) AS "count" FROM nonces WHERE agent_id <> ''`);
 
   return {
-    latestNonce: (): number => (latest.get() as { at: number }).at,
+    forgottenNonce: (): number => (forgotten.get() as { at: number }).at,
     countNonces: (): number => (count.get() as { count: number }).count,
   };
 }
@@ -41,17 +41,17 @@ export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse
 
 export function nonceRemovals(database: Database) {
   const purge = database.prepare("DELETE FROM nonces WHERE used_at < ? AND agent_id <> ''");
-  // A row of nobody: how late it was when something was last forgotten.
+  // A row of nobody: the latest use among those that are gone.
   const remember = database.prepare(`
-    INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES ('', '', '', ?)
-    ON CONFLICT (agent_id, nonce) DO UPDATE SET used_at = excluded.used_at
+    INSERT INTO nonces (agent_id, nonce, digest, used_at)
+    SELECT '', '', '', MAX(used_at) FROM nonces WHERE used_at < ? HAVING COUNT(*) > 0
+    ON CONFLICT (agent_id, nonce) DO UPDATE SET used_at = MAX(used_at, excluded.used_at)
   `);
 
   return {
-    purgeNonces(before: number, at: number): number {
-      const changes = Number(purge.run(before).changes);
-      if (changes > 0) remember.run(at);
-      return changes;
+    purgeNonces(before: number): number {
+      remember.run(before);
+      return Number(purge.run(before).changes);
     },
   };
 }

@@ -1,0 +1,108 @@
+import type { Clock, Log } from '../ports.ts';
+import type { Principal } from '../principal.ts';
+
+export interface UnreadBudgetOptions {
+  /** Of all connections together. */
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The bytes that were sent to peers and that they have not read. Beyond the budget, the caller that holds most of it loses the
+ * connection that has not read for the longest time. Nothing is lost by that: answers are in the journal, and can be resumed.
+ */
+export class UnreadBudget {
+  /** Connections dropped since the start. */
+  drops = 0;
+  readonly #options: UnreadBudgetOptions;
+  readonly #holders = new Map<string, Holder>();
+  #bytes = 0;
+  #loggedAt: number | undefined;
+
+  constructor(options: UnreadBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** An account for one connection; `drop` disconnects it. */
+  open({ principal, address, drop }: UnreadConnection): UnreadAccount {
+    const name = principal === undefined ? `address ${address}` : `caller ${principal.id}`;
+    let bytes = 0;
+    const give = (count: number) => {
+      const holder = this.#holders.get(name);
+      bytes -= count;
+      this.#bytes -= count;
+      if (holder === undefined) return;
+      holder.bytes -= count;
+      // Behind those that have not read since.
+      holder.accounts.delete(account);
+      if (bytes > 0) holder.accounts.add(account);
+      if (holder.accounts.size === 0) this.#holders.delete(name);
+    };
+    const account: Account = {
+      sent: (count) => {
+        const holder = this.#holders.get(name) ?? { name, bytes: 0, accounts: new Set() };
+        this.#holders.set(name, holder);
+        holder.accounts.add(account);
+        holder.bytes += count;
+        bytes += count;
+        this.#bytes += count;
+        if (this.#bytes > this.#options.maxBytes) this.#makeRoom(account);
+      },
+      // What was dropped has given everything back already.
+      read: (count) => give(Math.min(count, bytes)),
+      close: () => give(bytes),
+      drop,
+    };
+    return account;
+  }
+
+  /** The connection that sends now is spared, so that one answer larger than the budget can be delivered. */
+  #makeRoom(sending: Account): void {
+    while (this.#bytes > this.#options.maxBytes) {
+      const most = [...this.#holders.values()].reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      const [first, second] = most.accounts;
+      const victim = first === sending ? second : first;
+      if (victim === undefined) return;
+      victim.close();
+      this.#count(most);
+      victim.drop();
+    }
+  }
+
+  /** At most one line a second. */
+  #count({ name }: Holder): void {
+    const { clock, log, maxBytes } = this.#options;
+    this.drops += 1;
+    if (this.#loggedAt !== undefined && clock.elapsed() - this.#loggedAt < 1_000) return;
+    this.#loggedAt = clock.elapsed();
+    const fields = { holder: name, drops: this.drops, max_bytes: maxBytes };
+    log.warn(fields, 'disconnected a peer that does not read: limits.unread_bytes is used up');
+  }
+}
+
+export interface UnreadConnection {
+  readonly principal: Principal | undefined;
+  readonly address: string;
+  readonly drop: () => void;
+}
+
+/** What one connection holds of the budget. */
+export interface UnreadAccount {
+  sent(bytes: number): void;
+  read(bytes: number): void;
+  /** The connection is over: gives everything back. */
+  close(): void;
+}
+
+interface Account extends UnreadAccount {
+  readonly drop: () => void;
+}
+
+/** A caller, or an address whose peers have not proven who they are. */
+interface Holder {
+  readonly name: string;
+  bytes: number;
+  /** Those with unread bytes; the one that has not read for the longest time first. */
+  readonly accounts: Set<Account>;
+}

@@ -1,0 +1,60 @@
+import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
+
+/**
+ * Reads pages of recorded answers, a few at a time: a page is in memory from when it is read until it is sent, and a thousand
+ * readers may ask for one at once. The owners of the answers take turns, so that one with many readers does not slow down others.
+ */
+export class JournalPages {
+  readonly #store: RequestStore;
+  /** By owner, in the order of their turns. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #reading = 0;
+
+  constructor(store: RequestStore) {
+    this.#store = store;
+  }
+
+  async read(key: RequestKey, { after, limit = 500, maxBytes = PAGE_BYTES }: PageRange): Promise<FrameRow[]> {
+    if (this.#reading < MOST_READING) this.#reading += 1;
+    else await this.#turnOf(key.owner);
+    try {
+      return await this.#store.frames(key, { after, limit, maxBytes });
+    } finally {
+      this.#next();
+    }
+  }
+
+  #turnOf(owner: string): Promise<void> {
+    return new Promise((resolve) => {
+      const queue = this.#waiting.get(owner) ?? [];
+      queue.push(resolve);
+      this.#waiting.set(owner, queue);
+    });
+  }
+
+  #next(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#reading -= 1;
+      return;
+    }
+    const [owner, queue] = first;
+    const turn = queue.shift();
+    // The map keeps insertion order: this owner is last now.
+    this.#waiting.delete(owner);
+    if (queue.length > 0) this.#waiting.set(owner, queue);
+    turn?.();
+  }
+}
+
+export interface PageRange {
+  readonly after: number;
+  readonly limit?: number;
+  /** A page has at least one frame, however long that is. */
+  readonly maxBytes?: number;
+}
+
+/** What a reader is given at a time: one write to its socket. */
+export const PAGE_BYTES = 64 * 1024;
+/** The store reads one page after another; more than a few only wait in memory. */
+const MOST_READING = 4;
