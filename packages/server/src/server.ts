@@ -9,6 +9,7 @@ import {
   Engine,
   endOrphans,
   type Ids,
+  JsonReader,
   type Log,
   loadOperations,
   MemoryStore,
@@ -140,6 +141,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => gate[Symbol.asyncDispose]());
     const signatures = new Signatures();
     endings.add(() => signatures[Symbol.asyncDispose]());
+    const reader = new JsonReader();
+    endings.add(() => reader[Symbol.asyncDispose]());
     const engine = new Engine({
       store,
       clock,
@@ -156,10 +159,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const keyCheck = new KeyCheck({ engine, strangers });
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
     const { message_bytes: maxFrameBytes } = config.limits ?? {};
-    const hub = new AgentSocketHub({ clock, ids, log, onPush, ...(maxFrameBytes !== undefined && { maxFrameBytes }) });
+    const hub = new AgentSocketHub({
+      clock,
+      ids,
+      log,
+      onPush,
+      reader,
+      ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    });
     endOrphans({ folder: childrenFolder(folder), log });
     const open = (id: string, definition: DriverDefinition) =>
-      openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
+      openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush, reader });
     const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
       engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
     const addAgent = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
@@ -201,12 +211,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       keyCheck,
       registry: () => messages.registry,
       howToAccept: options.howToAccept,
+      reader,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ ...service, agents, signatures, strangers });
+    const messages = await openMessages({ ...service, agents, signatures, strangers, reader });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
-    const context = { engine, store, clock, ids, log, limits };
+    const context = { engine, store, clock, ids, log, limits, reader };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
@@ -252,6 +263,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       observe: (seen: SeenRequest) => meter.observe(seen),
       ...edgeLimits(limits),
       jsonLimits: jsonLimits(limits),
+      reader,
     };
     const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];
     const { admin } = config;

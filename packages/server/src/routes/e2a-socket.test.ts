@@ -1,4 +1,4 @@
-import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { Engine, JsonReader, MemoryStore, moduleAgent } from '@dragoman/core';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
@@ -54,7 +54,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       taken();
     }
   };
-  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {} }).open(connection);
+  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {}, reader: new JsonReader() }).open(connection);
   return {
     clock,
     heard,
