@@ -38,12 +38,7 @@ async function readLong(
     return accept({ about: checked.about, head, whole: () => messageIn(head) });
   }
   const { head, signed } = checked;
-  const whole = async () => {
-    const json = parseChecked(source);
-    // Others have their turn before the message is handled.
-    await new Promise((resolve) => setImmediate(resolve));
-    return messageIn(a2aMessagesDialect.decode(json, now));
-  };
+  const whole = async () => messageIn(a2aMessagesDialect.decode(await parseChecked(source), now));
   return accept({ about: head as unknown as Json, head: accept(head), signed, whole });
 }
 

@@ -86,7 +86,7 @@ export class JsonReader {
 
   async #readLong(source: Uint8Array | string, options: ReadOptions): Promise<Outcome<Json>> {
     const checked = await this.#ask(source, options);
-    return 'issues' in checked ? reject(...checked.issues) : accept(parseChecked(source));
+    return 'issues' in checked ? reject(...checked.issues) : accept(await parseChecked(source));
   }
 
   #ask(
@@ -161,13 +161,15 @@ export class JsonReader {
   }
 }
 
-/** The value of a text that the thread found sound. */
-export function parseChecked(source: Uint8Array | string): Json {
+/** The value of a text that the thread found sound. Others have their turn before it is used. */
+export async function parseChecked(source: Uint8Array | string): Promise<Json> {
   const text =
     typeof source === 'string'
       ? source
       : Buffer.from(source.buffer, source.byteOffset, source.byteLength).toString('utf8');
-  return JSON.parse(text) as Json;
+  const value = JSON.parse(text) as Json;
+  await new Promise((resolve) => setImmediate(resolve));
+  return value;
 }
 
 interface Job extends Pick<ToJsonThread, 'source' | 'limits' | 'now'> {
