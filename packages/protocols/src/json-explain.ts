@@ -93,6 +93,12 @@ export function mostNodes(length: number): number {
   return Math.min(MOST_NODES, Math.max(LONG_TEXT / 2, Math.ceil(length / 8)));
 }
 
+/** Says that a text of this length has more values than it may have, and where the first of them is. */
+export function tooMany(length: number, offset: number, { nodes = mostNodes(length) }: JsonLimits): JsonFault {
+  const message = `expected at most ${nodes} values in all; one more begins at offset ${offset}`;
+  return { code: 'too_many', offset, pointer: '', message };
+}
+
 /** Longer text is scanned before it is parsed. A value takes two characters at least, with the comma or bracket beside it. */
 export const LONG_TEXT = 65_536;
 
@@ -151,8 +157,8 @@ class JsonReader {
     this.#skipSpace();
     const start = this.#at;
     if (++this.#nodes > this.#limits.nodes) {
-      const message = `expected at most ${this.#limits.nodes} values in all; one more begins at offset ${start}`;
-      return this.#fault('too_many', start, message);
+      const { code, message } = tooMany(this.#text.length, start, this.#limits);
+      return this.#fault(code, start, message);
     }
     const character = this.#text[start];
     if (character === '{' || character === '[') return this.#open(character);

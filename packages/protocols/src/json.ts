@@ -7,6 +7,7 @@ import {
   LONG_TEXT,
   mostNodes,
   takesNumber,
+  tooMany,
 } from './json-explain.ts';
 import type { Outcome } from './outcome.ts';
 import { accept, reject } from './outcome.ts';
@@ -49,13 +50,14 @@ export function parseJson(text: string, limits: JsonLimits = {}, ends?: number[]
 
 function parse(text: string, limits: JsonLimits, wellFormed: boolean, ends?: number[]): Outcome<Json> {
   const value = wellFormed ? parseUnsuspected(text, limits, ends) : undefined;
+  if (value instanceof TooMany) return reject(tooMany(text.length, value.offset, limits));
   if (value !== undefined && isWithin(value, text.length, limits)) return accept(value);
   const fault = explainText(text, limits);
   return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
 }
 
 /** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
-function parseUnsuspected(text: string, limits: JsonLimits, ends?: number[]): Json | undefined {
+function parseUnsuspected(text: string, limits: JsonLimits, ends?: number[]): Json | TooMany | undefined {
   // Keys that every object inherits would be counted with its own, and hide a repeated one.
   for (const _ in EMPTY) return undefined;
   if (limits.numberCharacters !== undefined && limits.numberCharacters < LONGEST_PLAIN) return undefined;
@@ -123,10 +125,11 @@ function parseOrNot(text: string): Json | undefined {
 }
 
 /** The same by a look at each token of the text. */
-function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | undefined {
+function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | TooMany | undefined {
   const escapes = text.includes('\\');
   const members = countMembers(text, escapes, limits);
   if (members === SUSPECT) return undefined;
+  if (members instanceof TooMany) return members;
   const value = parsed === undefined ? parseOrNot(text) : parsed;
   // A repeated key is written twice and kept once, so the counts differ.
   if (value === undefined || countKeys(value) !== members) return undefined;
@@ -137,12 +140,22 @@ function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | u
 }
 
 /**
- * Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth, a number or too many values.
- * The count of values is exact but for `[ ]` and `{ }` with white space in them, which count twice.
+ * A long text has more values than it may have. That is all there is to say: to look for what else is wrong with it would cost
+ * what the bound is there to save.
  */
-function countMembers(text: string, escapes: boolean, limits: JsonLimits): number {
+class TooMany {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    this.offset = offset;
+  }
+}
+
+/** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
+function countMembers(text: string, escapes: boolean, limits: JsonLimits): number | TooMany {
   const deepest = limits.depth ?? DEFAULT_JSON_LIMITS.depth;
-  const most = limits.nodes ?? mostNodes(text.length);
+  // What a short text holds is counted when it is parsed.
+  const most = text.length > LONG_TEXT ? (limits.nodes ?? mostNodes(text.length)) : Number.POSITIVE_INFINITY;
   let members = 0;
   // Every value but the outermost is the first in its array or object, or stands behind a comma.
   let nodes = 1;
@@ -163,7 +176,7 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
         }
       }
     } else if (code === COMMA) {
-      if (++nodes > most) return SUSPECT;
+      if (++nodes > most) return new TooMany(at + 1);
     } else if (code < COMMA) {
       // White space, most often; JSON.parse refuses everything else.
     } else if (code === COLON) {
@@ -173,8 +186,9 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
       if (at === -1) return SUSPECT;
     } else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
       if (++depth > deepest) return SUSPECT;
+      while (text.charCodeAt(at + 1) <= SPACE) at++;
       // The closing bracket of each kind is the second character after the opening one in ASCII.
-      if (text.charCodeAt(at + 1) !== code + 2 && ++nodes > most) return SUSPECT;
+      if (text.charCodeAt(at + 1) !== code + 2 && ++nodes > most) return new TooMany(at + 1);
     } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) {
       depth--;
     }
@@ -301,6 +315,7 @@ const LEAST_CHANGED = 17;
 const LONGEST_PLAIN = 19;
 const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BRACE_OPEN = 0x7b;

@@ -4,6 +4,7 @@ import {
   failure,
   type Json,
   type JsonLimits,
+  LONG_TEXT,
   type Outcome,
   parseJson,
   parseJsonBytes,
@@ -47,7 +48,7 @@ export class JsonReader {
   #isClosed = false;
 
   constructor({
-    smallBytes = 65_536,
+    smallBytes = LONG_TEXT,
     maxPerCaller = 32 * MEBIBYTE,
     maxWaiting = 128 * MEBIBYTE,
   }: JsonReaderOptions = {}) {
