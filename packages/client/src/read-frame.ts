@@ -1,9 +1,9 @@
-import { decodeResponse, type E2AResponse, parseJson } from '@dragoman/protocols';
+import { DATA_LIMITS, decodeResponse, type E2AResponse, parseJson } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
 /** A frame from its JSON text. Values a newer server may have are kept: the reader decides what they mean to it. */
 export function readFrame(text: string): E2AResponse {
-  const json = parseJson(text);
+  const json = parseJson(text, DATA_LIMITS);
   const frame = json.ok ? decodeResponse(json.value, { lenient: true }) : json;
   if (frame.ok) return frame.value;
   throw new DragomanError({

@@ -109,6 +109,7 @@ export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';

@@ -82,7 +82,7 @@ export { type SseEvent, sseComment, sseEvent, sseRetry } from './framing/sse.ts'
 export { type SseLimits, type SseMessage, SseParser } from './framing/sse-parser.ts';
 export { InFlight } from './in-flight.ts';
 export { isObject, type Json, type JsonObject, parseJson, parseJsonBytes } from './json.ts';
-export { DEFAULT_JSON_LIMITS, type JsonLimits } from './json-explain.ts';
+export { DATA_LIMITS, DEFAULT_JSON_LIMITS, type JsonLimits, LONG_TEXT } from './json-explain.ts';
 export { decodeJsonRpc, JSON_RPC_CODES, type JsonRpcMessage } from './jsonrpc/message.ts';
 export { nearest } from './nearest.ts';
 export { accept, type Issue, type Outcome, reject } from './outcome.ts';

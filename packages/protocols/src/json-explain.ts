@@ -6,8 +6,13 @@ import { clip } from './validation.ts';
 export interface JsonLimits {
   /** Levels of nesting; 64 unless told. Deeper values parse but can be neither written nor cloned. */
   readonly depth?: number;
-  /** Values in all, an array or an object being one beside those in it; as many as there are unless told. */
+  /** Values in all, an array or an object being one beside those in it. Default: see `mostNodes`. */
   readonly nodes?: number;
+  /**
+   * Different keys in a text of more than `LONG_TEXT` characters. Default: 10,000. A key that was not seen before costs
+   * `JSON.parse` ten times as much as a value.
+   */
+  readonly keys?: number;
   /** Of a key, as UTF-8 and without its escapes; as many as there are unless told. */
   readonly keyBytes?: number;
   /** The same of a string that is a value. */
@@ -83,10 +88,26 @@ export function fitsInto(bytes: number, text: string): boolean {
   return text.length * 3 <= bytes || (text.length <= bytes && encodeUtf8(text).length <= bytes);
 }
 
-/** What we take unless told. How much there may be in all is for the edge, which bounds the bytes. */
-export const DEFAULT_JSON_LIMITS: Required<JsonLimits> = {
+/** The values a text of this length may hold by default: all there is room for up to 64 KiB, then one for 8 characters. */
+export function mostNodes(length: number): number {
+  return Math.min(MOST_NODES, Math.max(LONG_TEXT / 2, Math.ceil(length / 8)));
+}
+
+/** Says that a text of this length has more values than it may have, and where the first of them is. */
+export function tooMany(length: number, offset: number, { nodes = mostNodes(length) }: JsonLimits): JsonFault {
+  const message = `expected at most ${nodes} values in all; one more begins at offset ${offset}`;
+  return { code: 'too_many', offset, pointer: '', message };
+}
+
+/** Longer text is scanned before it is parsed. A value takes two characters at least, with the comma or bracket beside it. */
+export const LONG_TEXT = 65_536;
+
+/** Bounds for data that nobody but its reader handles, and that a limit on bytes bounds already, such as API answers. */
+export const DATA_LIMITS = { nodes: 20_000_000, keys: 20_000_000 } as const;
+
+export const DEFAULT_JSON_LIMITS: Required<Omit<JsonLimits, 'nodes'>> = {
   depth: 64,
-  nodes: Number.POSITIVE_INFINITY,
+  keys: 10_000,
   keyBytes: Number.POSITIVE_INFINITY,
   stringBytes: Number.POSITIVE_INFINITY,
   numberCharacters: 64,
@@ -105,12 +126,14 @@ class JsonReader {
   readonly #text: string;
   readonly #limits: Required<JsonLimits>;
   readonly #levels: Level[] = [];
+  readonly #keys: Set<string> | undefined;
   #at = 0;
   #nodes = 0;
 
   constructor(text: string, limits: JsonLimits) {
     this.#text = text;
-    this.#limits = { ...DEFAULT_JSON_LIMITS, ...limits };
+    this.#limits = { nodes: mostNodes(text.length), ...DEFAULT_JSON_LIMITS, ...limits };
+    this.#keys = text.length > LONG_TEXT ? new Set() : undefined;
   }
 
   read(): JsonFault | undefined {
@@ -134,8 +157,8 @@ class JsonReader {
     this.#skipSpace();
     const start = this.#at;
     if (++this.#nodes > this.#limits.nodes) {
-      const message = `expected at most ${this.#limits.nodes} values in all; one more begins at offset ${start}`;
-      return this.#fault('too_many', start, message);
+      const { code, message } = tooMany(this.#text.length, start, this.#limits);
+      return this.#fault(code, start, message);
     }
     const character = this.#text[start];
     if (character === '{' || character === '[') return this.#open(character);
@@ -243,6 +266,10 @@ class JsonReader {
       return this.#fault('duplicate_key', start, message, 'keep one of them');
     }
     keys.add(key);
+    if (this.#keys !== undefined && this.#keys.add(key).size > this.#limits.keys) {
+      const message = `expected at most ${this.#limits.keys} different keys in all; one more comes at offset ${start}`;
+      return this.#fault('too_many', start, message, 'send the entries as a list, or in several messages');
+    }
     this.#skipSpace();
     if (this.#text[this.#at] !== ':') {
       const message = `expected : after the key ${quote(key)}; ${this.#here()} came`;
@@ -397,6 +424,7 @@ function quote(text: string): string {
   });
 }
 
+const MOST_NODES = 200_000;
 const LONGEST_QUOTED = 25;
 const SMALLEST_NORMAL = 2 ** -1022;
 

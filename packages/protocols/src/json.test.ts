@@ -359,3 +359,69 @@ function escaped(text: string): string {
   const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, '0'));
   return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
 }
+
+describe('how many values a text may hold', () => {
+  test('whatever fits into 64 KiB is taken, however many values that is', () => {
+    const text = `[${Array(32_767).fill(1).join(',')}]`;
+    expect(text.length).toBeLessThanOrEqual(65_536);
+    expect(parseJson(text).ok).toBe(true);
+    expect(parseJson(`[${Array(21_845).fill('[]').join(',')}]`).ok).toBe(true);
+  });
+
+  test('a longer text may hold one for every 8 characters, and never more than 200,000', () => {
+    const ofWidth = (count: number, width: number) => `[${Array(count).fill('1'.repeat(width)).join(',')}]`;
+    expect(parseJson(ofWidth(190_000, 8)).ok).toBe(true);
+    expect(codeOf(parseJson(ofWidth(190_000, 4)))).toBe('too_many');
+    expect(codeOf(parseJson(ofWidth(200_000, 12)))).toBe('too_many');
+    expect(parseJson(ofWidth(199_999, 12)).ok).toBe(true);
+  });
+
+  test('a caller of its own may allow more, or less', () => {
+    const text = `[${Array(250_000).fill('[]').join(',')}]`;
+    expect(parseJson(text, { nodes: 250_001 }).ok).toBe(true);
+    expect(codeOf(parseJson(text, { nodes: 250_000 }))).toBe('too_many');
+    expect(codeOf(parseJson('[1,2]', { nodes: 2 }))).toBe('too_many');
+  });
+
+  test('is never counted too low, whatever the text and its white space', () => {
+    const spaced = fc.constantFrom('', ' ', '\n', '\t ');
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), spaced, (json, space) => {
+        const written = json.replaceAll(/(?<=[[{,])(?=[[{\d])/g, space);
+        const text = `[${written}${' '.repeat(65_536)}]`;
+        const nodes = 1 + nodesOf(JSON.parse(json));
+        if (!parseJson(text, { nodes }).ok) expect(codeOf(parseJson(text, { nodes })), text).not.toBe('too_many');
+        expect(parseJson(text, { nodes: nodes - 1 }).ok).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('is known before anything is parsed', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    try {
+      expect(codeOf(parseJson(`[${Array(1_000_000).fill('[]').join(',')}]`))).toBe('too_many');
+      expect(codeOf(parseJson('['.repeat(1_000_000)))).toBe('too_deep');
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  test('a long text may have 10,000 different keys, each as often as it likes', () => {
+    const objects = (count: number, different: number) =>
+      JSON.stringify(Array.from({ length: count }, (_, at) => ({ [`key-${at % different}`]: 'some text' })));
+    expect(parseJson(objects(40_000, 10_000)).ok).toBe(true);
+    expect(codeOf(parseJson(objects(40_000, 10_001)))).toBe('too_many');
+    expect(parseJson(objects(40_000, 10_001), { keys: 10_001 }).ok).toBe(true);
+  });
+});
+
+function codeOf(outcome: ReturnType<typeof parseJson>): string | undefined {
+  return outcome.ok ? undefined : outcome.issues[0]?.code;
+}
+
+function nodesOf(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, item) => sum + nodesOf(item as Json), 1);
+}

@@ -4,7 +4,10 @@ import {
   explainText,
   fitsInto,
   type JsonLimits,
+  LONG_TEXT,
+  mostNodes,
   takesNumber,
+  tooMany,
 } from './json-explain.ts';
 import type { Outcome } from './outcome.ts';
 import { accept, reject } from './outcome.ts';
@@ -31,6 +34,9 @@ export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outc
  * Strict JSON from text. `JSON.parse` alone takes duplicate keys (the last wins), lone surrogates, numbers it cannot
  * hold and five million nested arrays; this refuses them and says where.
  *
+ * The number of values is bounded before `JSON.parse` runs: by its length for a text of up to `LONG_TEXT` characters, by a
+ * scan for a longer one.
+ *
  * Three tiers keep it near the cost of `JSON.parse`. Most messages come as compact as `JSON.stringify` writes them, and
  * their length proves them sound. For others there are cheap checks that only ever answer "nothing to see" or "look
  * closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
@@ -41,17 +47,18 @@ export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> 
 
 function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<Json> {
   const value = wellFormed ? parseUnsuspected(text, limits) : undefined;
+  if (value instanceof TooMany) return reject(tooMany(text.length, value.offset, limits));
   if (value !== undefined && isWithin(value, text.length, limits)) return accept(value);
   const fault = explainText(text, limits);
   return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
 }
 
 /** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
-function parseUnsuspected(text: string, limits: JsonLimits): Json | undefined {
+function parseUnsuspected(text: string, limits: JsonLimits): Json | TooMany | undefined {
   // Keys that every object inherits would be counted with its own, and hide a repeated one.
   for (const _ in EMPTY) return undefined;
   if (limits.numberCharacters !== undefined && limits.numberCharacters < LONGEST_PLAIN) return undefined;
-  if (text.length > MESSAGE_LENGTH) return parseScanned(text, limits);
+  if (text.length > LONG_TEXT) return parseScanned(text, limits);
   const value = parseOrNot(text);
   if (value === undefined) return undefined;
   const least = leastLength(value, limits.depth ?? DEFAULT_JSON_LIMITS.depth);
@@ -111,21 +118,40 @@ function parseOrNot(text: string): Json | undefined {
 }
 
 /** The same by a look at each token of the text. */
-function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | undefined {
+function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | TooMany | undefined {
   const escapes = text.includes('\\');
   const members = countMembers(text, escapes, limits);
   if (members === SUSPECT) return undefined;
+  if (members instanceof TooMany) return members;
   const value = parsed === undefined ? parseOrNot(text) : parsed;
   // A repeated key is written twice and kept once, so the counts differ.
   if (value === undefined || countKeys(value) !== members) return undefined;
+  const { keys = DEFAULT_JSON_LIMITS.keys } = limits;
+  if (text.length > LONG_TEXT && members > keys && countDifferentKeys(value) > keys) return undefined;
   // Half a surrogate pair can still come out of an escape.
   return escapes && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
 }
 
+/**
+ * A long text has more values than it may have. That is all there is to say: to look for what else is wrong with it would cost
+ * what the bound is there to save.
+ */
+class TooMany {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    this.offset = offset;
+  }
+}
+
 /** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
-function countMembers(text: string, escapes: boolean, limits: JsonLimits): number {
+function countMembers(text: string, escapes: boolean, limits: JsonLimits): number | TooMany {
   const deepest = limits.depth ?? DEFAULT_JSON_LIMITS.depth;
+  // What a short text holds is counted when it is parsed.
+  const most = text.length > LONG_TEXT ? (limits.nodes ?? mostNodes(text.length)) : Number.POSITIVE_INFINITY;
   let members = 0;
+  // Every value but the outermost is the first in its array or object, or stands behind a comma.
+  let nodes = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -142,8 +168,10 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
           if (at === -1) return SUSPECT;
         }
       }
-    } else if (code <= COMMA) {
-      // A space or a comma, most often; whatever else it is, JSON.parse will say.
+    } else if (code === COMMA) {
+      if (++nodes > most) return new TooMany(at + 1);
+    } else if (code < COMMA) {
+      // White space, most often; JSON.parse refuses everything else.
     } else if (code === COLON) {
       members++;
     } else if (code <= NINE) {
@@ -151,6 +179,9 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
       if (at === -1) return SUSPECT;
     } else if (code === BRACE_OPEN || code === BRACKET_OPEN) {
       if (++depth > deepest) return SUSPECT;
+      while (text.charCodeAt(at + 1) <= SPACE) at++;
+      // The closing bracket of each kind is the second character after the opening one in ASCII.
+      if (text.charCodeAt(at + 1) !== code + 2 && ++nodes > most) return new TooMany(at + 1);
     } else if (code === BRACE_CLOSE || code === BRACKET_CLOSE) {
       depth--;
     }
@@ -192,16 +223,17 @@ function endOfNumber(text: string, start: number, limits: JsonLimits): number {
 /** Whether a value that was read from a text of this length is in the bounds that most texts are too short to reach. */
 function isWithin(whole: Json, length: number, limits: JsonLimits): boolean {
   const {
-    nodes = DEFAULT_JSON_LIMITS.nodes,
+    nodes = mostNodes(length),
     keyBytes = DEFAULT_JSON_LIMITS.keyBytes,
     stringBytes = DEFAULT_JSON_LIMITS.stringBytes,
   } = limits;
   // A value takes two characters, with the comma or the bracket beside it, and a character at most three bytes.
-  if (length < 2 * nodes && 3 * length <= Math.min(keyBytes, stringBytes)) return true;
+  const isCounted = length > LONG_TEXT || length < 2 * nodes;
+  if (isCounted && 3 * length <= Math.min(keyBytes, stringBytes)) return true;
   const open: Json[] = [whole];
   let count = 0;
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (++count > nodes) return false;
+    if (++count > nodes && !isCounted) return false;
     if (typeof value === 'string') {
       if (!fitsInto(stringBytes, value)) return false;
     } else if (Array.isArray(value)) {
@@ -247,9 +279,24 @@ function countKeys(value: Json): number {
   return keys;
 }
 
+/** Different keys in the value, all the way down. */
+function countDifferentKeys(whole: Json): number {
+  const different = new Set<string>();
+  const visit = (value: Json) => {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) for (const item of value) visit(item);
+    else {
+      for (const key in value) {
+        different.add(key);
+        visit(value[key] as Json);
+      }
+    }
+  };
+  visit(whole);
+  return different.size;
+}
+
 const EMPTY: JsonObject = {};
-/** Longer text is scanned before it is parsed: nested a million times over, it would take the memory first. */
-const MESSAGE_LENGTH = 65_536;
 /**
  * What each thing we refuse adds to the shortest text, at least: a repeated key is `"":0,`, half a surrogate pair is
  * `\ud800` in the place of one character, and a number that becomes 0 is 1e-400.
@@ -261,6 +308,7 @@ const LEAST_CHANGED = 17;
 const LONGEST_PLAIN = 19;
 const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BRACE_OPEN = 0x7b;

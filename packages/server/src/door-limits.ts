@@ -21,7 +21,12 @@ export const DOOR_LIMITS = {
   json_nodes: within(
     100,
     100_000_000,
-    'How many values JSON that comes in may have, arrays and objects among them; as many as there is room for unless told.',
+    'How many values inbound JSON may have, including arrays and objects. Default: any number up to 64 KiB; above that 1 for every 8 characters, at least 32768 and at most 200000.',
+  ),
+  json_keys: within(
+    100,
+    100_000_000,
+    `How many different keys inbound JSON of more than 64 KiB may have. Default: ${DEFAULT_JSON_LIMITS.keys}.`,
   ),
   json_key_bytes: within(
     64,
@@ -96,6 +101,7 @@ export function jsonLimits(limits: DoorLimits): JsonLimits {
   return told({
     depth: limits.json_depth,
     nodes: limits.json_nodes,
+    keys: limits.json_keys,
     keyBytes: limits.json_key_bytes,
     stringBytes: limits.json_string_bytes,
     numberCharacters: limits.json_number_chars,

@@ -3,6 +3,7 @@ import {
   AgentRegistry,
   type Clock,
   type HostedAgent,
+  type JsonReader,
   keyIn,
   type Log,
   MessageSigner,
@@ -40,6 +41,7 @@ export interface MessagesServiceOptions extends ServiceOptions {
   readonly agents: AnsweringAgents;
   readonly signatures: Signatures;
   readonly strangers: Strangers;
+  readonly reader: JsonReader;
 }
 
 /** The A2A messages service, the registry of agents, and the doors to both. */
@@ -60,7 +62,7 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, agents, store, gate, signatures, strangers, clock, ids, log } = options;
+  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -99,7 +101,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     // An agent with a driver is reached by that; a registration cannot take its place.
     if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
     relayed.add(agent.agentId);
-    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, gate, clock, ids, window }));
+    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window }));
   };
   if (toolsId !== undefined) {
     if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
@@ -121,6 +123,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     strangers,
     nonces: store.nonces,
     signer,
+    reader,
     clock,
     ids,
     log,

@@ -8,18 +8,15 @@ import {
   isObject,
   isResponse,
   type Json,
-  type JsonLimits,
-  parseJson,
-  parseJsonBytes,
+  type Outcome,
   show,
 } from '@dragoman/protocols';
 
-/** What an E2A door makes of the bytes it got: an envelope whose sender is who the key says, or why not. */
+/** What an E2A door makes of the JSON it got: an envelope whose sender is who the key says, or why not. */
 export function readEnvelope(
-  body: Uint8Array | string,
-  { principal, now, limits }: { principal: Principal; now: Date; limits?: JsonLimits | undefined },
+  json: Outcome<Json>,
+  { principal, now }: { principal: Principal; now: Date },
 ): ReadEnvelope | Failure {
-  const json = typeof body === 'string' ? parseJson(body, limits) : parseJsonBytes(body, limits);
   if (!json.ok) return unreadable(json.issues);
   const outcome = e2aDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
@@ -40,8 +37,7 @@ export interface ReadEnvelope {
 }
 
 /** The id a message has although it is no envelope that can be taken: whoever sent it wants to know which one it was. */
-export function mentionedId(text: string): string | null {
-  const json = parseJson(text);
+export function mentionedId(json: Outcome<Json>): string | null {
   const id = json.ok && isObject(json.value) ? json.value['request_id'] : undefined;
   return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LongText, Principal } from '@dragoman/core';
-import type { Failure, Json, JsonLimits, JsonSchema } from '@dragoman/protocols';
+import type { Failure, Json, JsonLimits, JsonSchema, Outcome } from '@dragoman/protocols';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 
 /**
@@ -65,8 +65,8 @@ export interface InboundRequest {
   readonly headers: IncomingHttpHeaders;
   /** Empty when the route takes none. */
   readonly body: Uint8Array;
-  /** How much JSON in the body may hold, where that is not as usual. */
-  readonly jsonLimits?: JsonLimits | undefined;
+  /** The JSON in the body, within the limits of this server; at once unless it is long. */
+  readJson(limits?: JsonLimits): Outcome<Json> | Promise<Outcome<Json>>;
   /** `undefined` only on public and open routes. */
   readonly principal: Principal | undefined;
   /** The peer's address, after trusted proxies. */

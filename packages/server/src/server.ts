@@ -10,6 +10,7 @@ import {
   Engine,
   endOrphans,
   type Ids,
+  JsonReader,
   type Log,
   loadOperations,
   MemoryStore,
@@ -146,6 +147,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     endings.add(() => gate[Symbol.asyncDispose]());
     const signatures = new Signatures();
     endings.add(() => signatures[Symbol.asyncDispose]());
+    const reader = new JsonReader();
+    endings.add(() => reader[Symbol.asyncDispose]());
     const engine = new Engine({
       store,
       clock,
@@ -162,10 +165,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const keyCheck = new KeyCheck({ engine, strangers });
     const onPush = (push: AgentPush) => engine.pushes.deliver(push);
     const { message_bytes: maxFrameBytes } = config.limits ?? {};
-    const hub = new AgentSocketHub({ clock, ids, log, onPush, ...(maxFrameBytes !== undefined && { maxFrameBytes }) });
+    const hub = new AgentSocketHub({
+      clock,
+      ids,
+      log,
+      onPush,
+      reader,
+      ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    });
     endOrphans({ folder: childrenFolder(folder), log });
     const open = (id: string, definition: DriverDefinition) =>
-      openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush });
+      openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush, reader });
     const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
       engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
     const addAgent = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
@@ -207,12 +217,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       keyCheck,
       registry: () => messages.registry,
       howToAccept: options.howToAccept,
+      reader,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ ...service, agents, signatures, strangers });
+    const messages = await openMessages({ ...service, agents, signatures, strangers, reader });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
-    const context = { engine, store, clock, ids, log, limits };
+    const context = { engine, store, clock, ids, log, limits, reader };
     const meter = new RequestMeter();
     const measured = { engine, store, edge: () => edge.load };
     const routes: Route[] = [
@@ -259,6 +270,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...edgeLimits(limits),
       jsonLimits: jsonLimits(limits),
       unread: new UnreadBudget({ maxBytes: unreadBytes(limits), clock, log }),
+      reader,
     };
     const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];
     const { admin } = config;

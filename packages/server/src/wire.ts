@@ -5,6 +5,7 @@ import {
   chainsPlugin,
   childrenFolder,
   FixedTools,
+  type JsonReader,
   lexicalSearch,
   loadPlugins,
   McpServers,
@@ -44,6 +45,7 @@ export interface WireOptions extends ServiceOptions {
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
   readonly howToAccept: ((tool: string) => string) | undefined;
+  readonly reader: JsonReader;
 }
 
 /** The tools of a server and the A2E wire host in front of them. */
@@ -154,6 +156,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
     count,
     limits: limitsOf(config),
     jsonLimits: jsonLimits(config.limits ?? {}),
+    reader: options.reader,
     ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
     ...(isLasting && { states: pluginStates(join(folder, 'plugins'), log) }),
   });

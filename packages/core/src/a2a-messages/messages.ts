@@ -6,8 +6,6 @@ import {
   isObject,
   type Json,
   type JsonLimits,
-  parseJson,
-  parseJsonBytes,
   type Stamp,
 } from '@dragoman/protocols';
 import {
@@ -27,10 +25,12 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import type { NonceStore } from '../store/store.ts';
+import type { JsonReader } from '../threads/json-reader.ts';
 import { unreadable } from '../unreadable.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
+import { type MessageRead, readMessage } from './read-message.ts';
 import type { Proof, SenderProof } from './sender-proof.ts';
 
 export interface MessagesOptions {
@@ -40,6 +40,7 @@ export interface MessagesOptions {
   readonly strangers: Strangers;
   readonly nonces: NonceStore;
   readonly signer: MessageSigner;
+  readonly reader: JsonReader;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -113,28 +114,42 @@ export class Conversation {
 
   /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
   async take(text: Uint8Array | string): Promise<Said> {
-    const { strangers, jsonLimits } = this.#options;
+    const { strangers } = this.#options;
     const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
     // A valid signature proves its sender whatever others at that address send: a small signed message is still looked at.
     if (limited !== undefined && text.length > MOST_UNPROVEN) return { failure: limited };
-    const parsed = typeof text === 'string' ? parseJson(text, jsonLimits) : parseJsonBytes(text, jsonLimits);
-    if (!parsed.ok) return { failure: limited ?? this.#counted(unreadable(parsed.issues)) };
-    const json = parsed.value;
-    if (limited !== undefined && !(isObject(json) && isObject(json['auth']))) return { failure: limited };
+    let about: Json = null;
     try {
-      const admitting = this.#admitted.then(() => this.#admit(json, text));
+      const reading = this.#read(text);
+      const before = this.#admitted;
+      const admitting = (async () => {
+        const parsed = reading instanceof Promise ? await reading : reading;
+        await before;
+        if (!parsed.ok) return unreadable(parsed.issues);
+        about = parsed.value.about;
+        if (limited !== undefined && !(isObject(about) && isObject(about['auth']))) return limited;
+        return this.#admit(parsed.value, text);
+      })();
       this.#admitted = admitting.catch(() => {});
       const answer = await admitting;
       const said = typeof answer === 'function' ? await answer() : answer;
       if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
       // In the same words whatever was wrong with it: nobody learns which agents there are.
       if (limited !== undefined && !this.isProven) return { failure: limited };
-      return await this.#refusal(json, this.#counted(said));
+      return await this.#refusal(about, this.#counted(said));
     } catch (error) {
       const refused = failureOf(error);
       if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
-      return this.#refusal(json, refused ?? failure('internal'));
+      return this.#refusal(about, refused ?? failure('internal'));
     }
+  }
+
+  /** Callers without a proof take turns by address, so that nobody uses up the turns of an agent it names. */
+  #read(text: Uint8Array | string) {
+    const { reader, clock, jsonLimits: limits } = this.#options;
+    const { principal, address } = this.#entrance;
+    const caller = principal?.id ?? this.#speaker ?? `address ${address}`;
+    return readMessage(text, { reader, now: clock.now(), limits, caller });
   }
 
   /** Whatever a stranger gets wrong proves nobody, and costs us an answer that is signed. */
@@ -144,14 +159,13 @@ export class Conversation {
   }
 
   /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
-  async #admit(json: Json, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
+  async #admit(read: MessageRead, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
     const { engine, proof, nonces, clock } = this.#options;
-    const decoded = a2aMessagesDialect.decode(json, clock.now());
-    if (!decoded.ok) return notTaken(decoded.issues);
-    const message = decoded.value;
+    const { head, signed } = read;
+    if (!head.ok) return notTaken(head.issues);
     const { principal: caller } = this.#entrance;
     // With what it may do now: a connection outlives changes of that.
-    const proven = await proof.of(message, caller && engine.callers.renewed(caller));
+    const proven = await proof.of(head.value, { known: caller && engine.callers.renewed(caller), signed });
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
     if (nonce !== undefined && this.#speaker === undefined) {
@@ -163,6 +177,7 @@ export class Conversation {
     if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
+    const message = await read.whole();
     if (message.message_type !== 'request') {
       if (this.#entrance.counted !== true) engine.limiter.request(principal);
       if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');

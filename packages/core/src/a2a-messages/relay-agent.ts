@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { failure, isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
+import { accept, failure, isObject, type Json } from '@dragoman/protocols';
 import {
   type A2AMessage,
   type AgentCard,
@@ -20,7 +20,9 @@ import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
+import type { JsonReader } from '../threads/json-reader.ts';
 import type { MessageSigner } from './message-signer.ts';
+import { type MessageRead, readMessage } from './read-message.ts';
 
 export interface RelayAgentOptions {
   readonly card: AgentCard;
@@ -30,6 +32,7 @@ export interface RelayAgentOptions {
   readonly serverId: string;
   readonly signer: MessageSigner;
   readonly signatures: Signatures;
+  readonly reader: JsonReader;
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -42,7 +45,7 @@ export interface RelayAgentOptions {
  * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, signatures, gate, clock, ids, window } = options;
+  const { card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
@@ -83,7 +86,8 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           signal: call.signal,
         });
         const { status } = answer;
-        yield await partOf(await wholeBody(answer), { status, request, keys, signatures, now: clock.now(), window });
+        const asked = { status, request, keys, signatures, reader, now: clock.now(), window };
+        yield await partOf(await wholeBody(answer), asked);
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
@@ -100,25 +104,26 @@ interface Asked {
   readonly request: A2AMessage;
   readonly keys: readonly PublicKey[];
   readonly signatures: Signatures;
+  readonly reader: JsonReader;
   readonly now: Date;
   readonly window: FreshnessWindow | undefined;
 }
 
 async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
-  const { status, request, keys, now } = asked;
-  const json = parseJsonBytes(bytes);
-  const decoded = json.ok ? a2aMessagesDialect.decode(json.value, now) : undefined;
-  if (decoded?.ok !== true) {
+  const { status, request, keys, reader, now } = asked;
+  const read = await readMessage(bytes, { reader, now, caller: `relay ${request.recipient_id}`, waits: true });
+  if (!read.ok || !read.value.head.ok) {
     return agentFailed(`The agent answered with HTTP status ${status} and something that is no A2A message.`, {
       status,
     });
   }
-  const message = decoded.value;
-  if (message.correlation_id !== request.message_id)
+  const head = read.value.head.value;
+  if (head.correlation_id !== request.message_id)
     return agentFailed('The agent answered something else than was asked.');
-  if (keys.length > 0 && !(await isProven(message, asked))) {
+  if (keys.length > 0 && !(await isProven(head, read.value, asked))) {
     return agentFailed('The answer is not signed by the key of the card the agent has registered.');
   }
+  const message = await read.value.whole();
   if (message.message_type === 'response') {
     const { payload } = message;
     if (message.sender_id !== request.recipient_id) return agentFailed('Another agent answered than the one asked.');
@@ -134,9 +139,13 @@ function errorIn({ code, message, details }: { code: string; message: string; de
   return { code, message, ...(details !== undefined && { details }) };
 }
 
-async function isProven(message: A2AMessage, { keys, signatures, now, window }: Asked): Promise<boolean> {
+async function isProven(
+  message: A2AMessage,
+  { signed }: MessageRead,
+  { keys, signatures, now, window }: Asked,
+): Promise<boolean> {
   if (message.auth === undefined || checkFreshness(message, now, window).length > 0) return false;
-  const content = signedContent(message);
+  const content = signed === undefined ? signedContent(message) : accept({ text: signed.bytes });
   if (!content.ok) return false;
   const { signature } = message.auth;
   for (const key of keys) if (await signatures.verify(key, content.value.text, signature)) return true;

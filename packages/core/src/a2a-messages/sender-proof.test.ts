@@ -237,11 +237,11 @@ describe('without a signature', () => {
       const { proof, clock, callers } = await open({ requireSignatures });
       const principal = callers.named('ada-agent');
       if (principal === undefined) expect.unreachable();
-      const proven = await proof.of(request(clock), principal);
+      const proven = await proof.of(request(clock), { known: principal });
       expect(proven).toMatchObject(
         requireSignatures ? { code: 'unauthenticated' } : { principal: { id: 'ada-agent' } },
       );
-      expect(await proof.of(request(clock, 'eve-agent'), principal)).toMatchObject({ code: 'forbidden' });
+      expect(await proof.of(request(clock, 'eve-agent'), { known: principal })).toMatchObject({ code: 'forbidden' });
     }
   });
 });

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { type Failure, failure } from '@dragoman/protocols';
+import { accept, type Failure, failure } from '@dragoman/protocols';
 import {
   type A2AMessage,
   type AuthenticationTag,
@@ -14,6 +14,7 @@ import type { Callers } from '../registry/callers.ts';
 import { fingerprintOf, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
 import type { NonceRow, NonceStore } from '../store/store.ts';
+import type { SignedBytes } from '../threads/json-thread.ts';
 
 export interface SenderProofOptions {
   readonly callers: Callers;
@@ -78,14 +79,17 @@ export class SenderProof {
     await this.load();
   }
 
-  /** `known`: who the API key says. */
-  async of(message: A2AMessage, known?: Principal): Promise<Proof | Failure> {
+  /** `known`: who the API key says. `signed`: what the signature covers, where that was worked out already. */
+  async of(
+    message: A2AMessage,
+    { known, signed }: { readonly known?: Principal | undefined; readonly signed?: SignedBytes | undefined } = {},
+  ): Promise<Proof | Failure> {
     // The key is the identity; only an operator speaks for others.
     if (known?.role === 'agent' && known.id !== message.sender_id) {
       const suggestions = [`the key is for ${JSON.stringify(known.id)}: say so in sender_id`];
       return failure('forbidden', { sender_id: known.id, suggestions });
     }
-    if (message.auth !== undefined) return this.#signed(message, message.auth);
+    if (message.auth !== undefined) return this.#signed(message, message.auth, signed);
     if (this.#requireSignatures || known === undefined) return failure('unauthenticated');
     return this.#freshOr(message, this.#window) ?? { principal: known };
   }
@@ -95,7 +99,7 @@ export class SenderProof {
     return this.#keysOf(agentId).some((key) => key.fingerprint === fingerprint);
   }
 
-  async #signed(message: A2AMessage, auth: AuthenticationTag): Promise<Proof | Failure> {
+  async #signed(message: A2AMessage, auth: AuthenticationTag, signed?: SignedBytes): Promise<Proof | Failure> {
     const { sender_id: sender } = message;
     const named = auth.public_key_fingerprint;
     // A hint which key to try; the key itself is always one the operator has put down for this agent.
@@ -103,10 +107,11 @@ export class SenderProof {
     // The same for everybody: else an old message would tell which agents there are.
     const issue = this.#freshOr(message, this.#signedWindow());
     if (issue !== undefined) return issue;
-    const content = signedContent(message);
-    if (!content.ok) return failure('invalid_message', { issues: content.issues });
     if (this.#verifying >= MOST_VERIFYING) return failure('busy', { retry_after: 1 });
-    const key = await this.#signerOf(content.value.text, auth.signature, keys);
+    const content = signed === undefined ? signedContent(message) : accept({ text: signed.bytes });
+    if (!content.ok) return failure('invalid_message', { issues: content.issues });
+    const { text } = content.value;
+    const key = await this.#signerOf(text, auth.signature, keys);
     const principal = this.#callers.named(sender);
     // Asked again: the key may have been taken away meanwhile.
     if (key === undefined || principal === undefined || !this.isGood(sender, key.fingerprint)) {
@@ -114,7 +119,7 @@ export class SenderProof {
     }
     if (this.#kept >= this.#mostNonces) return failure('busy', { retry_after: 60 }, FULL);
     this.#kept += 1;
-    const digest = hash('sha256', content.value.text, 'base64url');
+    const digest = signed?.digest ?? hash('sha256', text, 'base64url');
     return {
       principal,
       fingerprint: key.fingerprint,
@@ -122,7 +127,11 @@ export class SenderProof {
     };
   }
 
-  async #signerOf(text: string, signature: string, keys: readonly PublicKey[]): Promise<PublicKey | undefined> {
+  async #signerOf(
+    text: string | Uint8Array,
+    signature: string,
+    keys: readonly PublicKey[],
+  ): Promise<PublicKey | undefined> {
     this.#verifying += 1;
     try {
       const verdicts = await Promise.all(keys.map((key) => this.#signatures.verify(key, text, signature)));

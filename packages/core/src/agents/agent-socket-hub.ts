@@ -1,6 +1,8 @@
-import { type E2AEnvelope, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
+import { type E2AEnvelope, type Json, type JsonObject, reject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
+import { InOrder } from '../threads/in-order.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
@@ -23,10 +25,12 @@ export interface AgentConnection {
 export class AgentSocketHub {
   readonly #options: HubOptions;
   readonly #maxFrameBytes: number;
+  readonly #reader: JsonReader;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
 
-  constructor({ maxFrameBytes = MAX_FRAME_BYTES, ...options }: HubOptions) {
+  constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {
+    this.#reader = reader;
     this.#options = options;
     this.#maxFrameBytes = maxFrameBytes;
   }
@@ -45,16 +49,26 @@ export class AgentSocketHub {
   async attach(id: string, connection: AgentConnection): Promise<void> {
     const sender = new ConnectionSender(connection);
     const line = new SharedLine({ agentId: id, sender, ...this.#options });
-    const lose = () => line.lose(connectionLost(socketFault(connection.signal.reason, this.maxReadBytes)));
+    const arrived = new InOrder();
+    // After the frame that is being read.
+    const lose = () =>
+      arrived.push(undefined, () =>
+        line.lose(connectionLost(socketFault(connection.signal.reason, this.maxReadBytes))),
+      );
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
     this.#connections.add(connection);
     connection.signal.addEventListener('abort', lose, { once: true });
     try {
       for await (const text of connection.messages) {
         const isTooLarge = isLonger(text, this.#maxFrameBytes);
-        const frame = isTooLarge ? reject<Json>(frameTooLarge(this.#maxFrameBytes)) : parseJson(text);
-        const excerpt = frame.ok ? '' : text.slice(0, EXCERPT_LENGTH);
-        line.receive(frame, { bytes: isTooLarge ? excerpt.length : text.length, excerpt });
+        const reading = isTooLarge
+          ? reject<Json>(frameTooLarge(this.#maxFrameBytes))
+          : this.#reader.read(text, { caller: `agent ${id}`, waits: true });
+        arrived.push(reading, (frame) => {
+          const excerpt = frame.ok ? '' : text.slice(0, EXCERPT_LENGTH);
+          line.receive(frame, { bytes: isTooLarge ? excerpt.length : text.length, excerpt });
+        });
+        if (arrived.waiting !== undefined) await arrived.waiting;
         await line.room();
       }
     } finally {
@@ -95,6 +109,7 @@ interface HubOptions {
   readonly onPush?: OnPush;
   /** More in one frame is refused. */
   readonly maxFrameBytes?: number;
+  readonly reader?: JsonReader;
 }
 
 /** Whether a text has more bytes than this. No character has more than three for each of its units. */

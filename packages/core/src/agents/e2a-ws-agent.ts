@@ -1,4 +1,4 @@
-import { type E2AEnvelope, type Failure, type Json, type JsonObject, parseJson, reject } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, type Json, type JsonObject, reject } from '@dragoman/protocols';
 import type { WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
@@ -6,6 +6,8 @@ import { connectFault } from '../gate/connect-fault.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
+import { InOrder } from '../threads/in-order.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
@@ -23,6 +25,7 @@ import { connectionLost, socketFault } from './socket-fault.ts';
 export class E2aWsAgent implements Agent {
   readonly id: string;
   readonly #options: E2aWsAgentOptions;
+  readonly #reader: JsonReader;
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
   #dialling: Promise<Dialled> | undefined;
@@ -31,6 +34,7 @@ export class E2aWsAgent implements Agent {
   constructor(options: E2aWsAgentOptions) {
     this.id = options.id;
     this.#options = options;
+    this.#reader = options.reader ?? new JsonReader();
     this.#keepOpen().catch(() => {});
   }
 
@@ -164,6 +168,17 @@ export class E2aWsAgent implements Agent {
     const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
     const closed = new AbortController();
     const life = { seen: true };
+    const arrived = new InOrder();
+    /** Nothing more is read from the agent while a frame is being read, or there is no room for the next. */
+    const pause = () => {
+      const wait = arrived.waiting ?? line.room();
+      if (wait === undefined || socket.isPaused) return;
+      socket.pause();
+      void wait.then(() => {
+        socket.resume();
+        pause();
+      });
+    };
     for (const sign of ['ping', 'pong']) {
       socket.on(sign, () => {
         life.seen = true;
@@ -177,14 +192,13 @@ export class E2aWsAgent implements Agent {
       const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
       const text = gate.redactorFor(url)?.text(said) ?? said;
       const refused = isBinary ? BINARY : isTooLarge ? TOO_LARGE : undefined;
-      const frame = refused === undefined ? parseJson(text) : reject<Json>(refused);
-      if (isConnectionEvent(frame)) onGreeting();
-      line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, EXCERPT_LENGTH) });
-      const room = line.room();
-      if (room !== undefined && !socket.isPaused) {
-        socket.pause();
-        void room.then(() => socket.resume());
-      }
+      const reading =
+        refused === undefined ? this.#reader.read(text, { caller: `agent ${id}`, waits: true }) : reject<Json>(refused);
+      arrived.push(reading, (frame) => {
+        if (isConnectionEvent(frame)) onGreeting();
+        line.receive(frame, { bytes: text.length, excerpt: frame.ok ? '' : text.slice(0, EXCERPT_LENGTH) });
+      });
+      pause();
     });
     let fault: string | undefined;
     socket.on('error', (error) => {
@@ -194,8 +208,10 @@ export class E2aWsAgent implements Agent {
       socket.once('close', () => {
         closed.abort();
         if (this.#open === open) this.#open = undefined;
-        line.lose(connectionLost(fault));
-        resolve();
+        arrived.push(undefined, () => {
+          line.lose(connectionLost(fault));
+          resolve();
+        });
       });
     });
     const close = () => {
@@ -233,6 +249,7 @@ export interface E2aWsAgentOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly onPush?: OnPush | undefined;
+  readonly reader?: JsonReader | undefined;
 }
 
 interface OpenSocket {

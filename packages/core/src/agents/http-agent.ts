@@ -5,9 +5,10 @@ import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { type Agent, agentFailed } from './agent.ts';
 import { credentialRefs, purposeOf, refusedRef } from './credential-refs.ts';
-import { ACCEPT, frameReaderFor } from './http-frames.ts';
+import { ACCEPT, frameReaderFor, type ReadFrame } from './http-frames.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { RemoteFrames } from './remote-frames.ts';
 
@@ -16,7 +17,15 @@ import { RemoteFrames } from './remote-frames.ts';
  * stream of them, as SSE or NDJSON. A redirect is a failure: following it would carry the envelope, secrets and all,
  * to where nobody meant it to go.
  */
-export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAgentOptions): Agent {
+export function httpAgent({
+  id,
+  url,
+  clock,
+  gate,
+  idleMs = TEN_MINUTES,
+  reader = new JsonReader(),
+}: HttpAgentOptions): Agent {
+  const readFrame: ReadFrame = (source) => reader.read(source, { caller: `agent ${id}`, waits: true });
   return {
     id,
     async *answer(envelope, call) {
@@ -49,7 +58,7 @@ export function httpAgent({ id, url, clock, gate, idleMs = TEN_MINUTES }: HttpAg
         const type = headerOf(answer, 'content-type');
         const read = frameReaderFor(type);
         if (read === undefined) return yield agentFailed(wrongType(type));
-        for await (const frame of read(idle.watchEach(answer.body))) {
+        for await (const frame of read(idle.watchEach(answer.body), readFrame)) {
           const part = frames.receive(frame);
           if (part !== undefined) yield part;
           if (frames.ended) return;
@@ -86,6 +95,7 @@ interface HttpAgentOptions {
   readonly gate: NetworkGate;
   /** How long the agent may send nothing at all. */
   readonly idleMs?: number;
+  readonly reader?: JsonReader | undefined;
 }
 
 /** Where the secrets go that the envelope names: the gate puts them there. */

@@ -1,17 +1,13 @@
-import {
-  type Issue,
-  type Json,
-  NdjsonReader,
-  type Outcome,
-  parseJson,
-  parseJsonBytes,
-  reject,
-  SseParser,
-} from '@dragoman/protocols';
+import { type Issue, type Json, LineSplitter, type Outcome, reject, SseParser } from '@dragoman/protocols';
 import { MAX_FRAME_BYTES } from './agent-frame.ts';
 
 /** Reads the frames out of a body. */
-export type FrameReader = (body: AsyncIterable<Uint8Array>) => AsyncIterable<Outcome<Json>>;
+export type FrameReader = (body: AsyncIterable<Uint8Array>, read: ReadFrame) => AsyncIterable<Outcome<Json>>;
+
+/** Reads the JSON of one frame. */
+export type ReadFrame = (source: Uint8Array | string) => Outcome<Json> | Promise<Outcome<Json>>;
+
+type Frames = AsyncGenerator<Outcome<Json>, void, undefined>;
 
 /** How to read a body of this content type; `undefined` for one that holds no frames. */
 export function frameReaderFor(contentType: string | undefined): FrameReader | undefined {
@@ -22,7 +18,7 @@ export function frameReaderFor(contentType: string | undefined): FrameReader | u
 /** What to ask for, best first. */
 export const ACCEPT = 'application/x-ndjson, text/event-stream;q=0.9, application/json;q=0.8';
 
-async function* one(body: AsyncIterable<Uint8Array>): AsyncGenerator<Outcome<Json>, void, undefined> {
+async function* one(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of body) {
@@ -31,19 +27,22 @@ async function* one(body: AsyncIterable<Uint8Array>): AsyncGenerator<Outcome<Jso
     parts.push(part);
   }
   // Nothing at all is no bad frame but no answer.
-  if (length > 0) yield parseJsonBytes(Buffer.concat(parts, length));
+  if (length > 0) yield await read(Buffer.concat(parts, length));
 }
 
-async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Outcome<Json>, void, undefined> {
-  const reader = new NdjsonReader({ maxLineBytes: MAX_FRAME_BYTES });
-  for await (const part of body) yield* reader.push(part);
-  yield* reader.end();
+async function* lines(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
+  const splitter = new LineSplitter({ maxLineBytes: MAX_FRAME_BYTES });
+  for await (const part of body) {
+    for (const line of splitter.push(part)) yield line.ok ? await read(line.value) : line;
+  }
+  // A last line without a line break is a fault, however whole it looks.
+  for (const line of splitter.end()) yield line.ok ? await read(line.value) : line;
 }
 
-async function* events(body: AsyncIterable<Uint8Array>): AsyncGenerator<Outcome<Json>, void, undefined> {
+async function* events(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
   const parser = new SseParser({ maxEventBytes: MAX_FRAME_BYTES });
   for await (const part of body) {
-    for (const event of parser.push(part)) yield event.ok ? parseJson(event.value.data) : event;
+    for (const event of parser.push(part)) yield event.ok ? await read(event.value.data) : event;
   }
 }
 

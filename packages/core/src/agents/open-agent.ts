@@ -3,6 +3,7 @@ import { hostPortOf } from '../gate/host-port.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
+import type { JsonReader } from '../threads/json-reader.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -26,6 +27,8 @@ export interface DriverContext {
   readonly onPush?: OnPush;
   /** The way out to the network. */
   readonly gate: NetworkGate;
+  /** Reads what agents send. */
+  readonly reader?: JsonReader;
 }
 
 /**
@@ -38,9 +41,9 @@ export type Driver = (id: string, definition: DriverDefinition, context: DriverC
 const DRIVERS = {
   // A relative path is taken from where the server was started; a config file makes it absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
-  http: async (id, definition, { clock, gate }) => {
+  http: async (id, definition, { clock, gate, reader }) => {
     const url = urlOf(id, definition, 'http');
-    return httpAgent({ id, url, clock, gate: gate.allowing([hostPortOf(url)]) });
+    return httpAgent({ id, url, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
   },
   'e2a-ws': async (id, definition, context) => {
     if (definition.url !== undefined) {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type E2AEnvelope, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import { type E2AEnvelope, LineSplitter, ndjsonLine } from '@dragoman/protocols';
 import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
 import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
@@ -29,6 +30,7 @@ export class StdioAgent implements Agent {
   readonly #options: StdioAgentOptions;
   readonly #backoff = new Backoff();
   readonly #log: LimitedLog;
+  readonly #reader: JsonReader;
   readonly #stopped = new AbortController();
   /** The program that runs, or the start of it that is under way. */
   #current: Promise<SharedLine | AgentPart> | undefined;
@@ -39,7 +41,8 @@ export class StdioAgent implements Agent {
   constructor(options: StdioAgentOptions) {
     this.id = options.id;
     this.#options = options;
-    const { clock, log, id } = options;
+    const { clock, log, id, reader = new JsonReader() } = options;
+    this.#reader = reader;
     this.#log = new LimitedLog({ log, clock, fields: { agent: id }, perSecond: 50 });
   }
 
@@ -144,7 +147,9 @@ export class StdioAgent implements Agent {
     try {
       for await (const chunk of stdout) {
         for (const text of splitter.push(chunk as Uint8Array)) {
-          const frame = text.ok ? parseJsonBytes(text.value) : text;
+          const frame = text.ok
+            ? await this.#reader.read(text.value, { caller: `agent ${this.id}`, waits: true })
+            : text;
           const start = text.ok ? text.value.subarray(0, EXCERPT_LENGTH) : splitter.longLineStart;
           const excerpt = frame.ok ? '' : Buffer.from(start).toString();
           line.receive(frame, { bytes: text.ok ? text.value.length : 0, excerpt });
@@ -200,6 +205,7 @@ export interface StdioAgentOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly onPush?: OnPush | undefined;
+  readonly reader?: JsonReader | undefined;
 }
 
 function wordsOf({ code, signal }: Exit): string {

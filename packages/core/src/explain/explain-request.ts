@@ -1,5 +1,6 @@
 import {
   type Allowed,
+  DATA_LIMITS,
   type E2AEnvelope,
   type Explanation,
   encodeEnvelope,
@@ -47,7 +48,7 @@ function received({ dialect, size, text }: Arrival): ReceivedInput {
 
 /** As it came, unless something in it looks like a secret: then as the same JSON without that. */
 function shown(text: string): string {
-  const json = parseJson(text, { numbers: 'finite' });
+  const json = parseJson(text, { ...DATA_LIMITS, numbers: 'finite' });
   if (!json.ok) return text;
   const safe = JSON.stringify(redacted(json.value));
   return safe === JSON.stringify(json.value) ? text : safe;

@@ -1,4 +1,4 @@
-import { isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
+import { DATA_LIMITS, isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
 import { CredentialUse, type Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Log } from '../ports.ts';
@@ -74,7 +74,7 @@ export class EndpointEmbedder implements Embedder {
     });
     const bytes = await wholeBody(answer);
     if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-    const json = parseJsonBytes(bytes, { numbers: 'finite' });
+    const json = parseJsonBytes(bytes, { ...DATA_LIMITS, numbers: 'finite' });
     if (!json.ok) throw new Error('its answer is not JSON');
     return vectorsIn(json.value, texts.length);
   }

@@ -11,10 +11,11 @@ export function privateKeyIn(pem: string | Buffer): KeyObject | undefined {
   }
 }
 
-/** The signature of a text, in base64, as the kind of the key makes it. Nothing else goes on meanwhile. */
-export function signatureOf(key: KeyObject, text: string): string {
+/** The signature of a text or bytes, in base64, as the kind of the key makes it. Nothing else goes on meanwhile. */
+export function signatureOf(key: KeyObject, content: string | Uint8Array): string {
   const { digest, options } = schemeOf(key);
-  return sign(digest, Buffer.from(text), { key, ...options }).toString('base64');
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return sign(digest, bytes, { key, ...options }).toString('base64');
 }
 
 /** Signs as the kind of the key does. Works on a thread of the pool: the event loop goes on. */

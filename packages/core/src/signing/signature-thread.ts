@@ -6,7 +6,7 @@ import { signatureOf } from './private-key.ts';
 /** Keys that are new, by their numbers, and jobs, flat: a key's number, a text, and a signature to check or null to make one. */
 export interface ToSignatureThread {
   readonly keys: [number: number, key: KeyObject][];
-  readonly jobs: (number | string | null)[];
+  readonly jobs: (number | string | Uint8Array | null)[];
 }
 
 /** The answer to each job: whether the signature is good, or the signature. */
@@ -23,17 +23,18 @@ port.on('message', ({ keys, jobs }: ToSignatureThread) => {
   const answers: (boolean | string)[] = [];
   for (let at = 0; at < jobs.length; at += 3) {
     const key = known.get(Number(jobs[at]));
-    const [text, signature] = [String(jobs[at + 1]), jobs[at + 2]];
+    const [content, signature] = [jobs[at + 1], jobs[at + 2]];
+    const text = Buffer.from(content instanceof Uint8Array ? content : String(content));
     if (key === undefined) throw new Error(`there is no key ${jobs[at]}`);
     answers.push(typeof signature === 'string' ? isGood(key, text, signature) : signatureOf(key, text));
   }
   port.postMessage(answers satisfies FromSignatureThread);
 });
 
-function isGood(key: KeyObject, text: string, signature: string): boolean {
+function isGood(key: KeyObject, text: Buffer, signature: string): boolean {
   const { digest, options } = schemeOf(key);
   try {
-    return verify(digest, Buffer.from(text), { key, ...options }, Buffer.from(signature, 'base64'));
+    return verify(digest, text, { key, ...options }, Buffer.from(signature, 'base64'));
   } catch {
     // What cannot even be read is no signature.
     return false;

@@ -23,7 +23,7 @@ export class Signatures {
   readonly #asked: Pending[][] = [];
 
   /** Whether a signature, in base64, is this key's. */
-  async verify(key: PublicKey, text: string, signature: string): Promise<boolean> {
+  async verify(key: PublicKey, text: string | Uint8Array, signature: string): Promise<boolean> {
     if (!isQuick(key.key)) return isSignedBy(key, Buffer.from(text), Buffer.from(signature, 'base64'));
     return (await this.#ask(key.key, text, signature)) === true;
   }
@@ -40,7 +40,7 @@ export class Signatures {
     await worker?.terminate();
   }
 
-  #ask(key: KeyObject, text: string, signature: string | null): Promise<boolean | string> {
+  #ask(key: KeyObject, text: string | Uint8Array, signature: string | null): Promise<boolean | string> {
     const number = this.#numberOf(key);
     // As soon as this turn of the loop is over; when much comes in one, the thread begins with the first.
     if (this.#asking.length === 0) setImmediate(() => this.#flush());

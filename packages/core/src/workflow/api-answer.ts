@@ -1,4 +1,4 @@
-import { type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
+import { DATA_LIMITS, type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
 import { isJsonType } from '../json-type.ts';
 import type { ApiAnswer } from './effects.ts';
 import { dataError, StepError } from './step-error.ts';
@@ -16,7 +16,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   const isJson = isJsonType(type);
   if (isJson || type === '') {
     const text = decoded(bytes);
-    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' });
+    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, ANSWER_LIMITS);
     if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: text }) };
     if (isJson) {
       const [issue] = parsed.issues;
@@ -69,6 +69,7 @@ function decoded(bytes: Uint8Array): string | undefined {
 
 // A byte order mark stays in the text, so that JSON with one is refused by name.
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const ANSWER_LIMITS = { ...DATA_LIMITS, numbers: 'finite' } as const;
 const SHOWN_BYTES = 2048;
 const TEXT_TYPES =
   /^(?:|text\/.*|application\/(?:.*\+)?xml|application\/(?:x-ndjson|jsonl|javascript|x-www-form-urlencoded|yaml))$/;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
+import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { jsonSize } from '../json-size.ts';
 import { unlessAborted } from '../until-aborted.ts';
@@ -338,7 +338,7 @@ export class StepRun implements StepContext {
     const { bytes, labels } = stored;
     if (labels.length > 0) this.#run.isLabelled = true;
     this.askMemory(memoryOfJson(bytes));
-    const parsed = parseJsonBytes(bytes);
+    const parsed = parseJsonBytes(bytes, DATA_LIMITS);
     if (!parsed.ok) throw new Error(`what is stored as ${name} is not JSON`);
     const lineage = this.#run.options.cache === undefined ? '' : hash('sha256', bytes, 'base64url');
     const sized = this.account.hold(`stored:${name}`, parsed.value, bytes.length, true);

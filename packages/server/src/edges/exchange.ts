@@ -3,16 +3,18 @@ import {
   type Clock,
   failureOf,
   type Ids,
+  type JsonReader,
   type Log,
   type Principal,
   type UnreadAccount,
   type UnreadBudget,
 } from '@dragoman/core';
-import { type Failure, failure, type JsonLimits } from '@dragoman/protocols';
+import { type Failure, failure, type Json, type JsonLimits, type Outcome } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import type { Router } from '../router.ts';
+import { addressGroup } from './address.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
 import type { ArrivedRequest } from './arrived-request.ts';
 import { hasBody, refuseBody } from './body.ts';
@@ -32,6 +34,7 @@ export interface ExchangeContext {
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
   readonly jsonLimits: JsonLimits | undefined;
+  readonly reader: JsonReader;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -125,8 +128,10 @@ export class Exchange implements InboundRequest {
     return this.#parsedQuery;
   }
 
-  get jsonLimits(): JsonLimits | undefined {
-    return this.#context.jsonLimits;
+  readJson(limits: JsonLimits = {}): Outcome<Json> | Promise<Outcome<Json>> {
+    const { reader, jsonLimits } = this.#context;
+    const caller = this.principal?.id ?? `address ${addressGroup(this.address)}`;
+    return reader.read(this.body, { limits: { ...jsonLimits, ...limits }, caller });
   }
 
   get signal(): AbortSignal {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock, Ids, Log, Principal, UnreadBudget } from '@dragoman/core';
+import { type Clock, type Ids, JsonReader, type Log, type Principal, type UnreadBudget } from '@dragoman/core';
 import type { JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
@@ -34,6 +34,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly limits?: Partial<HttpLimits>;
   /** Of JSON in bodies; the routes read it. */
   readonly jsonLimits?: JsonLimits;
+  /** Reads it; one of its own by default. */
+  readonly reader?: JsonReader;
   readonly socketLimits?: Partial<SocketLimits>;
   /** For what peers leave unread, of all edges together. */
   readonly unread?: UnreadBudget | undefined;
@@ -54,10 +56,10 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, jsonLimits, unread } = options;
+    const { count, observe, jsonLimits, reader = new JsonReader(), unread } = options;
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, unread, count, observe, limits, jsonLimits, clock, ids, log };
+    this.#context = { router, door, places, unread, count, observe, limits, jsonLimits, reader, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,

@@ -122,10 +122,20 @@ describe('unless told', () => {
     expect(await say(asEver, `{"x":${one(65)}}`)).toContain('expected a finite number of at most 64 characters');
   });
 
-  test('values, keys and strings are as many and as long as there is room for', async () => {
-    const large = `{"x":${zeros(100_000)},"y":${key(10_000)},"z":${text(300_000)}}`;
-    expect(await DOORS['E2A over HTTP']?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
-    expect(await DOORS['E2A over a WebSocket']?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
+  test('keys and strings are as long as there is room for, and values are one for every 8 characters', async () => {
+    const large = `{"x":${zeros(50_000)},"y":${key(10_000)},"z":${text(300_000)}}`;
+    const wide = `{"x":${zeros(100_000)},"z":${text(300_000)}}`;
+    for (const door of ['E2A over HTTP', 'E2A over a WebSocket', 'A2A messages over HTTP', 'the wire over TCP']) {
+      // The wire reads 64 KiB before a handshake.
+      if (door !== 'the wire over TCP')
+        expect(await DOORS[door]?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
+      expect(await DOORS[door]?.(asEver, wide)).toMatch(/expected at most \d+ (?:values in all|bytes)/);
+    }
+  });
+
+  test('values may be as many as fit into 64 KiB', async () => {
+    const dense = `{"x":${zeros(32_000)}}`;
+    for (const say of Object.values(DOORS)) expect(await say(asEver, dense)).not.toMatch(/values in all/);
   });
 });
 

@@ -1,4 +1,5 @@
 import { Engine, MemoryStore, refuse } from '@dragoman/core';
+import { parseJsonBytes } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
@@ -61,7 +62,8 @@ function administration() {
   const route = routes.find(({ method, path }) => method === 'POST' && path === '/admin/v1/agents');
   const post = async (definition: object) => {
     if (route === undefined) expect.unreachable('the route is gone');
-    const request = { params: {}, body: Buffer.from(JSON.stringify(definition)) } as Partial<InboundRequest>;
+    const body = Buffer.from(JSON.stringify(definition));
+    const request: Partial<InboundRequest> = { params: {}, body, readJson: () => parseJsonBytes(body) };
     return route.handle(request as InboundRequest);
   };
   const fill = (full: boolean) => {

@@ -11,7 +11,7 @@ import {
   type RegisteredAgent,
   unreadable,
 } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
@@ -118,12 +118,8 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
   ];
 }
 
-async function putAgent(
-  { body, jsonLimits }: InboundRequest,
-  context: AdminContext,
-  changes: Changes,
-): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body, jsonLimits);
+async function putAgent(request: InboundRequest, context: AdminContext, changes: Changes): Promise<Answer | Failure> {
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeAgentDefinition(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
@@ -205,8 +201,8 @@ async function standDown(agentId: string, { engine, configured }: AdminContext):
   return wasTarget;
 }
 
-async function createKey({ body, jsonLimits }: InboundRequest, engine: Engine): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body, jsonLimits);
+async function createKey(request: InboundRequest, engine: Engine): Promise<Answer | Failure> {
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeNewKeyRequest(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });

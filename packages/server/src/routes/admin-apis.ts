@@ -1,5 +1,5 @@
 import { type Api, ApiDefinition, type Apis, decodeApi, unreadable } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
 /** Administration of the APIs that workflows may call. Every change is on disk before it is acknowledged. */
@@ -47,11 +47,11 @@ export function adminApiRoutes(apis: Apis): Route[] {
   ];
 }
 
-async function putApi({ body, params, jsonLimits }: InboundRequest, apis: Apis): Promise<Answer | Failure> {
+async function putApi(request: InboundRequest, apis: Apis): Promise<Answer | Failure> {
   // A document may hold examples with numbers nobody compares.
-  const json = parseJsonBytes(body, { ...jsonLimits, numbers: 'finite' });
+  const json = await request.readJson({ numbers: 'finite' });
   if (!json.ok) return unreadable(json.issues);
-  const decoded = decodeApi(params['api_id'] ?? '', json.value);
+  const decoded = decodeApi(request.params['api_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const done = await apis.put(decoded.value);
   const warnings = decoded.warnings.map(({ message }) => message);

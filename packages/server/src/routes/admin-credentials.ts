@@ -1,5 +1,5 @@
 import { type Credential, CredentialDefinition, decodeCredential, type ReceiptRow, type Vault } from '@dragoman/core';
-import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
 /** Administration of the vault. What goes in does not come out: no answer here holds a secret. */
@@ -54,21 +54,21 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
   ];
 }
 
-async function putCredential({ body, params, jsonLimits }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body, jsonLimits);
+async function putCredential(request: InboundRequest, vault: Vault): Promise<Answer | Failure> {
+  const json = await request.readJson();
   if (!json.ok)
     return failure('not_json', {
       issues: json.issues.map(({ pointer, code }) => ({ pointer, code, message: NOT_SHOWN })),
     });
-  const id = params['credential_id'] ?? '';
+  const id = request.params['credential_id'] ?? '';
   const outcome = decodeCredential(id, json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   const isNew = vault.find(id) === undefined;
   return { status: isNew ? 201 : 200, json: credentialJson(await vault.put(outcome.value)) };
 }
 
-async function rotate({ body, jsonLimits }: InboundRequest, vault: Vault): Promise<Answer | Failure> {
-  const json = body.length === 0 ? undefined : parseJsonBytes(body, jsonLimits);
+async function rotate(request: InboundRequest, vault: Vault): Promise<Answer | Failure> {
+  const json = request.body.length === 0 ? undefined : await request.readJson();
   if (json?.ok === false) return failure('not_json', {}, NOT_SHOWN);
   const key = keyIn(json?.value);
   if (key === null) return failure('invalid_message', {}, 'The body must be {} or {"key": TEXT}.');

@@ -5,7 +5,7 @@ import {
   type KnowledgeBases,
   unreadable,
 } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 
 /** Administration of knowledge bases. Every change is on disk before it is acknowledged. */
@@ -61,10 +61,10 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
   ];
 }
 
-async function putBase({ body, params, jsonLimits }: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
-  const json = parseJsonBytes(body, jsonLimits);
+async function putBase(request: InboundRequest, bases: KnowledgeBases): Promise<Answer | Failure> {
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
-  const decoded = decodeKnowledgeBase(params['kb_id'] ?? '', json.value);
+  const decoded = decodeKnowledgeBase(request.params['kb_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const done = await bases.put(decoded.value);
   return { status: done === 'made' ? 201 : 200, json: summaryJson(decoded.value) };

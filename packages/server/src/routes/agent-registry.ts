@@ -8,7 +8,7 @@ import {
   Registration,
   unreadable,
 } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject, show } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import { integerIn } from '../integer-in.ts';
 import { isFailure } from '../problem.ts';
@@ -141,7 +141,7 @@ async function register(
   request: InboundRequest,
   { registry, clock, gate }: AgentRegistryContext,
 ): Promise<Answer | Failure> {
-  const json = parseJsonBytes(request.body, request.jsonLimits);
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });

@@ -1,4 +1,4 @@
-import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { Engine, JsonReader, MemoryStore, moduleAgent } from '@dragoman/core';
 import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
@@ -57,7 +57,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       taken();
     }
   };
-  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {} }).open(connection);
+  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {}, reader: new JsonReader() }).open(connection);
   return {
     clock,
     heard,

@@ -15,8 +15,10 @@ import {
   encodeResponse,
   type Failure,
   failure,
+  type Json,
   newEnvelope,
   newResponse,
+  type Outcome,
   type Stamp,
 } from '@dragoman/protocols';
 import { jsonLimits } from '../door-limits.ts';
@@ -85,12 +87,19 @@ class E2ASocket {
 
   async #answer(text: string): Promise<void> {
     const principal = this.#principal;
-    const { clock, limits } = this.#context;
-    const read = readEnvelope(text, { principal, now: clock.now(), limits: jsonLimits(limits) });
+    const { clock, limits, reader } = this.#context;
+    let json: Outcome<Json>;
+    try {
+      const reading = reader.read(text, { limits: jsonLimits(limits), caller: principal.id });
+      json = reading instanceof Promise ? await reading : reading;
+    } catch (error) {
+      return this.#refuse(failureOf(error) ?? failure('internal'), newEnvelope());
+    }
+    const read = readEnvelope(json, { principal, now: clock.now() });
     if (isFailure(read)) {
       this.#unreadable += 1;
       if (this.#connection.signal.aborted) return;
-      return this.#refuse(read, newEnvelope({ request_id: mentionedId(text) }));
+      return this.#refuse(read, newEnvelope({ request_id: mentionedId(json) }));
     }
     this.#unreadable = 0;
     const envelope = withRequestId(read.envelope, this.#context.ids, undefined);

@@ -1,4 +1,5 @@
-import { Engine, MemoryStore, moduleAgent } from '@dragoman/core';
+import { Engine, JsonReader, MemoryStore, moduleAgent } from '@dragoman/core';
+import { parseJsonBytes } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
@@ -22,14 +23,16 @@ function asked({ store = new MemoryStore() } = {}) {
       return { content: 'at last' };
     }),
   );
-  const [route] = e2aRoutes({ engine, store, clock, ids, log, limits: {} });
+  const [route] = e2aRoutes({ engine, store, clock, ids, log, limits: {}, reader: new JsonReader() });
+  const body = Buffer.from('{"request_id":"r1","method":"chat.send","is_stream":true,"params":{}}');
   const request: InboundRequest = {
     method: 'POST',
     path: '/e2a',
     params: {},
     query: new URLSearchParams(),
     headers: { accept: 'application/x-ndjson' },
-    body: Buffer.from('{"request_id":"r1","method":"chat.send","is_stream":true,"params":{}}'),
+    body,
+    readJson: () => parseJsonBytes(body),
     principal: { id: 'ada', role: 'admin', permissions: ALL },
     address: '127.0.0.1',
     signal: new AbortController().signal,

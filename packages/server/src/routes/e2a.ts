@@ -5,6 +5,7 @@ import {
   type FrameRow,
   failureOf,
   type Ids,
+  type JsonReader,
   type Log,
   type Principal,
   type Reading,
@@ -13,7 +14,7 @@ import {
   type RequestRow,
   type Store,
 } from '@dragoman/core';
-import { type E2AEnvelope, type Failure, failure, type Json, SCHEMA_BASE } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure, type Json, type Outcome, SCHEMA_BASE } from '@dragoman/protocols';
 import type { DoorLimits } from '../door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
@@ -31,6 +32,7 @@ export interface E2AContext {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: DoorLimits;
+  readonly reader: JsonReader;
 }
 
 /** E2A over HTTP: send an envelope, read its answer again from any frame, cancel it. */
@@ -89,12 +91,18 @@ export function e2aRoutes(context: E2AContext): Route[] {
 function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
+  const json = request.readJson();
+  if (json instanceof Promise) return json.then((read) => sendRead(read, request, { framing, context }));
+  return sendRead(json, request, { framing, context });
+}
+
+function sendRead(
+  json: Outcome<Json>,
+  request: InboundRequest,
+  { framing, context }: { readonly framing: Framing; readonly context: E2AContext },
+): Answer | Failure | Promise<Answer | Failure> {
   const principal = callerOf(request);
-  const read = readEnvelope(request.body, {
-    principal,
-    now: context.clock.now(),
-    limits: request.jsonLimits,
-  });
+  const read = readEnvelope(json, { principal, now: context.clock.now() });
   if (isFailure(read)) return read;
   const addressed = withAgent(read.envelope, request.params['agent_id']);
   if (isFailure(addressed)) return addressed;

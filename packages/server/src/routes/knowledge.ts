@@ -1,5 +1,5 @@
 import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest, unreadable } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { callerOf } from '../inbound-fields.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import { workflowFailure } from '../workflow-failure.ts';
@@ -40,7 +40,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
 }
 
 async function search(request: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
-  const json = parseJsonBytes(request.body, request.jsonLimits);
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const asked = decodeSearchRequest(json.value);
   if (!asked.ok) return failure('invalid_message', { issues: asked.issues });

@@ -15,7 +15,7 @@ import {
   failure,
   type Json,
   type JsonObject,
-  parseJsonBytes,
+  type Outcome,
   SCHEMA_BASE,
 } from '@dragoman/protocols';
 import {
@@ -124,7 +124,7 @@ async function receive(
   context: MailboxContext,
   dialect: Dialect<MailboxWire>,
 ): Promise<Answer | Failure> {
-  const read = messageIn(request, dialect, context.clock.now());
+  const read = messageIn(await request.readJson(), dialect, context.clock.now());
   if (isFailure(read)) return read;
   const { message, late } = read;
   const idempotencyKey = idempotencyKeyOf(request);
@@ -148,8 +148,7 @@ interface Read {
   readonly late?: Failure;
 }
 
-function messageIn({ body, jsonLimits }: InboundRequest, dialect: Dialect<MailboxWire>, now: Date): Read | Failure {
-  const json = parseJsonBytes(body, jsonLimits);
+function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date): Read | Failure {
   if (!json.ok) return unreadable(json.issues);
   const outcome = dialect.decode(json.value, now);
   if (!outcome.ok) {

@@ -7,7 +7,7 @@ import {
   unreadableLines,
   type Workflows,
 } from '@dragoman/core';
-import { type Failure, failure, type Json, type JsonObject, parseJsonBytes } from '@dragoman/protocols';
+import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
@@ -62,13 +62,13 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
 }
 
 async function validate(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
-  const read = readAsked(request, workflows);
+  const read = await readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   return { status: 200, json: (await workflows.planner.report(read, callerOf(request))) as JsonObject };
 }
 
 async function plan(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
-  const read = readAsked(request, workflows);
+  const read = await readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
   const outcome = await workflows.planner.compile(read.asked, callerOf(request));
@@ -82,7 +82,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
-  const read = readAsked(request, workflows);
+  const read = await readAsked(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
   // RFC 7240 §4.1.
@@ -103,9 +103,10 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-function readAsked({ headers, body, query, jsonLimits }: InboundRequest, { reader }: Workflows): AskedOutcome {
+async function readAsked(request: InboundRequest, { reader }: Workflows): Promise<AskedOutcome> {
+  const { headers, body, query } = request;
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
-    const json = parseJsonBytes(body, jsonLimits);
+    const json = await request.readJson();
     if (!json.ok) return { ok: false, failure: unreadable(json.issues) };
     return reader.read(json.value);
   }

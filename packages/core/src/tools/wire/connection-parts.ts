@@ -1,6 +1,7 @@
 import type { JsonLimits } from '@dragoman/protocols';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
 import type { Audit } from './audit.ts';
 import type { BacklogRoom } from './backlog.ts';
 import type { PluginTable } from './plugin-table.ts';
@@ -26,6 +27,7 @@ export interface ConnectionParts {
   readonly log: Log;
   readonly limits: WireLimits;
   readonly jsonLimits: JsonLimits | undefined;
+  readonly reader: JsonReader;
   readonly startedAt: Date;
   /** Who a token stands for. */
   readonly identify: (token: string) => Principal | undefined;

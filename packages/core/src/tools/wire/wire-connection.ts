@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import {
+  type Failure,
   failure,
   InFlight,
   isObject,
@@ -7,8 +8,6 @@ import {
   type JsonObject,
   type Outcome,
   oneLineJson,
-  parseJson,
-  parseJsonBytes,
   show,
 } from '@dragoman/protocols';
 import {
@@ -24,7 +23,8 @@ import {
 import { atMost } from '../../json-size.ts';
 import type { Cancel } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
-import { Refused } from '../../refused.ts';
+import { failureOf, Refused } from '../../refused.ts';
+import { InOrder } from '../../threads/in-order.ts';
 import { unreadable } from '../../unreadable.ts';
 import { MOST_WAITING } from './backlog.ts';
 import { ConnectionAudit, GONE } from './connection-audit.ts';
@@ -49,6 +49,7 @@ export class WireConnection {
   readonly #idle: IdleWatch;
   readonly #events: PacedEvents;
   readonly #audit: ConnectionAudit;
+  readonly #arrived = new InOrder();
   /** Requests whose answer waits behind what they told: nothing runs for them any more. */
   #unread = 0;
   /** Delivered, to be started in this order. */
@@ -113,19 +114,23 @@ export class WireConnection {
 
   /** A line of a byte stream, or what is wrong with it and how it began. */
   receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): void {
-    this.#audit.heard(line.ok ? line.value.length : 0);
-    this.#receive(line.ok ? parseJsonBytes(line.value, this.#parts.jsonLimits) : line, line.ok ? line.value : start);
+    if (line.ok) this.#take(line.value, line.value.length);
+    else {
+      this.#arrived.push(line, () => {
+        this.#audit.heard(0);
+        this.#receive(line, start);
+      });
+    }
   }
 
   /** A message of a transport that has messages of its own. */
   receiveText(text: string): void {
-    this.#audit.heard(Buffer.byteLength(text));
-    this.#receive(parseJson(text, this.#parts.jsonLimits), text);
+    this.#take(text, Buffer.byteLength(text));
   }
 
   /** The agent says nothing more; what it asked for is still answered. */
   end(): void {
-    this.drain(this.#parts.limits.drainMs);
+    this.#arrived.push(undefined, () => this.drain(this.#parts.limits.drainMs));
   }
 
   /** Nothing new starts; what runs and waits may finish in this time. */
@@ -151,14 +156,27 @@ export class WireConnection {
     }
   }
 
-  #receive(json: Outcome<Json>, given: Uint8Array | string = ''): void {
+  /** Messages are taken in the order they were sent, although a long one takes a while to read. */
+  #take(source: Uint8Array | string, bytes: number): void {
+    const { reader, jsonLimits: limits } = this.#parts;
+    const json = reader.read(source, { limits, caller: this.principal?.id ?? 'wire' });
+    const read = json instanceof Promise ? json.catch(refusalOf) : json;
+    this.#arrived.push<Outcome<Json> | Failure>(read, (arrived) => {
+      this.#audit.heard(bytes);
+      this.#receive(arrived, source);
+    });
+  }
+
+  #receive(json: Outcome<Json> | Failure, given: Uint8Array | string = ''): void {
     if (this.isClosed) return;
     this.#idle.heard();
     const now = this.#parts.clock.now();
-    const reaction = json.ok
+    const isRead = 'ok' in json && json.ok;
+    const refused = 'ok' in json ? !json.ok && unreadable(json.issues, json.issues[0]?.message) : json;
+    const reaction = isRead
       ? this.#session.receive(json.value, now)
-      : this.#session.unreadable(unreadable(json.issues, json.issues[0]?.message), now, startOf(given));
-    if (json.ok && reaction.deliver.length === 0) {
+      : this.#session.unreadable(refused as Failure, now, startOf(given));
+    if (isRead && reaction.deliver.length === 0) {
       const id = idOf(json.value);
       // Most messages that start nothing are never heard of again.
       if (this.#session.isWaiting(id)) this.#audit.waits(id);
@@ -393,6 +411,11 @@ export class WireConnection {
   #stamp() {
     return { id: this.#parts.ids.hex(), now: this.#parts.clock.now() };
   }
+}
+
+/** Why a message was not read. */
+function refusalOf(error: unknown): Failure {
+  return failureOf(error) ?? failure('internal');
 }
 
 /** As much of it as tells whose it is. */

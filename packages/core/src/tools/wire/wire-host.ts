@@ -3,6 +3,7 @@ import { newError } from '@dragoman/protocols/a2e-wire';
 import { type ConnectionPlace, ConnectionPlaces, OWN_PLACE } from '../../limits/connection-places.ts';
 import type { Clock, Ids, Log } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import { JsonReader } from '../../threads/json-reader.ts';
 import type { Audit } from './audit.ts';
 import { BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
@@ -30,6 +31,8 @@ export interface WireHostOptions {
   readonly limits?: Partial<WireLimits>;
   /** Of what agents send. */
   readonly jsonLimits?: JsonLimits;
+  /** Reads messages; one of its own by default. */
+  readonly reader?: JsonReader;
 }
 
 /** By the name of the plugin. */
@@ -52,6 +55,7 @@ export class WireHost implements AsyncDisposable {
   readonly #options: WireHostOptions;
   readonly #plugins: PluginTable;
   readonly #limits: WireLimits;
+  readonly #reader: JsonReader;
   readonly #places: ConnectionPlaces;
   readonly #startedAt: Date;
   readonly #backlogRoom = new BacklogRoom();
@@ -61,6 +65,7 @@ export class WireHost implements AsyncDisposable {
 
   constructor(options: WireHostOptions) {
     this.#options = options;
+    this.#reader = options.reader ?? new JsonReader();
     requireOwnNames(options.plugins);
     this.#plugins = new PluginTable(options.plugins);
     this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
@@ -113,6 +118,7 @@ export class WireHost implements AsyncDisposable {
       ids,
       log,
       jsonLimits,
+      reader: this.#reader,
       limits: isLocal ? { ...this.#limits, idleMs: 0 } : this.#limits,
       startedAt: this.#startedAt,
       identify: (token) =>

@@ -1,4 +1,4 @@
-import { parseJsonBytes } from '@dragoman/protocols';
+import { DATA_LIMITS, parseJsonBytes } from '@dragoman/protocols';
 import { OPERATIONS, type StoreDataConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
@@ -15,7 +15,7 @@ export const storeData: Operation<StoreDataConfig> = {
       const value = step.read(input);
       const json = new TextEncoder().encode(JSON.stringify(value));
       // Nothing is kept that no later execution could read.
-      const read = parseJsonBytes(json);
+      const read = parseJsonBytes(json, DATA_LIMITS);
       if (!read.ok) {
         throw dataError(`what is at ${inputPath} cannot be kept: ${read.issues[0]?.message}`, {
           suggestions: ['keep a part of it: name what in it is meant'],

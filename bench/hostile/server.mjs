@@ -1,0 +1,23 @@
+// The built server with one agent and a caller, for the benchmark to attack. Tells its port and a key.
+import { startServer, systemClock, systemIds } from '@dragoman/server';
+import { NO_LIMITS, SILENT } from '../support/settings.mjs';
+
+const [folder, agent] = process.argv.slice(2);
+const server = await startServer({
+  config: {
+    port: 0,
+    default_agent: 'bench',
+    agents: { bench: { driver: 'module', module: agent, max_parallel: 100_000 } },
+    limits: NO_LIMITS,
+  },
+  folder,
+  clock: systemClock,
+  ids: systemIds,
+  log: SILENT,
+});
+await server.engine.callers.put({ agent_id: 'honest-agent', permissions: { agents: ['*'] } });
+await server.engine.callers.put({ agent_id: 'hostile-agent', permissions: {} });
+const { secret: key } = await server.engine.keys.create({ agentId: 'honest-agent', role: 'agent' });
+const { secret: hostileKey } = await server.engine.keys.create({ agentId: 'hostile-agent', role: 'agent' });
+process.send({ port: Number(new URL(server.url).port), key, hostileKey });
+process.on('disconnect', () => server.stop({ drainMs: 100 }).finally(() => process.exit(0)));

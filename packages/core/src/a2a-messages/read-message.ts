@@ -1,0 +1,48 @@
+import { accept, type Json, type Outcome, parseJson, parseJsonBytes, reject } from '@dragoman/protocols';
+import { type A2AMessage, a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
+import { type JsonReader, parseChecked, type ReadOptions } from '../threads/json-reader.ts';
+import type { SignedBytes } from '../threads/json-thread.ts';
+
+/** A message as far as it was read. */
+export interface MessageRead {
+  /** What the answer to it can name, whether or not it is a message. */
+  readonly about: Json;
+  /** The message. Of a long one without its payload, which only `whole` builds: first it is proven who sent it. */
+  readonly head: Outcome<A2AMessage>;
+  /** What a long one has signed. */
+  readonly signed?: SignedBytes;
+  whole(): A2AMessage | Promise<A2AMessage>;
+}
+
+/** Reads an A2A message, a long one in a thread. The issues are those of a text that is not JSON. */
+export function readMessage(
+  source: Uint8Array | string,
+  { reader, now, ...options }: ReadOptions & { readonly reader: JsonReader; readonly now: Date },
+): Outcome<MessageRead> | Promise<Outcome<MessageRead>> {
+  if (reader.isLong(source)) return readLong(source, { reader, now, ...options });
+  const { limits } = options;
+  const json = typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
+  if (!json.ok) return json;
+  const head = a2aMessagesDialect.decode(json.value, now);
+  return accept({ about: json.value, head, whole: () => messageIn(head) });
+}
+
+async function readLong(
+  source: Uint8Array | string,
+  { reader, now, ...options }: ReadOptions & { readonly reader: JsonReader; readonly now: Date },
+): Promise<Outcome<MessageRead>> {
+  const checked = await reader.checkMessage(source, now, options);
+  if ('issues' in checked) return reject(...checked.issues);
+  if ('invalid' in checked) {
+    const head = reject<A2AMessage>(...checked.invalid);
+    return accept({ about: checked.about, head, whole: () => messageIn(head) });
+  }
+  const { head, signed } = checked;
+  const whole = async () => messageIn(a2aMessagesDialect.decode(await parseChecked(source), now));
+  return accept({ about: head as unknown as Json, head: accept(head), signed, whole });
+}
+
+function messageIn(decoded: Outcome<A2AMessage>): A2AMessage {
+  if (!decoded.ok) throw new Error('only a message that was found to be one is read whole');
+  return decoded.value;
+}

@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto';
+import { parentPort } from 'node:worker_threads';
+import {
+  type Issue,
+  isObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+  parseJson,
+  parseJsonBytes,
+} from '@dragoman/protocols';
+import { type A2AMessage, a2aMessagesDialect, signedContent } from '@dragoman/protocols/a2a-messages';
+import { sharedBytes } from '../long-text.ts';
+
+export interface ToJsonThread {
+  readonly source: Uint8Array | string;
+  readonly limits: JsonLimits;
+  /** The time, where the text is to be an A2A message. */
+  readonly now?: number | undefined;
+}
+
+/** What is wrong with the text, or that nothing is. */
+export type FromJsonThread = { readonly issues: readonly Issue[] } | { readonly isSound: true } | MessageChecked;
+
+/** What the thread found out about an A2A message. */
+export type MessageChecked =
+  | { readonly issues: readonly Issue[] }
+  /** JSON, but not a message; `about` has the short members, for the answer. */
+  | { readonly invalid: readonly Issue[]; readonly about: JsonObject }
+  | { readonly head: A2AMessage; readonly signed: SignedBytes };
+
+/** The content that a signature covers, in memory that threads share, and its SHA-256 in base64url. */
+export interface SignedBytes {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
+// The thread that checks long JSON texts.
+
+if (parentPort === null) throw new Error('json-thread.ts runs in a worker only');
+const port = parentPort;
+
+port.on('message', ({ source, limits, now }: ToJsonThread) => {
+  const json = typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
+  let checked: FromJsonThread;
+  if (!json.ok) checked = { issues: json.issues };
+  else checked = now === undefined ? { isSound: true } : checkMessage(json.value, new Date(now));
+  port.postMessage(checked);
+});
+
+function checkMessage(json: Json, now: Date): MessageChecked {
+  const decoded = a2aMessagesDialect.decode(json, now);
+  if (!decoded.ok) return { invalid: decoded.issues, about: shortMembers(json) };
+  const content = signedContent(decoded.value);
+  if (!content.ok) return { invalid: content.issues, about: shortMembers(json) };
+  const { text } = content.value;
+  // Who sent it and when is enough to decide whether the rest is looked at.
+  const head = { ...decoded.value, payload: {} } as A2AMessage;
+  return { head, signed: { bytes: sharedBytes(text), digest: hash('sha256', text, 'base64url') } };
+}
+
+function shortMembers(json: Json): JsonObject {
+  const entries = Object.entries(isObject(json) ? json : {});
+  return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string' && value.length <= 256));
+}

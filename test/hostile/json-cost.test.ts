@@ -1,0 +1,215 @@
+import { createHash, createPublicKey, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { DOORS, type DoorName, wordOf } from '../system/a2a-doors.ts';
+import { request, signed, signingCaller } from '../system/a2a-peer.ts';
+import { call } from '../system/call.ts';
+import { agentModule, System } from '../system/system.ts';
+
+const MIB = 1024 * 1024;
+const repeated = (unit: string, bytes: number) =>
+  Array(Math.floor(bytes / (unit.length + 1)))
+    .fill(unit)
+    .join(',');
+
+/** JSON texts that cost more to read than they look. */
+function hostileTexts(bytes: number): Readonly<Record<string, string>> {
+  const long = 'x'.repeat(bytes);
+  return {
+    'nested arrays': `[${repeated('[]', bytes)}]`,
+    'deep nesting': '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+    'very many keys': `{${Array.from({ length: bytes / 12 }, (_, at) => `"k${at}":0`).join(',')}}`,
+    'objects with a key of their own each': `[${Array.from({ length: bytes / 14 }, (_, at) => `{"k${at}":0}`).join(',')}]`,
+    'a string of escapes': `"${'\\u00e9'.repeat(bytes / 6)}"`,
+    'a huge number': '9'.repeat(bytes),
+    'many long numbers': `[${repeated('0.12345678901234567', bytes)}]`,
+    'a repeated key at the end': `{"a":"${long}","b":1,"b":2}`,
+    'a string that does not end': `"${long}`,
+    'as many values as are taken': `[${repeated('[]', 400_000)},"${'x'.repeat(bytes - 400_000)}"]`,
+  };
+}
+
+/** Answers every request with what it was told to. */
+const foreign = { frame: '' };
+const agent = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(foreign.frame);
+});
+agent.listen(0, '127.0.0.1');
+await once(agent, 'listening');
+const { port: agentPort } = agent.address() as AddressInfo;
+
+const system = await System.start({
+  config: {
+    default_agent: 'echo',
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      foreign: { driver: 'http', url: `http://127.0.0.1:${agentPort}/` },
+    },
+    messages: { port: 0, unproven_per_minute: 100_000 },
+    wire: { port: 0 },
+    // Larger than by default, so that every endpoint is offered messages of some megabytes.
+    limits: { requests_per_minute: 1_000_000, requests_per_hour: 1_000_000, body_bytes: 8 * MIB },
+  },
+});
+const ada = await signingCaller(system, 'ada-agent');
+const fingerprint = `sha256:${createHash('sha256')
+  .update(createPublicKey(ada.pem).export({ format: 'der', type: 'spki' }))
+  .digest('hex')}`;
+
+/** Somebody who asks how the server is, one request after the other. */
+const prober = { answers: 0, isOver: false };
+const probing = (async () => {
+  while (!prober.isOver) {
+    const answer = await call(system.url, { path: '/health' });
+    await answer.text();
+    if (answer.status !== 200) throw new Error(`/health answered ${answer.status}`);
+    prober.answers += 1;
+  }
+})();
+
+afterAll(async () => {
+  prober.isOver = true;
+  await probing;
+  agent.close();
+  await system[Symbol.asyncDispose]();
+});
+
+/** Processor time that the thread of the event loop has had, in milliseconds: others on the machine do not change it. */
+function eventLoopMs(): number {
+  const [ran = ''] = readFileSync(`/proc/${system.pid}/task/${system.pid}/schedstat`, 'utf8').split(' ');
+  return Number(ran) / 1e6;
+}
+
+/** What one answer to the prober costs, when nothing else is asked. */
+const probeMs = await (async () => {
+  const before = { ms: eventLoopMs(), answers: prober.answers };
+  while (prober.answers < before.answers + 300) await call(system.url, { path: '/health' }).then((one) => one.text());
+  return (eventLoopMs() - before.ms) / 600;
+})();
+
+/** What the event loop spends on this. */
+async function cost<Result>(of: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const before = { ms: eventLoopMs(), answers: prober.answers };
+  const result = await of();
+  return { result, ms: eventLoopMs() - before.ms - (prober.answers - before.answers) * probeMs };
+}
+
+/** A message that is as it should be, but for its signature and what it holds. */
+function forged(parameters: string): string {
+  const auth = {
+    agent_id: ada.agentId,
+    timestamp: new Date().toISOString(),
+    nonce: randomBytes(16).toString('hex'),
+    signature: randomBytes(64).toString('base64'),
+    public_key_fingerprint: fingerprint,
+  };
+  const text = JSON.stringify({ ...request({ content: 'PLACE' }), sender_id: ada.agentId, auth });
+  return text.replace('"PLACE"', parameters);
+}
+
+/** For reading 6 MiB off a socket and refusing them, or handling them where they are good; parsing alone could take seconds. */
+const MOST_MS = 400;
+
+describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
+  test.each(['http', 'websocket', 'tcp'] as const)('cost little in a forged A2A message over %s', async (door) => {
+    const { result, ms } = await cost(() => DOORS[door as DoorName](system, forged(text), undefined));
+    expect(wordOf(result)).not.toBe('response');
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+
+  test('cost little in a forged A2A message that comes with a key', async () => {
+    const { result, ms } = await cost(() => DOORS.http(system, forged(text), ada.api_key));
+    expect(wordOf(result)).not.toBe('response');
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+
+  test('cost little in an envelope over HTTP and a WebSocket', async () => {
+    const envelope = `{"method":"chat.send","params":{"content":${text}}}`;
+    const overHttp = await cost(async () => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await call(system.url, {
+        method: 'POST',
+        path: '/e2a',
+        key: ada.api_key,
+        text: envelope,
+        headers,
+      });
+      return answer.text();
+    });
+    expect(overHttp.ms).toBeLessThan(MOST_MS);
+    const overSocket = await cost(() => saidOverSocket(envelope));
+    expect(overSocket.ms).toBeLessThan(MOST_MS);
+  });
+
+  test('cost little in a message of the wire', async () => {
+    const { ms } = await cost(() => saidOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+
+  test('cost little in the answer of an agent', async () => {
+    foreign.frame = `{"response_kind":"e2a.complete","is_final":true,"status":"succeeded","body":{"result":${text}}}`;
+    const { ms } = await cost(async () => {
+      const json = { request_id: randomBytes(8).toString('hex'), method: 'chat.send', params: {} };
+      const answer = await call(system.url, { method: 'POST', path: '/e2a/agents/foreign', key: ada.api_key, json });
+      return answer.text();
+    });
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+});
+
+test('a long message with a good signature is answered, whichever way it came', async () => {
+  const content = 'word '.repeat(40_000).trim();
+  for (const [name, door] of Object.entries(DOORS)) {
+    const message = signed(ada, request({ content }) as JsonObject);
+    const heard = await door(system, JSON.stringify(message));
+    expect(wordOf(heard), name).toBe('response');
+    const changed = JSON.stringify(signed(ada, request({ content }) as JsonObject)).replace('word word', 'word ward');
+    expect(wordOf(await door(system, changed)), name).not.toBe('response');
+  }
+});
+
+test('all of it took little memory, and the prober was answered all the while', () => {
+  expect(system.residentBytes).toBeLessThan(900 * MIB);
+  expect(prober.answers).toBeGreaterThan(100);
+});
+
+/** The first thing that is said to an envelope. */
+async function saidOverSocket(text: string): Promise<string> {
+  const headers = { authorization: `Bearer ${ada.api_key}` };
+  const socket = new WebSocket(`${system.url.replace('http', 'ws')}/e2a/ws`, { headers });
+  const said = new Promise<string>((resolve) => {
+    let heard = 0;
+    socket.on('message', (data) => {
+      heard += 1;
+      // The first is the greeting.
+      if (heard === 2) resolve(String(data));
+    });
+    socket.on('close', () => resolve('closed'));
+  });
+  await once(socket, 'open');
+  socket.send(text);
+  const heard = await said;
+  socket.terminate();
+  return heard;
+}
+
+/** What is said on the wire to a line behind the handshake. */
+async function saidOnWire(line: string): Promise<string> {
+  const { hostname, port } = new URL(system.wireUrl);
+  const socket = connect(Number(port), hostname);
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+  const hello = { a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: ada.api_key };
+  socket.write(`${JSON.stringify(hello)}\n`);
+  const { value: welcome } = await lines.next();
+  expect(welcome).toContain('"ok":true');
+  socket.write(`${line}\n`);
+  const { value } = await lines.next();
+  socket.destroy();
+  return String(value);
+}
