@@ -1,32 +1,32 @@
 import { lengthOf, slicesOf } from '@dragoman/core';
 import type { Answer } from '../route.ts';
-import type { Outlet } from './outlet.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 /**
  * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
  * is promised. Throws before the first byte when the answer cannot be written.
  */
-export function writeAnswer(outlet: Outlet, answer: Answer, how: Delivery): Promise<void> | undefined {
+export function writeAnswer(response: ResponseWriter, answer: Answer, how: Delivery): Promise<void> | undefined {
   const { status } = answer;
   const fields = headerFields(answer, how);
   if (answer.stream !== undefined) {
-    outlet.begin(status, fields);
-    return pump(outlet, answer.stream, how);
+    response.begin(status, fields);
+    return pump(response, answer.stream, how);
   }
   if (answer.longText !== undefined) {
-    outlet.begin(status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
-    return pump(outlet, slicesOf(answer.longText), how);
+    response.begin(status, [...fields, 'Content-Length', String(lengthOf(answer.longText))]);
+    return pump(response, slicesOf(answer.longText), how);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const length = Buffer.byteLength(text);
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(length));
   if (how.beforeEnd === undefined) {
-    outlet.writeWhole(status, fields, text, length);
+    response.writeWhole(status, fields, text, length);
     return undefined;
   }
-  outlet.begin(status, fields);
-  outlet.write(text);
-  return how.beforeEnd().then(() => outlet.end());
+  response.begin(status, fields);
+  response.write(text);
+  return how.beforeEnd().then(() => response.end());
 }
 
 export interface Delivery {
@@ -62,32 +62,32 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 
 /** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
 async function pump(
-  outlet: Outlet,
+  response: ResponseWriter,
   stream: AsyncIterable<string | Uint8Array>,
   { isHeadOnly }: Delivery,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;
-  const stay = outlet.whenOver(() => {
+  const stay = response.whenOver(() => {
     wake();
     release(iterator);
   });
-  while (!outlet.isGone && !isHeadOnly) {
+  while (!response.isGone && !isHeadOnly) {
     const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);
       iterator.next().then(resolve, reject);
     });
-    if (next === undefined || outlet.isGone) return;
+    if (next === undefined || response.isGone) return;
     if (next.done === true) break;
-    if (next.value.length === 0 || outlet.write(next.value)) continue;
+    if (next.value.length === 0 || response.write(next.value)) continue;
     await new Promise<void>((resolve) => {
       wake = resolve;
-      outlet.whenDrained(resolve);
+      response.whenDrained(resolve);
     });
   }
   stay();
   release(iterator);
-  outlet.end();
+  response.end();
 }
 
 function release(iterator: AsyncIterator<string | Uint8Array>): void {

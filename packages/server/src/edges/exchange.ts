@@ -6,14 +6,14 @@ import { isFailure, problemAnswer } from '../problem.ts';
 import type { Answer, InboundRequest, Route } from '../route.ts';
 import type { Router } from '../router.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
-import type { ArrivedRequest } from './arrived-request.ts';
 import { hasBody, refuseBody } from './body.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
+import type { HttpRequest } from './http-request.ts';
 import type { HttpLimits } from './limits.ts';
-import type { Outlet } from './outlet.ts';
 import { type LimitState, rateFields } from './rate-fields.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 /** What every exchange needs of its edge. */
 export interface ExchangeContext {
@@ -58,7 +58,7 @@ export interface Counted {
 export class Exchange implements InboundRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  readonly outlet: Outlet;
+  readonly response: ResponseWriter;
   route: Route | undefined;
   path: string;
   params: Readonly<Record<string, string>> = NO_PARAMS;
@@ -67,7 +67,7 @@ export class Exchange implements InboundRequest {
   address = '';
 
   readonly #context: ExchangeContext;
-  readonly #request: ArrivedRequest;
+  readonly #request: HttpRequest;
   readonly #expectsContinue: boolean;
   readonly #startedAt: number;
   #query = '';
@@ -80,17 +80,17 @@ export class Exchange implements InboundRequest {
   #aborted = false;
   #isStream = false;
 
-  constructor(context: ExchangeContext, { request, outlet, expectsContinue, onOver }: Arrival) {
+  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
     this.#context = context;
     this.#request = request;
     this.#expectsContinue = expectsContinue;
     this.#startedAt = context.clock.elapsed();
     this.#hasUnreadBody = hasBody(request.headers);
-    this.outlet = outlet;
+    this.response = response;
     this.method = request.method;
     this.headers = request.headers;
     this.path = request.target;
-    outlet.whenOver((isDelivered) => {
+    response.whenOver((isDelivered) => {
       this.#close(isDelivered);
       onOver();
     });
@@ -139,12 +139,12 @@ export class Exchange implements InboundRequest {
       } catch (error) {
         answer = this.#thrown(error);
       }
-      const writing = answer === undefined || this.outlet.isGone ? undefined : this.#write(answer);
+      const writing = answer === undefined || this.response.isGone ? undefined : this.#write(answer);
       if (writing !== undefined) await writing;
     } catch (error) {
       // The answer has begun: all that is left is to break it off, so that it cannot be taken for whole.
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
-      this.outlet.breakOff();
+      this.response.breakOff();
     } finally {
       this.#counted?.release?.();
     }
@@ -186,9 +186,8 @@ export class Exchange implements InboundRequest {
     if (this.#hasUnreadBody) {
       const refused = refuseBody(headers, route.body);
       if (refused !== undefined) return this.#word(refused);
-      if (this.#expectsContinue) this.outlet.inform(100);
-      const reading = this.#request.readBody(route.body?.maxBytes ?? 0);
-      const body = reading instanceof Promise ? await reading : reading;
+      if (this.#expectsContinue) this.response.inform(100);
+      const body = await this.#request.readBody(route.body?.maxBytes ?? 0);
       if (body === undefined) return undefined;
       if (!(body instanceof Uint8Array)) return this.#word(body);
       this.#hasUnreadBody = false;
@@ -243,10 +242,10 @@ export class Exchange implements InboundRequest {
   #write(answer: Answer): Promise<void> | undefined {
     this.#isStream = answer.stream !== undefined;
     try {
-      return writeAnswer(this.outlet, answer, this.#delivery());
+      return writeAnswer(this.response, answer, this.#delivery());
     } catch (error) {
-      if (this.outlet.status !== undefined) throw error;
-      return writeAnswer(this.outlet, this.#thrown(error), this.#delivery());
+      if (this.response.status !== undefined) throw error;
+      return writeAnswer(this.response, this.#thrown(error), this.#delivery());
     }
   }
 
@@ -255,7 +254,7 @@ export class Exchange implements InboundRequest {
     const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
-    if (linger) this.outlet.isLast = true;
+    if (linger) this.response.isLast = true;
     return {
       personal: this.principal !== undefined,
       fields:
@@ -278,7 +277,7 @@ export class Exchange implements InboundRequest {
     if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
     const { observe, clock } = this.#context;
     const { method } = this;
-    const { status } = this.outlet;
+    const { status } = this.response;
     // The pattern, not the path: ids and queries may hold what is nobody's business.
     const route = this.route?.path;
     const milliseconds = clock.elapsed() - this.#startedAt;
@@ -287,8 +286,8 @@ export class Exchange implements InboundRequest {
 }
 
 export interface Arrival {
-  readonly request: ArrivedRequest;
-  readonly outlet: Outlet;
+  readonly request: HttpRequest;
+  readonly response: ResponseWriter;
   /** The peer waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** Called when the answer was taken or its connection is gone. */

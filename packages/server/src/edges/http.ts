@@ -7,18 +7,14 @@ import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
 import { createRouter } from '../router.ts';
 import { writeAnswer } from './answer.ts';
-import type { ArrivedRequest } from './arrived-request.ts';
 import { CallerPlaces } from './caller-places.ts';
 import { Door, type DoorOptions } from './door.ts';
 import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
-import { httpDate } from './http-date.ts';
+import { HttpRequest } from './http-request.ts';
 import { endWith, lastAnswer } from './last-answer.ts';
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
-import { NodeOutlet } from './node-outlet.ts';
-import { NodeRequest } from './node-request.ts';
-import type { Outlet } from './outlet.ts';
-import { PlainLane } from './plain-lane.ts';
 import { reachable } from './reachable.ts';
+import { ResponseWriter } from './response-writer.ts';
 import { SocketEdge } from './websocket.ts';
 
 export interface HttpEdgeOptions extends DoorOptions {
@@ -41,7 +37,6 @@ export interface HttpEdgeOptions extends DoorOptions {
 export class HttpEdge implements AsyncDisposable {
   readonly #context: ExchangeContext;
   readonly #server: Server;
-  readonly #date: () => string;
   readonly #sockets: SocketEdge;
   readonly #pipelines = new Map<Socket, Pipeline>();
   #closed: Promise<void> | undefined;
@@ -65,7 +60,6 @@ export class HttpEdge implements AsyncDisposable {
       maxHeaderFields: limits.maxHeaderFields,
       ...(options.socketLimits === undefined ? {} : { limits: options.socketLimits }),
     });
-    this.#date = httpDate(clock);
     this.#server = this.#createServer(limits);
   }
 
@@ -95,7 +89,7 @@ export class HttpEdge implements AsyncDisposable {
     for (const { running } of this.#pipelines.values()) {
       if (running?.principal === undefined || !isGone(running.principal)) continue;
       running.abort();
-      running.outlet.destroy();
+      running.response.destroy();
     }
   }
 
@@ -122,10 +116,11 @@ export class HttpEdge implements AsyncDisposable {
       });
     });
     this.#sockets.drain();
-    for (const [socket, { isPlain, running }] of this.#pipelines) {
-      // Answers from now on say that they are the last. Who asks for nothing is not waited for; Node ends its own.
-      if (running !== undefined) running.outlet.isLast = true;
-      else if (isPlain) socket.destroy();
+    for (const [socket, { running }] of this.#pipelines) {
+      // Answers from now on say that they are the last.
+      if (running !== undefined) running.response.isLast = true;
+      // Node closes idle connections, but not those that have never sent a byte.
+      else if (socket.bytesRead === 0) socket.destroy();
     }
     const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
     await Promise.race([closed, elapsed(drainMs)]);
@@ -156,13 +151,10 @@ export class HttpEdge implements AsyncDisposable {
     server.maxHeadersCount = 0;
     // A peer that has said all it will say still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-    // The listeners by which Node takes a connection: called for those that are not plain (any more).
-    const toNode = server.listeners('connection');
-    server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => this.#welcome(socket, toNode));
+    server.on('connection', (socket: Socket) => this.#welcome(socket));
     server.on('drop', () => this.#noteDrop());
-    server.on('request', (request, response) => this.#takeFromNode(request, response, false));
-    server.on('checkContinue', (request, response) => this.#takeFromNode(request, response, true));
+    server.on('request', (request, response) => this.#take(request, response, false));
+    server.on('checkContinue', (request, response) => this.#take(request, response, true));
     server.on('checkExpectation', refuseExpectation);
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuseBytes(error, socket as Socket));
     server.on('upgrade', (request: IncomingMessage, socket, head) => this.#sockets.upgrade(request, socket, head));
@@ -179,53 +171,31 @@ export class HttpEdge implements AsyncDisposable {
     this.#drops = 0;
   }
 
-  #welcome(socket: Socket, toNode: readonly Function[]): void {
-    const pipeline: Pipeline = {
-      socket,
-      isPlain: true,
-      running: undefined,
-      waiting: [],
-      refusal: undefined,
-      onOver: () => this.#goOn(pipeline),
-    };
+  #welcome(socket: Socket): void {
+    const pipeline: Pipeline = { socket, running: undefined, waiting: [], refusal: undefined };
     this.#pipelines.set(socket, pipeline);
     socket.once('close', () => this.#pipelines.delete(socket));
     socket.once('end', () => {
       if (pipeline.running !== undefined) void this.#probe(pipeline.running);
     });
-    new PlainLane({
-      socket,
-      limits: this.#context.limits,
-      date: this.#date,
-      take: (request, outlet) => this.#take(pipeline, request, outlet),
-      onSilence: () => endWith(socket, SILENT_PEER),
-      handOver: (bytes) => {
-        pipeline.isPlain = false;
-        for (const listener of toNode) listener.call(this.#server, socket);
-        socket.emit('data', bytes);
-      },
-    });
   }
 
-  #takeFromNode(message: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+  #take(message: IncomingMessage, serverResponse: ServerResponse, expectsContinue: boolean): void {
     const pipeline = this.#pipelines.get(message.socket);
     if (pipeline === undefined) return;
-    const outlet = new NodeOutlet(response, this.#context.limits.stallMs);
-    this.#take(pipeline, new NodeRequest(message), outlet, expectsContinue);
-  }
-
-  #take(pipeline: Pipeline, request: ArrivedRequest, outlet: Outlet, expectsContinue = false): void {
-    const { onOver, socket } = pipeline;
-    const exchange = new Exchange(this.#context, { request, outlet, expectsContinue, onOver });
+    const request = new HttpRequest(message);
+    const response = new ResponseWriter(serverResponse, this.#context.limits.stallMs);
+    const onOver = () => this.#goOn(pipeline);
+    const exchange = new Exchange(this.#context, { request, response, expectsContinue, onOver });
     if (pipeline.running === undefined) this.#start(pipeline, exchange);
     else if (pipeline.waiting.length < this.#context.limits.maxPipelined) pipeline.waiting.push(exchange);
-    else socket.destroy();
+    else pipeline.socket.destroy();
   }
 
   /** One request of a connection runs at a time: those sent ahead wait, as their answers must. */
   #start(pipeline: Pipeline, exchange: Exchange): void {
     pipeline.running = exchange;
-    if (this.#closed !== undefined) exchange.outlet.isLast = true;
+    if (this.#closed !== undefined) exchange.response.isLast = true;
     void exchange.run();
   }
 
@@ -248,17 +218,17 @@ export class HttpEdge implements AsyncDisposable {
    * to it. So it is sent `102 Processing` now and then, or in a stream an empty line, which costs a waiting peer nothing.
    */
   async #probe(exchange: Exchange): Promise<void> {
-    const { outlet, signal } = exchange;
+    const { response, signal } = exchange;
     const { clock, limits } = this.#context;
     const over = new AbortController();
-    outlet.whenOver(() => over.abort());
+    response.whenOver(() => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
     while (!stop.aborted) {
       await clock.wait(limits.probeMs, stop).catch(ignore);
       if (stop.aborted || exchange.httpVersion !== '1.1') return;
-      if (outlet.status === undefined) outlet.inform(102);
+      if (response.status === undefined) response.inform(102);
       // A stream is written in whole records, so this is between two; there neither framing makes anything of it.
-      else if (exchange.isStreaming) outlet.write('\n');
+      else if (exchange.isStreaming) response.write('\n');
       else return;
     }
   }
@@ -271,7 +241,7 @@ export class HttpEdge implements AsyncDisposable {
       // What came whole before it is answered first.
       socket.pause();
       pipeline.refusal = refusal;
-    } else if (pipeline?.running?.outlet.status !== undefined) socket.destroy();
+    } else if (pipeline?.running?.response.status !== undefined) socket.destroy();
     else endWith(socket, refusal);
   }
 }
@@ -279,19 +249,15 @@ export class HttpEdge implements AsyncDisposable {
 /** The exchanges of one connection. */
 interface Pipeline {
   readonly socket: Socket;
-  /** Node has no part in it yet. */
-  isPlain: boolean;
   running: Exchange | undefined;
   readonly waiting: Exchange[];
   /** To what came after them and was no request. */
   refusal: Answer | undefined;
-  /** Called when the one that runs is over. */
-  readonly onOver: () => void;
 }
 
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const how = { personal: false, fields: [], retryAfter: undefined, isHeadOnly: false };
-  writeAnswer(new NodeOutlet(response, 0), lastAnswer('expectation_failed'), how);
+  writeAnswer(new ResponseWriter(response, 0), lastAnswer('expectation_failed'), how);
 }
 
 function ignore(): void {}

@@ -11,9 +11,9 @@ import type { CallerPlaces } from './caller-places.ts';
 import { SocketConnection } from './connection.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
+import { HttpRequest } from './http-request.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
-import { NodeRequest } from './node-request.ts';
 import { readOffer } from './subprotocols.ts';
 
 export interface SocketEdgeOptions {
@@ -61,7 +61,7 @@ export class SocketEdge {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // The HTTP server has let go of the socket: an error on it would be nobody's.
     socket.on('error', ignore);
-    const malformed = refuseForm(new NodeRequest(request), this.#maxHeaderFields);
+    const malformed = refuseForm(new HttpRequest(request), this.#maxHeaderFields);
     if (malformed !== undefined) {
       endWith(socket, malformed);
       return;

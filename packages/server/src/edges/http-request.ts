@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { ArrivedRequest, DiscardLimit, ReadBody } from './arrived-request.ts';
+import type { Clock } from '@dragoman/core';
+import type { Failure } from '@dragoman/protocols';
 import { bodyTooLarge } from './body.ts';
 
-/** A request that Node has read. */
-export class NodeRequest implements ArrivedRequest {
+/** One HTTP request as Node parsed it, with its body read or discarded under limits. */
+export class HttpRequest {
   readonly method: string;
   readonly target: string;
+  /** By lower-case name. A repeated field has all its values, separated by commas. */
   readonly headers: IncomingHttpHeaders;
   readonly #message: IncomingMessage;
 
@@ -24,15 +26,18 @@ export class NodeRequest implements ArrivedRequest {
     return this.#message.rawHeaders.length / 2;
   }
 
+  /** The address at the other end of the connection. */
   get peer(): string | undefined {
     return this.#message.socket.remoteAddress;
   }
 
+  /** The request has arrived completely. */
   get isReceived(): boolean {
     return this.#message.complete;
   }
 
-  readBody(maxBytes: number): Promise<ReadBody> {
+  /** The whole body, a failure as soon as it exceeds the limit, or `undefined` when the peer disconnects before its end. */
+  readBody(maxBytes: number): Promise<Uint8Array | Failure | undefined> {
     const message = this.#message;
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
@@ -46,23 +51,20 @@ export class NodeRequest implements ArrivedRequest {
         message.off('data', take).pause();
         resolve(bodyTooLarge(maxBytes));
       };
-      // The first to come decides. Every request is closed at last, and to settle a promise twice is told to Node, at some cost.
-      let isOver = false;
-      const giveUp = () => {
-        if (!isOver) resolve(undefined);
-      };
+      const giveUp = () => resolve(undefined);
       if (message.destroyed) giveUp();
       message
         .on('data', take)
-        .on('end', () => {
-          isOver = true;
-          resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size));
-        })
+        .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)))
         .on('close', giveUp)
         .on('error', giveUp);
     });
   }
 
+  /**
+   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread bytes
+   * resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
+   */
   discardBody({ clock, bytes, ms }: DiscardLimit): Promise<void> {
     const message = this.#message;
     return new Promise((resolve) => {
@@ -82,6 +84,12 @@ export class NodeRequest implements ArrivedRequest {
       clock.wait(ms, timer.signal).then(stop, ignore);
     });
   }
+}
+
+export interface DiscardLimit {
+  readonly clock: Clock;
+  readonly bytes: number;
+  readonly ms: number;
 }
 
 function ignore(): void {}
