@@ -1,10 +1,19 @@
 import { DEFAULT_JSON_LIMITS, type JsonLimits, type Static } from '@dragoman/protocols';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
 import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
+import { MESSAGE_BYTES, TOTAL_BYTES, type UnprovenLimits } from './edges/unproven-budget.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
   body_bytes: atLeast(1024, 'The largest body of a request to an E2A door; 1048576 unless told.'),
+  unproven_bytes: atLeast(
+    1024,
+    `The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake. Default: ${MESSAGE_BYTES}.`,
+  ),
+  unproven_total_bytes: atLeast(
+    65_536,
+    `Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503. Default: ${TOTAL_BYTES}.`,
+  ),
   header_bytes: atLeast(1024, 'All headers of a request; 16384 unless told.'),
   header_fields: atLeast(8, 'How many headers a request may have; 64 unless told.'),
   headers_ms: atLeast(100, 'For the headers of a request to arrive; 10000 unless told.'),
@@ -79,6 +88,11 @@ export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLim
   const mostUnsentBytes =
     buffer === undefined ? undefined : Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
   return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
+}
+
+/** And for peers that have not proven who they are, at every endpoint. */
+export function unprovenLimits(limits: DoorLimits): UnprovenLimits {
+  return told({ messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes });
 }
 
 /** And for JSON, at whichever door it comes in. */

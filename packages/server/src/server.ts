@@ -23,10 +23,11 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
-import { edgeLimits, jsonLimits } from './door-limits.ts';
+import { edgeLimits, jsonLimits, unprovenLimits } from './door-limits.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
 import { tightestFirst } from './edges/limit-state.ts';
+import { UnprovenBudget } from './edges/unproven-budget.ts';
 import { Endings } from './endings.ts';
 import { keptAnswers } from './kept-answers.ts';
 import { KeyCheck } from './key-check.ts';
@@ -174,6 +175,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         place(unopenedAgent(id), { driver, ...definition });
       });
     }
+    const unproven = new UnprovenBudget(unprovenLimits(config.limits ?? {}));
     const service: ServiceOptions = { config, folder, engine, store, gate, clock, ids, log };
     const extensions = () => [messages.cardExtension];
     const mailbox = openMailbox({ ...service, agents, signatures, extensions });
@@ -200,10 +202,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workflows: workflows.workflows,
       keyCheck,
       registry: () => messages.registry,
+      unproven,
       howToAccept: options.howToAccept,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ ...service, agents, signatures, strangers });
+    const messages = await openMessages({ ...service, agents, signatures, strangers, unproven });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits };
@@ -251,6 +254,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       count: (call: CountedCall) => count(engine, call),
       observe: (seen: SeenRequest) => meter.observe(seen),
       ...edgeLimits(limits),
+      unproven,
       jsonLimits: jsonLimits(limits),
     };
     const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...(config.allowed_hosts ?? [])];

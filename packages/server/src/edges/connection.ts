@@ -5,6 +5,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { Connection } from '../route.ts';
 import { FrameTracker } from './frame-tracker.ts';
 import type { SocketLimits } from './limits.ts';
+import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
 /** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
 export class SocketConnection implements Connection {
@@ -22,8 +23,8 @@ export class SocketConnection implements Connection {
   readonly #limits: SocketLimits;
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
-  /** Of a message, as long as nobody knows who sends it. */
-  #maxStrangerBytes: number | undefined;
+  /** As long as the peer has not proven who it is. */
+  #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
   readonly #unread: string[] = [];
   #taken = 0;
@@ -54,15 +55,18 @@ export class SocketConnection implements Connection {
     this.#socket = socket;
     this.#clock = clock;
     this.#limits = limits;
-    if (parts.principal === undefined) this.#maxStrangerBytes = parts.maxStrangerBytes;
+    if (parts.principal === undefined) {
+      this.#unproven = { maxBytes: parts.unproven.messageBytes, held: parts.unproven.hold() };
+    }
     this.#pingedAt = clock.elapsed();
     this.#pingWindowAt = clock.elapsed();
     this.messages = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
 
     const follow = (chunk: Buffer) => {
       this.#isAlive = true;
-      if (this.#isTooLong()) this.#refuseTooLong();
+      this.#limitMessage();
       this.#tracker.feed(chunk, clock.elapsed());
+      this.#holdBytes();
     };
     // Before the library's own listener, which unmasks the bytes in place.
     socket.prependListener('data', follow);
@@ -73,6 +77,7 @@ export class SocketConnection implements Connection {
     webSocket.on('error', (error) => this.abort(error));
     webSocket.on('close', () => {
       socket.off('data', follow);
+      this.#unproven?.held.release();
       this.abort();
     });
   }
@@ -105,7 +110,8 @@ export class SocketConnection implements Connection {
   }
 
   welcome(): void {
-    this.#maxStrangerBytes = undefined;
+    this.#unproven?.held.release();
+    this.#unproven = undefined;
   }
 
   close(code: number, reason = ''): void {
@@ -161,14 +167,32 @@ export class SocketConnection implements Connection {
     }
   }
 
-  /** Asked before the next bytes are looked at, and when all messages before this one were: one of them may say who it is. */
-  #isTooLong(): boolean {
-    const most = this.#maxStrangerBytes;
-    return most !== undefined && this.#tracker.messageBytes > most && this.#reader !== undefined;
+  /**
+   * Refuses a message that is too long for a peer that has not proven who it is. Called before further bytes are read; while the
+   * route is still busy with earlier messages, one of which may be the proof, nothing more is read.
+   */
+  #limitMessage(): void {
+    if (this.#unproven === undefined || this.#tracker.messageBytes <= this.#unproven.maxBytes) return;
+    if (this.#reader === undefined) this.#webSocket.pause();
+    else this.#refuseTooLong();
+  }
+
+  /** A message that came within one read is judged when the route takes it. */
+  #isTooLong(text: string): boolean {
+    return this.#unproven !== undefined && text.length > this.#unproven.maxBytes;
   }
 
   #refuseTooLong(): void {
-    this.close(1009, `more than ${this.#maxStrangerBytes} bytes before it is known whose they are`);
+    this.#turnAway(1009, `more than ${this.#unproven?.maxBytes} bytes before authentication`);
+  }
+
+  #holdBytes(): void {
+    if (this.#unproven?.held.set(this.#tracker.heldBytes + this.#unreadLength) === false)
+      this.#turnAway(1013, 'busy: try again later, or connect with an API key');
+  }
+
+  #turnAway(code: number, reason: string): void {
+    this.close(code, reason);
     this.abort();
     // The rest of the message is never read.
     this.#webSocket.pause();
@@ -183,12 +207,16 @@ export class SocketConnection implements Connection {
     const text = data.toString();
     if (this.#reader !== undefined) {
       const reader = this.#reader;
-      this.#reader = undefined;
-      reader({ done: false, value: text });
+      if (this.#isTooLong(text)) this.#refuseTooLong();
+      else {
+        this.#reader = undefined;
+        reader({ done: false, value: text });
+      }
       return;
     }
     this.#unread.push(text);
     this.#unreadLength += text.length;
+    this.#holdBytes();
     const { maxUnreadMessages, maxBufferedBytes } = this.#limits;
     if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
@@ -196,11 +224,13 @@ export class SocketConnection implements Connection {
   #next(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
     this.#unreadLength -= text?.length ?? 0;
-    if (this.#webSocket.isPaused && this.#unread.length === 0) {
+    this.#holdBytes();
+    if (this.#webSocket.isPaused && this.#unread.length === 0 && !this.#hasEnded) {
       this.#tracker.readOn(this.#clock.elapsed());
       this.#webSocket.resume();
     }
-    if (text !== undefined) {
+    if (text !== undefined && this.#isTooLong(text)) this.#refuseTooLong();
+    else if (text !== undefined) {
       const result = { done: false, value: text } as const;
       this.#taken += 1;
       // A chunk has room for thousands of messages of nonsense: others must not wait for the end of them.
@@ -270,7 +300,7 @@ export interface SocketParts {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly principal: Principal | undefined;
-  readonly maxStrangerBytes: number | undefined;
+  readonly unproven: UnprovenBudget;
 }
 
 interface Sending {

@@ -3,10 +3,10 @@ import { type Clock, failureOf, type Ids, type Log, type Principal } from '@drag
 import { type Failure, failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route, RouteBody } from '../route.ts';
 import type { Router } from '../router.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
-import { hasBody, refuseBody } from './body.ts';
+import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
@@ -14,6 +14,7 @@ import type { HttpRequest } from './http-request.ts';
 import type { HttpLimits } from './limits.ts';
 import { type LimitState, rateFields } from './rate-fields.ts';
 import type { ResponseWriter } from './response-writer.ts';
+import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
 /** What every exchange needs of its edge. */
 export interface ExchangeContext {
@@ -22,6 +23,7 @@ export interface ExchangeContext {
   readonly places: CallerPlaces;
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
+  readonly unproven: UnprovenBudget;
   readonly jsonLimits: JsonLimits | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -73,6 +75,8 @@ export class Exchange implements InboundRequest {
   #query = '';
   #parsedQuery: URLSearchParams | undefined;
   #counted: Counted | undefined;
+  /** The memory of a body whose sender is not proven. */
+  #held: HeldBytes | undefined;
   #retryAfter: number | undefined;
   #hasUnreadBody: boolean;
   #isTooLarge = false;
@@ -125,6 +129,10 @@ export class Exchange implements InboundRequest {
     return this.#abort.signal;
   }
 
+  welcome(): void {
+    this.#held?.release();
+  }
+
   /** Tells the handler to stop. */
   abort(): void {
     this.#aborted = true;
@@ -146,6 +154,7 @@ export class Exchange implements InboundRequest {
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
       this.response.breakOff();
     } finally {
+      this.#held?.release();
       this.#counted?.release?.();
     }
   }
@@ -184,10 +193,7 @@ export class Exchange implements InboundRequest {
     this.principal = principal;
 
     if (this.#hasUnreadBody) {
-      const refused = refuseBody(headers, route.body);
-      if (refused !== undefined) return this.#word(refused);
-      if (this.#expectsContinue) this.response.inform(100);
-      const body = await this.#request.readBody(route.body?.maxBytes ?? 0);
+      const body = await this.#readBody(route.body);
       if (body === undefined) return undefined;
       if (!(body instanceof Uint8Array)) return this.#word(body);
       this.#hasUnreadBody = false;
@@ -203,6 +209,24 @@ export class Exchange implements InboundRequest {
     const handled = route.handle(this);
     const result = handled instanceof Promise ? await handled : handled;
     return isFailure(result) ? this.#word(result) : result;
+  }
+
+  async #readBody(taken: RouteBody | undefined): Promise<Uint8Array | Failure | undefined> {
+    const { unproven } = this.#context;
+    const unprovenBytes = this.principal === undefined ? unproven.messageBytes : undefined;
+    const refused = refuseBody(this.headers, taken, unprovenBytes);
+    if (refused !== undefined || taken === undefined) return refused;
+    if (this.#expectsContinue) this.response.inform(100);
+    if (unprovenBytes !== undefined) this.#held = unproven.hold();
+    const { proof, maxBytes } = taken;
+    const canRaise = unprovenBytes !== undefined && proof !== undefined;
+    const body = await this.#request.readBody({
+      maxBytes: firstLimit(taken, unprovenBytes),
+      held: this.#held,
+      raise: canRaise ? (start) => (proof.isIn(start) ? maxBytes : undefined) : undefined,
+    });
+    if (body === undefined || body instanceof Uint8Array) return body;
+    return body === 'no_room' ? NO_ROOM : bodyTooLarge(taken, unprovenBytes);
   }
 
   #noRoute(): Answer {

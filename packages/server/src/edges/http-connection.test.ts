@@ -80,7 +80,7 @@ describe('a connection', () => {
     const { port, host } = await startEdge({ routes: [slow.route, echo] });
     const peer = await RawPeer.connect(port);
     const long = 'a'.repeat(190_000);
-    peer.say(head({ path: '/slow', host }) + post(host, long) + post(host, 'next'));
+    peer.say(head({ path: '/slow', host }) + post(host, long, 'X-API-Key: ada') + post(host, 'next'));
     await expect.poll(() => slow.isAsked).toBe(true);
     slow.answer();
     await peer.hears(/next$/);

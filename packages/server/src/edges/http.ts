@@ -15,6 +15,7 @@ import { endWith, lastAnswer } from './last-answer.ts';
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
 import { reachable } from './reachable.ts';
 import { ResponseWriter } from './response-writer.ts';
+import { UnprovenBudget } from './unproven-budget.ts';
 import { SocketEdge } from './websocket.ts';
 
 export interface HttpEdgeOptions extends DoorOptions {
@@ -28,6 +29,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   /** Told of every request when it is over. */
   readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
+  /** Shared by all edges of a server. */
+  readonly unproven?: UnprovenBudget;
   /** Of JSON in bodies; the routes read it. */
   readonly jsonLimits?: JsonLimits;
   readonly socketLimits?: Partial<SocketLimits>;
@@ -47,14 +50,15 @@ export class HttpEdge implements AsyncDisposable {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, jsonLimits } = options;
+    const { count, observe, jsonLimits, unproven = new UnprovenBudget() } = options;
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, count, observe, limits, jsonLimits, clock, ids, log };
+    this.#context = { router, door, places, count, observe, limits, unproven, jsonLimits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,
       places,
+      unproven,
       clock,
       log,
       maxHeaderFields: limits.maxHeaderFields,

@@ -5,22 +5,27 @@ import type { Clock } from '@dragoman/core';
 import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
 import { reachable } from './reachable.ts';
 import { clearSocketPath } from './socket-path.ts';
+import { UnprovenBudget } from './unproven-budget.ts';
 
 export interface NdjsonSocketOptions {
   readonly host: LineHost;
   readonly clock: Clock;
   readonly limits?: Partial<LineLimits>;
+  /** Shared by all edges of a server. */
+  readonly unproven?: UnprovenBudget;
 }
 
 /** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
 export class NdjsonSocketEdge implements AsyncDisposable {
   readonly #options: NdjsonSocketOptions;
   readonly #limits: LineLimits;
+  readonly #unproven: UnprovenBudget;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
 
   constructor(options: NdjsonSocketOptions) {
     this.#options = options;
+    this.#unproven = options.unproven ?? new UnprovenBudget();
     this.#limits = { ...DEFAULT_LINE_LIMITS, ...options.limits };
   }
 
@@ -74,7 +79,8 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     socket.on('close', () => this.#sockets.delete(socket));
     const { host, clock } = this.#options;
     const { remoteAddress: address } = socket;
-    void serveLines({ input: socket, output: socket }, { host, clock, address, limits: this.#limits }).then(() => {
+    const options = { host, clock, address, limits: this.#limits, unproven: this.#unproven };
+    void serveLines({ input: socket, output: socket }, options).then(() => {
       // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
       socket.resume();
       clock.after(LINGER_MS, () => socket.destroy());

@@ -15,11 +15,13 @@ import { HttpRequest } from './http-request.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
 import { readOffer } from './subprotocols.ts';
+import type { UnprovenBudget } from './unproven-budget.ts';
 
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
   readonly door: Door;
   readonly places: CallerPlaces;
+  readonly unproven: UnprovenBudget;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxHeaderFields: number;
@@ -31,6 +33,7 @@ export class SocketEdge {
   readonly #router: Router<Entry>;
   readonly #door: Door;
   readonly #places: CallerPlaces;
+  readonly #unproven: UnprovenBudget;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #maxHeaderFields: number;
@@ -42,10 +45,11 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, places, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, door, places, unproven, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
     this.#door = door;
     this.#places = places;
+    this.#unproven = unproven;
     this.#clock = clock;
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
@@ -151,7 +155,7 @@ export class SocketEdge {
       headers: request.headers,
       address,
       principal,
-      maxStrangerBytes: match.entry.route.maxStrangerBytes,
+      unproven: this.#unproven,
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();

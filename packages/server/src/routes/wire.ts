@@ -1,7 +1,6 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
 import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
-import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
 import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
@@ -23,7 +22,6 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
-    maxStrangerBytes: DEFAULT_LINE_LIMITS.maxStrangerLineBytes,
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
