@@ -26,9 +26,9 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from './answering-agents.ts';
 import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
+import type { Intake } from './edges/intake.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
-import type { UnprovenBudget } from './edges/unproven-budget.ts';
 import type { Route, SocketRoute } from './route.ts';
 import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
@@ -42,7 +42,7 @@ export interface MessagesServiceOptions extends ServiceOptions {
   readonly agents: AnsweringAgents;
   readonly signatures: Signatures;
   readonly strangers: Strangers;
-  readonly unproven: UnprovenBudget;
+  readonly intake: Intake;
 }
 
 /** The A2A messages service, the registry of agents, and the doors to both. */
@@ -63,7 +63,7 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, agents, store, gate, signatures, strangers, unproven, clock, ids, log } = options;
+  const { config, folder, engine, agents, store, gate, signatures, strangers, intake, clock, ids, log } = options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -133,7 +133,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
   const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });
   const limits = { ...lineLimits(config.limits ?? {}), maxLineBytes: MAX_MESSAGE_BYTES };
-  const edge = new NdjsonSocketEdge({ host: lines, clock, limits, unproven });
+  const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();

@@ -133,8 +133,8 @@ export interface Connection {
   readonly bufferedBytes: number;
   /** Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order. */
   send(text: string): Promise<void>;
-  /** The peer has proven who it is. Before, a message of more than `limits.unproven_bytes` closes the connection. */
-  welcome(): void;
+  /** The peer has proven to be this caller. Before, a message of more than `limits.unproven_bytes` closes the connection. */
+  welcome(principal: Principal): void;
   /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */
   close(code: number, reason?: string): void;
 }

@@ -28,8 +28,8 @@ import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
 import { addressGroup } from './edges/address.ts';
+import type { Intake } from './edges/intake.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
-import type { UnprovenBudget } from './edges/unproven-budget.ts';
 import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
 import { isFailure } from './problem.ts';
@@ -44,7 +44,7 @@ export interface WireOptions extends ServiceOptions {
   readonly keyCheck: KeyCheck;
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
-  readonly unproven: UnprovenBudget;
+  readonly intake: Intake;
   readonly howToAccept: ((tool: string) => string) | undefined;
 }
 
@@ -164,7 +164,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
   const limits = { ...lineLimits(config.limits ?? {}), ...(maxLineBytes !== undefined && { maxLineBytes }) };
-  const edge = new NdjsonSocketEdge({ host, clock, limits, unproven: options.unproven });
+  const edge = new NdjsonSocketEdge({ host, clock, log, limits, intake: options.intake });
   const reloadables = [reloadableTools(fixed, config.tools, options), reloadableServers(servers)];
   return new Wire({ tools, servers, host, edge, audit, reloadables });
 }

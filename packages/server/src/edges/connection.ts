@@ -4,8 +4,10 @@ import type { Clock, Principal } from '@dragoman/core';
 import type { RawData, WebSocket } from 'ws';
 import type { Connection } from '../route.ts';
 import { FrameTracker } from './frame-tracker.ts';
+import type { Intake } from './intake.ts';
 import type { SocketLimits } from './limits.ts';
-import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
+import { type MessageRates, senderOf } from './message-rates.ts';
+import type { HeldBytes } from './unproven-budget.ts';
 
 /** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
 export class SocketConnection implements Connection {
@@ -23,6 +25,9 @@ export class SocketConnection implements Connection {
   readonly #limits: SocketLimits;
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
+  readonly #rates: MessageRates;
+  /** Whose messages are counted. */
+  #sender: string;
   /** As long as the peer has not proven who it is. */
   #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
@@ -56,8 +61,11 @@ export class SocketConnection implements Connection {
     this.#clock = clock;
     this.#limits = limits;
     if (parts.principal === undefined) {
-      this.#unproven = { maxBytes: parts.unproven.messageBytes, held: parts.unproven.hold() };
+      const { unproven } = parts.intake;
+      this.#unproven = { maxBytes: unproven.messageBytes, held: unproven.hold() };
     }
+    this.#rates = parts.intake.rates;
+    this.#sender = senderOf(parts.principal, parts.address);
     this.#pingedAt = clock.elapsed();
     this.#pingWindowAt = clock.elapsed();
     this.messages = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
@@ -109,7 +117,8 @@ export class SocketConnection implements Connection {
     });
   }
 
-  welcome(): void {
+  welcome(principal: Principal): void {
+    this.#sender = senderOf(principal, this.address);
     this.#unproven?.held.release();
     this.#unproven = undefined;
   }
@@ -205,6 +214,7 @@ export class SocketConnection implements Connection {
       return;
     }
     const text = data.toString();
+    this.#rates.count(this.#sender, { messages: 1, bytes: text.length });
     if (this.#reader !== undefined) {
       const reader = this.#reader;
       if (this.#isTooLong(text)) this.#refuseTooLong();
@@ -221,7 +231,17 @@ export class SocketConnection implements Connection {
     if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
 
+  /** A sender past its rate waits here; the socket is paused as soon as enough is unread. */
   #next(): Promise<IteratorResult<string, undefined>> {
+    const delayMs = this.#hasEnded ? 0 : this.#rates.delay(this.#sender);
+    if (delayMs === 0) return this.#take();
+    return this.#clock.wait(delayMs, this.signal).then(
+      () => this.#next(),
+      () => this.#take(),
+    );
+  }
+
+  #take(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
     this.#unreadLength -= text?.length ?? 0;
     this.#holdBytes();
@@ -300,7 +320,7 @@ export interface SocketParts {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly principal: Principal | undefined;
-  readonly unproven: UnprovenBudget;
+  readonly intake: Pick<Intake, 'unproven' | 'rates'>;
 }
 
 interface Sending {

@@ -39,6 +39,8 @@ export interface CountedCall {
   readonly principal: Principal | undefined;
   readonly route: Route;
   readonly address: string;
+  /** Of the body. */
+  readonly bytes: number;
 }
 
 export interface Counted {
@@ -202,7 +204,7 @@ export class Exchange implements InboundRequest {
 
     const countIt = route.count ?? count;
     if (route.counts && countIt !== undefined) {
-      const counted = countIt({ principal, route, address: this.address });
+      const counted = countIt({ principal, route, address: this.address, bytes: this.body.length });
       this.#counted = counted instanceof Promise ? await counted : counted;
       if (this.#counted.failure !== undefined) return this.#word(this.#counted.failure);
     }

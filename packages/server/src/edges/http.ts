@@ -1,21 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock, Ids, Log, Principal } from '@dragoman/core';
-import type { JsonLimits } from '@dragoman/protocols';
+import { failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
+import { problemAnswer } from '../problem.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
 import { createRouter } from '../router.ts';
+import { reportAcceptErrors } from './accept-errors.ts';
 import { writeAnswer } from './answer.ts';
 import { CallerPlaces } from './caller-places.ts';
+import type { ConnectionShares } from './connection-shares.ts';
 import { Door, type DoorOptions } from './door.ts';
+import { eachSecond } from './each-second.ts';
 import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
-import { endWith, lastAnswer } from './last-answer.ts';
+import { type Intake, openIntake } from './intake.ts';
+import { endWith, lastAnswer, rawAnswer } from './last-answer.ts';
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
 import { reachable } from './reachable.ts';
 import { ResponseWriter } from './response-writer.ts';
-import { UnprovenBudget } from './unproven-budget.ts';
 import { SocketEdge } from './websocket.ts';
 
 export interface HttpEdgeOptions extends DoorOptions {
@@ -30,7 +34,7 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all edges of a server. */
-  readonly unproven?: UnprovenBudget;
+  readonly intake?: Intake;
   /** Of JSON in bodies; the routes read it. */
   readonly jsonLimits?: JsonLimits;
   readonly socketLimits?: Partial<SocketLimits>;
@@ -42,15 +46,22 @@ export class HttpEdge implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets: SocketEdge;
   readonly #pipelines = new Map<Socket, Pipeline>();
+  readonly #connections: ConnectionShares;
   #closed: Promise<void> | undefined;
-  #drops = 0;
-  #dropsToldAt: number | undefined;
+  /** Refused connections whose peers have not read the refusal yet. */
+  #refusing = 0;
+  readonly #reportRefusal: () => void;
 
   constructor(options: HttpEdgeOptions) {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, jsonLimits, unproven = new UnprovenBudget() } = options;
+    const { count, observe, jsonLimits, intake = openIntake({ clock }) } = options;
+    const { unproven } = intake;
+    this.#connections = intake.connections;
+    this.#reportRefusal = eachSecond(clock, (refused) =>
+      log.warn({ refused }, 'Connections were refused: too many are open, or too many from one address.'),
+    );
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
     this.#context = { router, door, places, count, observe, limits, unproven, jsonLimits, clock, ids, log };
@@ -58,7 +69,7 @@ export class HttpEdge implements AsyncDisposable {
       routes: options.sockets ?? [],
       door,
       places,
-      unproven,
+      intake,
       clock,
       log,
       maxHeaderFields: limits.maxHeaderFields,
@@ -73,6 +84,7 @@ export class HttpEdge implements AsyncDisposable {
       this.#server.once('error', reject);
       this.#server.listen({ host, port }, () => {
         this.#server.off('error', reject);
+        reportAcceptErrors(this.#server, this.#context);
         const address = this.#server.address();
         const bound = typeof address === 'object' && address !== null ? address.port : port;
         resolve(`http://${reachable(host)}:${bound}`);
@@ -150,13 +162,20 @@ export class HttpEdge implements AsyncDisposable {
       // Checked by the door, which words it.
       requireHostHeader: false,
     });
-    server.maxConnections = limits.maxConnections;
     // All fields stay visible; an exchange with too many is refused, where Node would drop the rest in silence.
     server.maxHeadersCount = 0;
     // A peer that has said all it will say still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-    server.on('connection', (socket: Socket) => this.#welcome(socket));
-    server.on('drop', () => this.#noteDrop());
+    // Node's own listeners attach a parser. A connection without a place never gets that far.
+    const attachParser = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      const giveBack = this.#connections.take(socket.remoteAddress);
+      if (giveBack === undefined) return this.#refuseConnection(socket);
+      socket.once('close', giveBack);
+      for (const listener of attachParser) listener.call(server, socket);
+      this.#welcome(socket);
+    });
     server.on('request', (request, response) => this.#take(request, response, false));
     server.on('checkContinue', (request, response) => this.#take(request, response, true));
     server.on('checkExpectation', refuseExpectation);
@@ -165,14 +184,22 @@ export class HttpEdge implements AsyncDisposable {
     return server;
   }
 
-  /** One line a second at most: a flood of connections must not become a flood of lines. */
-  #noteDrop(): void {
-    const { clock, log } = this.#context;
-    this.#drops++;
-    if (this.#dropsToldAt !== undefined && clock.elapsed() - this.#dropsToldAt < 1_000) return;
-    this.#dropsToldAt = clock.elapsed();
-    log.warn({ dropped: this.#drops }, 'there are as many connections as are allowed; more were dropped');
-    this.#drops = 0;
+  /** One fixed answer, and nothing is parsed. While many peers leave theirs unread, further ones are dropped without it. */
+  #refuseConnection(socket: Socket): void {
+    this.#reportRefusal();
+    if (this.#refusing >= MOST_REFUSING) {
+      socket.destroy();
+      return;
+    }
+    this.#refusing += 1;
+    const { clock, limits } = this.#context;
+    const cancel = clock.after(limits.lingerMs, () => socket.destroy());
+    socket.once('close', () => {
+      cancel();
+      this.#refusing -= 1;
+    });
+    // Closing with unread bytes would reset the connection, and the peer could lose the answer.
+    socket.on('error', ignore).resume().end(NO_PLACE);
   }
 
   #welcome(socket: Socket): void {
@@ -267,6 +294,10 @@ function refuseExpectation(_request: IncomingMessage, response: ServerResponse):
 function ignore(): void {}
 
 const DRAIN_MS = 10_000;
+const MOST_REFUSING = 16;
+const NO_PLACE = rawAnswer(
+  problemAnswer(failure('busy', { retry_after: 1 }, 'Too many connections are open; try again later.')),
+);
 const LAST_ANSWER = lastAnswer('bad_request');
 const SILENT_PEER = lastAnswer('request_timeout');
 const LAST_ANSWERS: Readonly<Record<string, Answer>> = {

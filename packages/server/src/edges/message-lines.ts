@@ -5,6 +5,7 @@ import {
   type Conversation,
   type Messages,
   NO_PLACE,
+  type Principal,
   type Said,
   unreadable,
   type WireSink,
@@ -77,6 +78,8 @@ export class MessageLines implements LineHost {
 }
 
 class LinePeer implements LineConnection {
+  /** Who has signed here. */
+  principal: Principal | undefined;
   readonly #conversation: Conversation;
   readonly #sink: WireSink;
   readonly #onOver: () => void;
@@ -94,6 +97,7 @@ class LinePeer implements LineConnection {
     this.#conversation = messages.converse({
       address,
       seat: (principal) => {
+        this.principal = principal;
         onProven();
         return place.belongsTo(principal);
       },

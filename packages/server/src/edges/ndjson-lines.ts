@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
 import { type Issue, LineSplitter, type Outcome, reject, type Vigil } from '@dragoman/protocols';
-import type { UnprovenBudget } from './unproven-budget.ts';
+import type { Intake } from './intake.ts';
+import { senderOf } from './message-rates.ts';
 
 /** A byte stream each way. */
 export interface Lines {
@@ -28,7 +29,7 @@ export interface LineHost {
 /** One peer of a host: the lines it sends, the end of its input, and its loss. */
 export interface LineConnection
   extends Pick<WireConnection, 'end' | 'lost'>,
-    Partial<Pick<WireConnection, 'isStranger'>> {
+    Partial<Pick<WireConnection, 'isStranger' | 'principal'>> {
   /**
    * Takes a line, or its fault and its beginning. If it returns a promise for a line of an unproven peer, the next line is
    * read when that is settled: this line may be the proof.
@@ -43,8 +44,8 @@ export interface LineOptions {
   /** Of the peer, where it has one. */
   readonly address?: string | undefined;
   readonly limits: LineLimits;
-  /** What peers that have not proven who they are may send. Absent: as much as any. */
-  readonly unproven?: UnprovenBudget | undefined;
+  /** Absent for a peer without these limits. */
+  readonly intake?: Pick<Intake, 'unproven' | 'rates'>;
   /** Looks out for what the peer says next, where it is the only one. */
   readonly vigil?: Vigil;
 }
@@ -78,11 +79,12 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
   { input, output }: Lines,
-  { host, clock, entrance, address, limits, unproven, vigil }: LineOptions,
+  { host, clock, entrance, address, limits, intake, vigil }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
     let isStranger = false;
+    const unproven = intake?.unproven;
     const held = unproven?.hold();
     /** The line that may prove who the peer is has not been judged yet. */
     let isJudging = false;
@@ -93,6 +95,8 @@ export function serveLines(
     let isDue = false;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
+    /** Until the peer, which has sent more than its rate, is read again. */
+    let cancelPause: Cancel | undefined;
     /** Waits until the peer has read. */
     let onRead: (() => void) | undefined;
     /** Nothing more is taken, though the last words may still be on their way. */
@@ -146,6 +150,7 @@ export function serveLines(
       held?.release();
       cancelLine?.();
       cancelStall?.();
+      cancelPause?.();
       input.off('data', take).off('end', end);
       resolve();
     };
@@ -156,7 +161,12 @@ export function serveLines(
       const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);
       isTaking = true;
       try {
-        for (const line of splitter.push(chunk.subarray(0, turn))) {
+        const lines = splitter.push(chunk.subarray(0, turn));
+        const sender = senderOf(connection?.principal, address ?? '');
+        intake?.rates.count(sender, { messages: lines.length, bytes: turn });
+        const delayMs = intake?.rates.delay(sender) ?? 0;
+        if (delayMs > 0) pauseFor(delayMs);
+        for (const line of lines) {
           const judged = connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
           if (!isStranger) continue;
           if (!line.ok) connection?.end();
@@ -175,12 +185,20 @@ export function serveLines(
         connection?.end();
         return;
       }
-      if (rest !== undefined || isJudging) {
+      if (rest !== undefined || isPaused()) {
         input.pause();
-        if (!isJudging) setImmediate(goOn);
+        if (!isPaused()) setImmediate(goOn);
         return;
       }
       if (hasEnded) finish();
+    };
+    /** Nothing more is read for now, though more may be there. */
+    const isPaused = () => isJudging || cancelStall !== undefined || cancelPause !== undefined;
+    const pauseFor = (delayMs: number) => {
+      cancelPause ??= clock.after(delayMs, () => {
+        cancelPause = undefined;
+        goOn();
+      });
     };
     const judge = (judged: Promise<unknown>) => {
       isJudging = true;
@@ -205,26 +223,26 @@ export function serveLines(
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
-      if (isOver || isJudging || cancelStall !== undefined) return;
+      if (isOver || isPaused()) return;
       const chunk = rest;
       rest = undefined;
       if (chunk !== undefined) take(chunk);
-      if (rest !== undefined || isJudging || cancelStall !== undefined) return;
+      if (rest !== undefined || isPaused()) return;
       input.resume();
       watchLine();
     };
-    /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
+    /** While nothing is read, the rest of a line that has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
-      if (bytesSinceNewline === 0 || cancelStall !== undefined) {
+      if (bytesSinceNewline === 0 || isPaused()) {
         cancelLine?.();
         cancelLine = undefined;
       } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);
     };
     const end = () => {
       hasEnded = true;
-      if (rest === undefined && !isJudging) finish();
+      if (rest === undefined) finish();
     };
     const finish = () => {
       cancelLine?.();

@@ -12,16 +12,16 @@ import { SocketConnection } from './connection.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import { HttpRequest } from './http-request.ts';
+import type { Intake } from './intake.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
 import { readOffer } from './subprotocols.ts';
-import type { UnprovenBudget } from './unproven-budget.ts';
 
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
   readonly door: Door;
   readonly places: CallerPlaces;
-  readonly unproven: UnprovenBudget;
+  readonly intake: Pick<Intake, 'unproven' | 'rates'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxHeaderFields: number;
@@ -33,7 +33,7 @@ export class SocketEdge {
   readonly #router: Router<Entry>;
   readonly #door: Door;
   readonly #places: CallerPlaces;
-  readonly #unproven: UnprovenBudget;
+  readonly #intake: Pick<Intake, 'unproven' | 'rates'>;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #maxHeaderFields: number;
@@ -45,11 +45,11 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, places, unproven, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, door, places, intake, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
     this.#door = door;
     this.#places = places;
-    this.#unproven = unproven;
+    this.#intake = intake;
     this.#clock = clock;
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
@@ -155,7 +155,7 @@ export class SocketEdge {
       headers: request.headers,
       address,
       principal,
-      unproven: this.#unproven,
+      intake: this.#intake,
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();

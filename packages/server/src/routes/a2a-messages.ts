@@ -1,4 +1,4 @@
-import type { Messages, Said } from '@dragoman/core';
+import type { Messages, Principal, Said } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -67,8 +67,8 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
       const proven = new Promise<void>((resolve) => {
         onProven = resolve;
       });
-      const seat = () => {
-        socket.welcome();
+      const seat = (speaker: Principal) => {
+        socket.welcome(speaker);
         onProven();
         return true;
       };
