@@ -9,8 +9,8 @@ import { agentModule, System } from '../system/system.ts';
 
 const KIB = 1024;
 const BOUND = 64 * KIB;
-/** Room for four withheld bodies and a little more. */
-const TOTAL = 5 * BOUND;
+/** One address may hold a quarter of it. */
+const TOTAL = 20 * BOUND;
 
 const limits = {
   requests_per_minute: 1_000_000,
@@ -201,7 +201,7 @@ describe('what is held for unproven peers has one budget', () => {
         post('/a2a', 'Connection: close', `Content-Length: ${BOUND}`) + 'x'.repeat(BOUND),
       );
       expect(refused).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n/);
-      // Who has a key is not concerned.
+      // Callers with a key are not affected.
       expect((await sendMessage(large(ada, { bytes: BOUND, isNamedFirst: false }), ada.api_key)).status).toBe(200);
       for (const peer of peers) peer.socket.destroy();
       await expect.poll(hasRoom).toBe(true);

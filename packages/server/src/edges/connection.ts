@@ -62,7 +62,7 @@ export class SocketConnection implements Connection {
     this.#limits = limits;
     if (parts.principal === undefined) {
       const { unproven } = parts.intake;
-      this.#unproven = { maxBytes: unproven.messageBytes, held: unproven.hold() };
+      this.#unproven = { maxBytes: unproven.messageBytes, held: unproven.hold(parts.address) };
     }
     this.#rates = parts.intake.rates;
     this.#sender = senderOf(parts.principal, parts.address);

@@ -219,7 +219,7 @@ export class Exchange implements InboundRequest {
     const refused = refuseBody(this.headers, taken, unprovenBytes);
     if (refused !== undefined || taken === undefined) return refused;
     if (this.#expectsContinue) this.response.inform(100);
-    if (unprovenBytes !== undefined) this.#held = unproven.hold();
+    if (unprovenBytes !== undefined) this.#held = unproven.hold(this.address);
     const { proof, maxBytes } = taken;
     const canRaise = unprovenBytes !== undefined && proof !== undefined;
     const body = await this.#request.readBody({

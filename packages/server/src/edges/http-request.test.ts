@@ -36,7 +36,7 @@ describe('reading a body', () => {
   test('one that comes byte by byte is put together, and holds at most twice its bytes', async () => {
     const request = new IncomingMessage(new Socket());
     const budget = new UnprovenBudget();
-    const body = new HttpRequest(request).readBody({ maxBytes: 1_000, held: budget.hold() });
+    const body = new HttpRequest(request).readBody({ maxBytes: 1_000, held: budget.hold('10.0.0.1') });
     const bytes = Array.from({ length: 700 }, (_, at) => String(at % 10));
     for (const byte of bytes) {
       request.push(byte);
@@ -50,8 +50,8 @@ describe('reading a body', () => {
 
   test('one that finds no room in the budget of unproven senders fails there and then', async () => {
     const request = new IncomingMessage(new Socket());
-    const budget = new UnprovenBudget({ totalBytes: 9 });
-    const body = new HttpRequest(request).readBody({ maxBytes: 100, held: budget.hold() });
+    const budget = new UnprovenBudget({ messageBytes: 9, totalBytes: 9 });
+    const body = new HttpRequest(request).readBody({ maxBytes: 100, held: budget.hold('10.0.0.1') });
     for (const piece of ['01234', '56789']) request.push(piece);
     expect(await body).toBe('no_room');
     expect(request.isPaused()).toBe(true);

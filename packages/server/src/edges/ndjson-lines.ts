@@ -85,7 +85,7 @@ export function serveLines(
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
     let isStranger = false;
     const unproven = intake?.unproven;
-    const held = unproven?.hold();
+    const held = unproven?.hold(address ?? '');
     /** The line that may prove who the peer is has not been judged yet. */
     let isJudging = false;
     let connection: LineConnection | undefined;
