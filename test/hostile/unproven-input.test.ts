@@ -177,6 +177,12 @@ describe('what is held for unproven peers has one budget', () => {
     },
   };
 
+  /** How a transport says that there is no room. */
+  function refusalOf({ text, bytes }: RawPeer): string {
+    const isBusy = /^HTTP\/1.1 503 /.test(text) || closeCode(bytes) === 1013 || /busy/i.test(text);
+    return isBusy ? 'busy' : text;
+  }
+
   /** Whether an anonymous body finds room. */
   async function hasRoom(): Promise<boolean> {
     const heard = await exchange(
@@ -216,6 +222,7 @@ describe('what is held for unproven peers has one budget', () => {
       if (peer !== undefined) peers.push(peer);
     }
     await expect.poll(() => peers.filter(({ socket }) => socket.destroyed).length).toBeGreaterThanOrEqual(14);
+    expect(peers.filter(({ socket }) => socket.destroyed).map(refusalOf)).toContain('busy');
     for (const peer of peers) peer.socket.destroy();
     await expect.poll(hasRoom).toBe(true);
   });

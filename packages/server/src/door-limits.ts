@@ -3,18 +3,18 @@ import { CONNECTIONS, type IntakeOptions } from './edges/intake.ts';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
 import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from './edges/message-rates.ts';
 import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
-import { MESSAGE_BYTES, TOTAL_BYTES } from './edges/unproven-budget.ts';
+import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from './edges/unproven-budget.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
   body_bytes: atLeast(1024, 'The largest body of a request to an E2A door; 1048576 unless told.'),
   unproven_bytes: atLeast(
     1024,
-    `The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake. Default: ${MESSAGE_BYTES}.`,
+    `The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake. Default: ${UNPROVEN_MESSAGE_BYTES}.`,
   ),
   unproven_total_bytes: atLeast(
     65_536,
-    `Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503. Default: ${TOTAL_BYTES}.`,
+    `Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503. Default: ${UNPROVEN_TOTAL_BYTES}.`,
   ),
   header_bytes: atLeast(1024, 'All headers of a request; 16384 unless told.'),
   header_fields: atLeast(8, 'How many headers a request may have; 64 unless told.'),

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
 import { type Issue, LineSplitter, type Outcome, reject, type Vigil } from '@dragoman/protocols';
 import type { Intake } from './intake.ts';
-import { senderOf } from './message-rates.ts';
+import { type MessageRates, senderOf } from './message-rates.ts';
 
 /** A byte stream each way. */
 export interface Lines {
@@ -162,10 +162,7 @@ export function serveLines(
       isTaking = true;
       try {
         const lines = splitter.push(chunk.subarray(0, turn));
-        const sender = senderOf(connection?.principal, address ?? '');
-        intake?.rates.count(sender, { messages: lines.length, bytes: turn });
-        const delayMs = intake?.rates.delay(sender) ?? 0;
-        if (delayMs > 0) pauseFor(delayMs);
+        if (intake !== undefined) pace(intake.rates, { messages: lines.length, bytes: turn });
         for (const line of lines) {
           const judged = connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
           if (!isStranger) continue;
@@ -181,6 +178,7 @@ export function serveLines(
       watchLine();
       if (turn < chunk.length && !isOver) rest = chunk.subarray(turn);
       if (isStranger && held?.set(splitter.bytesHeld + (rest?.length ?? 0)) === false) {
+        rest = undefined;
         connection?.receiveLine(reject(NO_ROOM));
         connection?.end();
         return;
@@ -194,7 +192,11 @@ export function serveLines(
     };
     /** Nothing more is read for now, though more may be there. */
     const isPaused = () => isJudging || cancelStall !== undefined || cancelPause !== undefined;
-    const pauseFor = (delayMs: number) => {
+    const pace = (rates: MessageRates, sent: { readonly messages: number; readonly bytes: number }) => {
+      const sender = senderOf(connection?.principal, address ?? '');
+      rates.count(sender, sent);
+      const delayMs = rates.delay(sender);
+      if (delayMs === 0) return;
       cancelPause ??= clock.after(delayMs, () => {
         cancelPause = undefined;
         goOn();

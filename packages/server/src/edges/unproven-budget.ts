@@ -13,7 +13,7 @@ export class UnprovenBudget {
   readonly #byAddress = new Map<string, number>();
   #heldBytes = 0;
 
-  constructor({ messageBytes = MESSAGE_BYTES, totalBytes = TOTAL_BYTES }: UnprovenLimits = {}) {
+  constructor({ messageBytes = UNPROVEN_MESSAGE_BYTES, totalBytes = UNPROVEN_TOTAL_BYTES }: UnprovenLimits = {}) {
     this.messageBytes = messageBytes;
     this.#totalBytes = totalBytes;
     this.#shareBytes = Math.max(messageBytes, totalBytes / 4);
@@ -70,5 +70,5 @@ export interface HeldBytes {
   release(): void;
 }
 
-export const MESSAGE_BYTES = 64 * 1024;
-export const TOTAL_BYTES = 64 * 1024 * 1024;
+export const UNPROVEN_MESSAGE_BYTES = 64 * 1024;
+export const UNPROVEN_TOTAL_BYTES = 64 * 1024 * 1024;
