@@ -195,5 +195,7 @@ const NO_LIMITS = {
   requests_per_day: 1_000_000,
   api_calls_per_minute: 1_000_000,
   api_calls_per_hour: 1_000_000,
+  messages_per_minute: 100_000_000,
+  message_bytes_per_minute: 100_000_000_000,
   connections_per_agent: 1_000_000,
 };
