@@ -7,6 +7,8 @@ export const NO_LIMITS = {
   requests_per_day: MANY,
   api_calls_per_minute: MANY,
   api_calls_per_hour: MANY,
+  messages_per_minute: MANY,
+  message_bytes_per_minute: 1_000 * MANY,
 };
 
 /** A log that costs nothing. */

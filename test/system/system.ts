@@ -15,6 +15,8 @@ export interface SystemOptions {
   readonly config?: Config;
   /** With the store's thread that dies where it is told to. */
   readonly crashPoints?: boolean;
+  /** How many files and sockets its process may have open. */
+  readonly openFiles?: number;
 }
 
 /**
@@ -32,11 +34,13 @@ export class System implements AsyncDisposable {
   /** Where the A2E wire comes in over TCP, if it does. */
   wireUrl = '';
   readonly #code: string;
+  readonly #openFiles: number | undefined;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
   #exited: Promise<Exit> | undefined;
 
-  private constructor({ config = {}, crashPoints = false }: SystemOptions) {
+  private constructor({ config = {}, crashPoints = false, openFiles }: SystemOptions) {
+    this.#openFiles = openFiles;
     const { usual, crashing } = inject('servers');
     this.#code = crashPoints ? crashing : usual;
     // JSON is YAML too.
@@ -88,7 +92,10 @@ export class System implements AsyncDisposable {
   /** Starts it, and tells whether it came to listen before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
-    const child = spawn(process.execPath, [join(this.#code, 'server-process.js'), this.#configPath, this.data], {
+    const run = [process.execPath, join(this.#code, 'server-process.js'), this.#configPath, this.data];
+    const limited = ['sh', '-c', `ulimit -n ${this.#openFiles}; exec "$@"`, 'sh', ...run];
+    const [command = '', ...words] = this.#openFiles === undefined ? run : limited;
+    const child = spawn(command, words, {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Nothing of this process's own settings: certificates to read alone cost a tenth of a second.
       env: {
@@ -188,5 +195,7 @@ const NO_LIMITS = {
   requests_per_day: 1_000_000,
   api_calls_per_minute: 1_000_000,
   api_calls_per_hour: 1_000_000,
+  messages_per_minute: 100_000_000,
+  message_bytes_per_minute: 100_000_000_000,
   connections_per_agent: 1_000_000,
 };

@@ -1,17 +1,31 @@
 import { getHeapStatistics } from 'node:v8';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, type Static } from '@dragoman/protocols';
+import { CONNECTIONS, type IntakeOptions } from './edges/intake.ts';
 import type { HttpLimits, SocketLimits } from './edges/limits.ts';
+import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from './edges/message-rates.ts';
 import { DEFAULT_LINE_LIMITS, type LineLimits } from './edges/ndjson-lines.ts';
+import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from './edges/unproven-budget.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
   body_bytes: atLeast(1024, 'The largest body of a request to an E2A door; 1048576 unless told.'),
+  unproven_bytes: atLeast(
+    1024,
+    `The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake. Default: ${UNPROVEN_MESSAGE_BYTES}.`,
+  ),
+  unproven_total_bytes: atLeast(
+    65_536,
+    `Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503. Default: ${UNPROVEN_TOTAL_BYTES}.`,
+  ),
   header_bytes: atLeast(1024, 'All headers of a request; 16384 unless told.'),
   header_fields: atLeast(8, 'How many headers a request may have; 64 unless told.'),
   headers_ms: atLeast(100, 'For the headers of a request to arrive; 10000 unless told.'),
   request_ms: atLeast(100, 'For a whole request to arrive; 30000 unless told.'),
   keep_alive_ms: atLeast(100, 'How long an idle connection is kept; 5000 unless told.'),
-  connections: atLeast(1, 'Open connections of all kinds; 15000 unless told.'),
+  connections: atLeast(
+    1,
+    `Open connections of all kinds; one address, unless it is in trusted_proxies, may have a quarter of them. Lowered at start if the process may not open as many files. Default: ${CONNECTIONS}.`,
+  ),
   connections_per_agent: atLeast(
     1,
     'Requests, connections and answers resumed over WebSockets that one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
@@ -45,6 +59,11 @@ export const DOOR_LIMITS = {
     `The longest number in JSON that comes in, as it is written; ${DEFAULT_JSON_LIMITS.numberCharacters} unless told.`,
   ),
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
+  messages_per_minute: atLeast(
+    1,
+    `Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire; before it is known who it is, all peers of its address together. A sender past it is read more slowly. Default: ${MESSAGES_PER_MINUTE}.`,
+  ),
+  message_bytes_per_minute: atLeast(1024, `The same in bytes. Default: ${BYTES_PER_MINUTE}.`),
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
   message_ms: atLeast(
     100,
@@ -70,7 +89,6 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
       headersMs: limits.headers_ms,
       requestMs: limits.request_ms,
       keepAliveMs: limits.keep_alive_ms,
-      maxConnections: limits.connections,
       maxPerCaller: limits.connections_per_agent,
     }),
     socketLimits: told({
@@ -94,6 +112,14 @@ export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLim
   const mostUnsentBytes =
     buffer === undefined ? undefined : Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
   return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
+}
+
+/** And for what all endpoints share. */
+export function intakeLimits(limits: DoorLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
+  return {
+    unproven: told({ messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes }),
+    rates: told({ messagesPerMinute: limits.messages_per_minute, bytesPerMinute: limits.message_bytes_per_minute }),
+  };
 }
 
 /** And for JSON, at whichever door it comes in. */

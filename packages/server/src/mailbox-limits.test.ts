@@ -12,7 +12,7 @@ function opened({ perMinute = 3, maxConcurrent = 2, requestsPerMinute = 100 } = 
   const limiter = new Limiter({ clock, limits: { requests_per_minute: requestsPerMinute } });
   const limits = new MailboxLimits({ clock, limiter, perMinute, maxConcurrent });
   const count = (address: string, principal?: Principal) => {
-    const counted = limits.count({ principal, route, address });
+    const counted = limits.count({ principal, route, address, bytes: 0 });
     if (counted.release !== undefined) counted.release();
     return counted.failure?.message ?? 'counted';
   };
@@ -64,7 +64,8 @@ describe('mailbox limits', () => {
 
   test('let an answer be polled once a second, of as many as may be open, and more than twice that is too much', () => {
     const { clock, limits } = opened({ maxConcurrent: 2 });
-    const read = (principal?: Principal) => limits.countRead({ principal, route, address: '10.0.0.1' }).failure;
+    const read = (principal?: Principal) =>
+      limits.countRead({ principal, route, address: '10.0.0.1', bytes: 0 }).failure;
     for (let second = 0; second < 180; second += 1) {
       expect([read(), read()]).toEqual([undefined, undefined]);
       clock.pass(1000);
@@ -83,7 +84,7 @@ describe('mailbox limits', () => {
 
   test('give a place back when it is released, once', () => {
     const { limits } = opened({ perMinute: 100 });
-    const enter = () => limits.count({ principal: agent('ann'), route, address: '10.0.0.1' });
+    const enter = () => limits.count({ principal: agent('ann'), route, address: '10.0.0.1', bytes: 0 });
     const [first, second, third] = [enter(), enter(), enter()];
     expect([first.failure, second.failure, third.failure?.code]).toEqual([undefined, undefined, 'rate_limited']);
     first.release?.();

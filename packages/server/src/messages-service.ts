@@ -27,6 +27,7 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from './answering-agents.ts';
 import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
+import type { Intake } from './edges/intake.ts';
 import { MessageLines } from './edges/message-lines.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { Route, SocketRoute } from './route.ts';
@@ -34,6 +35,7 @@ import { messageRoutes, messageSocketRoute } from './routes/a2a-messages.ts';
 import { agentRegistryRoutes } from './routes/agent-registry.ts';
 import type { CardExtension } from './routes/discovery.ts';
 import { schemaRoute } from './routes/schema-files.ts';
+import { senderInStart } from './sender-in-start.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { VERSION } from './version.ts';
 
@@ -42,6 +44,7 @@ export interface MessagesServiceOptions extends ServiceOptions {
   readonly signatures: Signatures;
   readonly strangers: Strangers;
   readonly reader: JsonReader;
+  readonly intake: Intake;
 }
 
 /** The A2A messages service, the registry of agents, and the doors to both. */
@@ -62,7 +65,8 @@ export interface MessagesService {
 
 /** Puts the messages service together as configured. */
 export async function openMessages(options: MessagesServiceOptions): Promise<MessagesService> {
-  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, clock, ids, log } = options;
+  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, intake, clock, ids, log } =
+    options;
   const { messages: settings = {}, host = '127.0.0.1' } = config;
   const serverId = settings.agent_id ?? 'dragoman';
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -133,7 +137,7 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
   const door = { messages, clock, identifyMs: identifyMs(config.limits ?? {}) };
   const lines = new MessageLines({ ...door, maxPerCaller: config.limits?.connections_per_agent });
   const limits = { ...lineLimits(config.limits ?? {}), maxLineBytes: MAX_MESSAGE_BYTES };
-  const edge = new NdjsonSocketEdge({ host: lines, clock, limits });
+  const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake });
   const stopped = new AbortController();
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();
@@ -151,7 +155,11 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
         params: { endpoint: `${ownUrl}/a2a/messages`, agent_id: serverId, ...published },
       };
     },
-    routes: [...messageRoutes(messages), ...agentRegistryRoutes({ registry, clock, gate }), schemaRoute()],
+    routes: [
+      ...messageRoutes(messages, senderInStart(proof)),
+      ...agentRegistryRoutes({ registry, clock, gate }),
+      schemaRoute(),
+    ],
     socket: messageSocketRoute(door),
     registry,
     listen: async (server) => {

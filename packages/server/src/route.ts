@@ -51,8 +51,18 @@ export interface RouteParameter {
 export interface RouteBody {
   /** Lower case, without parameters. A body must name one of them; a request without a body need not. */
   readonly contentTypes: readonly string[];
+  /** A sender without a key may send at most `limits.unproven_bytes` of it, unless the beginning of the body is a proof. */
   readonly maxBytes: number;
+  readonly proof?: BodyProof;
   readonly schema?: JsonSchema;
+}
+
+/** A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It authenticates nobody. */
+export interface BodyProof {
+  /** Whether it is there. Must be linear in the bytes, and parse nothing. */
+  isIn(start: Uint8Array): boolean;
+  /** How a sender provides it, for the refusal. */
+  readonly suggestion: string;
 }
 
 /** A request whose headers, size and caller have been checked. */
@@ -73,6 +83,8 @@ export interface InboundRequest {
   readonly address: string;
   /** Aborts when the peer is gone or the server is told to stop at once. */
   readonly signal: AbortSignal;
+  /** The body has proven its sender: its bytes no longer count as those of unproven senders. */
+  welcome(): void;
 }
 
 /** What goes back: one body, or a stream of chunks that is pulled only as fast as the peer reads. */
@@ -102,8 +114,6 @@ export interface SocketRoute {
   readonly carriesAnswers?: boolean;
   /** The largest message it takes, where that is not the limit of all. */
   readonly maxMessageBytes?: number;
-  /** The same for a peer that came without a key, until it is welcome; a longer one is its end. */
-  readonly maxStrangerBytes?: number;
   /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }
@@ -127,8 +137,8 @@ export interface Connection {
   readonly bufferedBytes: number;
   /** Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order. */
   send(text: string): Promise<void>;
-  /** It is known who this is: it may send as much as anybody. */
-  welcome(): void;
+  /** The peer has proven to be this caller. Before, a message of more than `limits.unproven_bytes` closes the connection. */
+  welcome(principal: Principal): void;
   /** A place for one more answer to this caller, of those for its requests and connections; or why it has no more. */
   reserve(): Reserved | Failure;
   /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */

@@ -27,10 +27,14 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { AnsweringAgents } from './answering-agents.ts';
 import type { Config } from './config-schema.ts';
 import { countRequest } from './count-request.ts';
-import { edgeLimits, jsonLimits, unreadBytes } from './door-limits.ts';
+import { edgeLimits, intakeLimits, jsonLimits, unreadBytes } from './door-limits.ts';
+import { isInList, proxyList } from './edges/address.ts';
+import { ConnectionShares } from './edges/connection-shares.ts';
 import type { Counted, CountedCall } from './edges/exchange.ts';
 import { HttpEdge } from './edges/http.ts';
+import { openIntake } from './edges/intake.ts';
 import { tightestFirst } from './edges/limit-state.ts';
+import { connectionLimit, openFileLimit } from './edges/open-files.ts';
 import { Endings } from './endings.ts';
 import { keptAnswers } from './kept-answers.ts';
 import { KeyCheck } from './key-check.ts';
@@ -190,6 +194,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         place(unopenedAgent(id), { driver, ...definition });
       });
     }
+    const proxies = proxyList(config.trusted_proxies ?? []);
+    const connections = {
+      most: connectionLimit(config.limits?.connections, openFileLimit(), log),
+      isExempt: (address: string) => isInList(proxies, address),
+    };
+    const intake = openIntake({ clock, ...intakeLimits(config.limits ?? {}), connections });
+    // Its connections do not count with those of others: the operator gets in while they take every place.
+    const adminIntake = {
+      ...intake,
+      connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
+    };
     const service: ServiceOptions = { config, folder, engine, store, gate, clock, ids, log };
     const extensions = () => [messages.cardExtension];
     const mailbox = openMailbox({ ...service, agents, signatures, extensions });
@@ -216,11 +231,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       workflows: workflows.workflows,
       keyCheck,
       registry: () => messages.registry,
+      intake,
       howToAccept: options.howToAccept,
       reader,
     });
     endings.add((drainMs) => wire.stop({ drainMs }));
-    const messages = await openMessages({ ...service, agents, signatures, strangers, reader });
+    const messages = await openMessages({ ...service, agents, signatures, strangers, reader, intake });
     endings.add((drainMs) => messages.stop({ drainMs }));
     const limits = config.limits ?? {};
     const context = { engine, store, clock, ids, log, limits, reader };
@@ -244,7 +260,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...mailbox.routes,
       ...finding.routes,
       ...workflows.routes,
-      ...wireRoutes({ host: wire.host, clock, ids, maxMessageBytes: config.wire?.max_message_bytes }),
+      ...wireRoutes({
+        host: wire.host,
+        clock,
+        ids,
+        rates: intake.rates,
+        maxMessageBytes: config.wire?.max_message_bytes,
+      }),
       ...adminToolRoutes(wire),
       ...adminDataRoutes({ engine, store, workflows: workflows.workflows, log }),
       ...adminRequestRoutes({
@@ -268,6 +290,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       count: (call: CountedCall) => count(engine, call),
       observe: (seen: SeenRequest) => meter.observe(seen),
       ...edgeLimits(limits),
+      intake,
       jsonLimits: jsonLimits(limits),
       unread: new UnreadBudget({ maxBytes: unreadBytes(limits), clock, log }),
       reader,
@@ -290,7 +313,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     // Whoever may reach it may ask how the server is, and nothing of an agent's.
     const adminRoutes = [healthRoute(VERSION), ...held.filter(({ access }) => access === 'admin')];
     const adminEdge =
-      admin === undefined ? undefined : new HttpEdge({ ...doors, routes: adminRoutes, hosts: hostsOf(adminHost) });
+      admin === undefined
+        ? undefined
+        : new HttpEdge({ ...doors, intake: adminIntake, routes: adminRoutes, hosts: hostsOf(adminHost) });
     engine.keys.onRevoked((keyId) => {
       for (const one of [edge, adminEdge]) one?.disconnect((principal) => principal.keyId === keyId);
     });
@@ -368,6 +393,9 @@ async function putBack(
     log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
   );
 }
+
+/** Within what is reserved of the open files. */
+const ADMIN_CONNECTIONS = 32;
 
 const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
 

@@ -29,6 +29,7 @@ import { AuditFile } from './audit-file.ts';
 import type { Config } from './config-schema.ts';
 import { identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
 import { addressGroup } from './edges/address.ts';
+import type { Intake } from './edges/intake.ts';
 import { NdjsonSocketEdge } from './edges/ndjson-socket.ts';
 import type { KeyCheck } from './key-check.ts';
 import { pluginStates } from './plugin-states.ts';
@@ -44,6 +45,7 @@ export interface WireOptions extends ServiceOptions {
   readonly keyCheck: KeyCheck;
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
+  readonly intake: Intake;
   readonly howToAccept: ((tool: string) => string) | undefined;
   readonly reader: JsonReader;
 }
@@ -165,7 +167,7 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxLineBytes = config.wire?.max_message_bytes;
   const limits = { ...lineLimits(config.limits ?? {}), ...(maxLineBytes !== undefined && { maxLineBytes }) };
-  const edge = new NdjsonSocketEdge({ host, clock, limits });
+  const edge = new NdjsonSocketEdge({ host, clock, log, limits, intake: options.intake });
   const reloadables = [reloadableTools(fixed, config.tools, options), reloadableServers(servers)];
   return new Wire({ tools, servers, host, edge, audit, reloadables });
 }

@@ -45,6 +45,11 @@ export function proxyList(entries: readonly string[]): BlockList {
   return list;
 }
 
+/** Whether the address at the other end of a connection is on the list. */
+export function isInList(list: BlockList, address: string): boolean {
+  return isListed(list, plainAddress(address));
+}
+
 function isListed(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

@@ -1,35 +1,35 @@
 import { lengthOf, slicesOf, type UnreadAccount } from '@dragoman/core';
 import type { Answer } from '../route.ts';
-import { LONG, type Outlet } from './outlet.ts';
+import { LONG, type ResponseWriter } from './response-writer.ts';
 
 /**
  * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
  * is promised. Throws before the first byte when the answer cannot be written.
  */
-export function writeAnswer(outlet: Outlet, answer: Answer, how: Delivery): Promise<void> | undefined {
+export function writeAnswer(response: ResponseWriter, answer: Answer, how: Delivery): Promise<void> | undefined {
   const { status } = answer;
   const fields = headerFields(answer, how);
   if (answer.stream !== undefined) {
-    outlet.begin(status, fields);
-    return pump(outlet, answer.stream, how);
+    response.begin(status, fields);
+    return pump(response, answer.stream, how);
   }
   if (answer.longText !== undefined) {
     const length = lengthOf(answer.longText);
     how.unread?.().sent(length);
-    outlet.begin(status, [...fields, 'Content-Length', String(length)]);
-    return pump(outlet, slicesOf(answer.longText), how);
+    response.begin(status, [...fields, 'Content-Length', String(length)]);
+    return pump(response, slicesOf(answer.longText), how);
   }
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const length = Buffer.byteLength(text);
   if (status !== 204 && status !== 304) fields.push('Content-Length', String(length));
   if (length > LONG) how.unread?.().sent(length);
   if (how.beforeEnd === undefined) {
-    outlet.writeWhole(status, fields, text, length);
+    response.writeWhole(status, fields, text, length);
     return undefined;
   }
-  outlet.begin(status, fields);
-  outlet.write(text);
-  return how.beforeEnd().then(() => outlet.end());
+  response.begin(status, fields);
+  response.write(text);
+  return how.beforeEnd().then(() => response.end());
 }
 
 export interface Delivery {
@@ -67,13 +67,13 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 
 /** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
 async function pump(
-  outlet: Outlet,
+  response: ResponseWriter,
   stream: AsyncIterable<string | Uint8Array>,
   { isHeadOnly, unread }: Delivery,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;
-  const stay = outlet.whenOver(() => {
+  const stay = response.whenOver(() => {
     wake();
     release(iterator);
   });
@@ -84,12 +84,12 @@ async function pump(
       iterator.next().then(resolve, reject);
     });
     wake = ignore;
-    if (next === undefined || outlet.isGone) return 'gone';
+    if (next === undefined || response.isGone) return 'gone';
     if (next.done === true) return 'done';
-    if (next.value.length === 0 || outlet.write(next.value)) return 0;
+    if (next.value.length === 0 || response.write(next.value)) return 0;
     return Buffer.byteLength(next.value);
   };
-  while (!outlet.isGone && !isHeadOnly) {
+  while (!response.isGone && !isHeadOnly) {
     const written = await writeNext();
     if (written === 'gone') return;
     if (written === 'done') break;
@@ -98,13 +98,13 @@ async function pump(
     account?.sent(written);
     await new Promise<void>((resolve) => {
       wake = resolve;
-      outlet.whenDrained(resolve);
+      response.whenDrained(resolve);
     });
     account?.read(written);
   }
   stay();
   release(iterator);
-  outlet.end();
+  response.end();
 }
 
 /** The bytes that the socket has not taken, or why there are no more. */

@@ -8,14 +8,28 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Refuses, from the headers alone, a body that the route would not take. */
-export function refuseBody(headers: IncomingHttpHeaders, body: RouteBody | undefined): Failure | undefined {
+/** The most that is read of a body before anything in it is looked at. */
+export function firstLimit({ maxBytes }: RouteBody, unprovenBytes: number | undefined): number {
+  return Math.min(maxBytes, unprovenBytes ?? maxBytes);
+}
+
+/**
+ * Refuses, from the headers alone, a body that the route would not take. `unprovenBytes`: the limit for a sender that has
+ * not proven who it is.
+ */
+export function refuseBody(
+  headers: IncomingHttpHeaders,
+  body: RouteBody | undefined,
+  unprovenBytes: number | undefined,
+): Failure | undefined {
   if (body === undefined) return NO_BODY_TAKEN;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return ENCODED;
   if (!isType(headers['content-type'], body.contentTypes)) return wrongType(body.contentTypes);
   const length = headers['content-length'];
-  return length !== undefined && Number(length) > body.maxBytes ? bodyTooLarge(body.maxBytes) : undefined;
+  // The beginning of a body may earn a higher limit than its sender has.
+  const most = body.proof === undefined ? firstLimit(body, unprovenBytes) : body.maxBytes;
+  return length !== undefined && Number(length) > most ? bodyTooLarge(body, unprovenBytes) : undefined;
 }
 
 /** The essence must be one of those taken, and text must be UTF-8. Two Content-Type fields arrive as one with a comma. */
@@ -36,9 +50,23 @@ function wrongType(taken: readonly string[]): Failure {
   return failure('unsupported_media_type', { suggestions }, `This route takes ${taken.join(' or ')} in UTF-8.`);
 }
 
-export function bodyTooLarge(maxBytes: number): Failure {
-  return failure('too_large', { limit: maxBytes }, `The body is larger than the ${maxBytes} bytes this route takes.`);
+/** Says what would raise the limit, where anything does. */
+export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: number | undefined): Failure {
+  if (unprovenBytes === undefined || unprovenBytes >= maxBytes) {
+    return failure('too_large', { limit: maxBytes }, `The body exceeds the ${maxBytes} bytes that this route takes.`);
+  }
+  const suggestions = [`Send an API key: the limit is then ${maxBytes} bytes.`];
+  if (proof !== undefined) suggestions.push(proof.suggestion);
+  const message = `The body exceeds the ${unprovenBytes} bytes that this route takes without a key. ${suggestions.join(' ')}`;
+  return failure('too_large', { limit: unprovenBytes, suggestions }, message);
 }
+
+/** The answer where the budget for unproven senders is used up. */
+export const NO_ROOM = failure(
+  'busy',
+  { retry_after: 1, suggestions: ['Send an API key.'] },
+  'The server is receiving as much from senders without a key as it takes at once. Try again later, or send an API key.',
+);
 
 const NO_BODY_TAKEN = failure('unsupported_media_type', {}, 'This route takes no body.');
 const ENCODED = failure('unsupported_media_type', {}, 'Bodies are taken without Content-Encoding only.');

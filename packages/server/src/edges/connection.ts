@@ -6,7 +6,10 @@ import type { RawData, WebSocket } from 'ws';
 import type { Connection, Reserved } from '../route.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import { FrameTracker } from './frame-tracker.ts';
+import type { Intake } from './intake.ts';
 import type { SocketLimits } from './limits.ts';
+import { type MessageRates, senderOf } from './message-rates.ts';
+import type { HeldBytes } from './unproven-budget.ts';
 
 /** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
 export class SocketConnection implements Connection {
@@ -26,8 +29,11 @@ export class SocketConnection implements Connection {
   readonly #unreadBudget: UnreadAccount | undefined;
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
-  /** Of a message, as long as nobody knows who sends it. */
-  #maxStrangerBytes: number | undefined;
+  readonly #rates: MessageRates;
+  /** Whose messages are counted. */
+  #sender: string;
+  /** As long as the peer has not proven who it is. */
+  #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
   readonly #unread: string[] = [];
   #taken = 0;
@@ -60,15 +66,21 @@ export class SocketConnection implements Connection {
     this.#limits = limits;
     this.#places = parts.places;
     this.#unreadBudget = parts.unread;
-    if (parts.principal === undefined) this.#maxStrangerBytes = parts.maxStrangerBytes;
+    if (parts.principal === undefined) {
+      const { unproven } = parts.intake;
+      this.#unproven = { maxBytes: unproven.messageBytes, held: unproven.hold(parts.address) };
+    }
+    this.#rates = parts.intake.rates;
+    this.#sender = senderOf(parts.principal, parts.address);
     this.#pingedAt = clock.elapsed();
     this.#pingWindowAt = clock.elapsed();
     this.messages = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
 
     const follow = (chunk: Buffer) => {
       this.#isAlive = true;
-      if (this.#isTooLong()) this.#refuseTooLong();
+      this.#limitMessage();
       this.#tracker.feed(chunk, clock.elapsed());
+      this.#holdBytes();
     };
     // Before the library's own listener, which unmasks the bytes in place.
     socket.prependListener('data', follow);
@@ -79,6 +91,7 @@ export class SocketConnection implements Connection {
     webSocket.on('error', (error) => this.abort(error));
     webSocket.on('close', () => {
       socket.off('data', follow);
+      this.#unproven?.held.release();
       this.abort();
       this.#unreadBudget?.close();
     });
@@ -112,8 +125,10 @@ export class SocketConnection implements Connection {
     });
   }
 
-  welcome(): void {
-    this.#maxStrangerBytes = undefined;
+  welcome(principal: Principal): void {
+    this.#sender = senderOf(principal, this.address);
+    this.#unproven?.held.release();
+    this.#unproven = undefined;
   }
 
   reserve(): Reserved | Failure {
@@ -176,14 +191,32 @@ export class SocketConnection implements Connection {
     }
   }
 
-  /** Asked before the next bytes are looked at, and when all messages before this one were: one of them may say who it is. */
-  #isTooLong(): boolean {
-    const most = this.#maxStrangerBytes;
-    return most !== undefined && this.#tracker.messageBytes > most && this.#reader !== undefined;
+  /**
+   * Refuses a message that is too long for a peer that has not proven who it is. Called before further bytes are read; while the
+   * route is still busy with earlier messages, one of which may be the proof, nothing more is read.
+   */
+  #limitMessage(): void {
+    if (this.#unproven === undefined || this.#tracker.messageBytes <= this.#unproven.maxBytes) return;
+    if (this.#reader === undefined) this.#webSocket.pause();
+    else this.#refuseTooLong();
+  }
+
+  /** A message that came within one read is judged when the route takes it. */
+  #isTooLong(text: string): boolean {
+    return this.#unproven !== undefined && text.length > this.#unproven.maxBytes;
   }
 
   #refuseTooLong(): void {
-    this.close(1009, `more than ${this.#maxStrangerBytes} bytes before it is known whose they are`);
+    this.#turnAway(1009, `more than ${this.#unproven?.maxBytes} bytes before authentication`);
+  }
+
+  #holdBytes(): void {
+    if (this.#unproven?.held.set(this.#tracker.heldBytes + this.#unreadLength) === false)
+      this.#turnAway(1013, 'busy: try again later, or connect with an API key');
+  }
+
+  #turnAway(code: number, reason: string): void {
+    this.close(code, reason);
     this.abort();
     // The rest of the message is never read.
     this.#webSocket.pause();
@@ -196,26 +229,43 @@ export class SocketConnection implements Connection {
       return;
     }
     const text = data.toString();
+    this.#rates.count(this.#sender, { messages: 1, bytes: text.length });
     if (this.#reader !== undefined) {
       const reader = this.#reader;
-      this.#reader = undefined;
-      reader({ done: false, value: text });
+      if (this.#isTooLong(text)) this.#refuseTooLong();
+      else {
+        this.#reader = undefined;
+        reader({ done: false, value: text });
+      }
       return;
     }
     this.#unread.push(text);
     this.#unreadLength += text.length;
+    this.#holdBytes();
     const { maxUnreadMessages, maxBufferedBytes } = this.#limits;
     if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
 
+  /** A sender past its rate waits here; the socket is paused as soon as enough is unread. */
   #next(): Promise<IteratorResult<string, undefined>> {
+    const delayMs = this.#hasEnded ? 0 : this.#rates.delay(this.#sender);
+    if (delayMs === 0) return this.#take();
+    return this.#clock.wait(delayMs, this.signal).then(
+      () => this.#next(),
+      () => this.#take(),
+    );
+  }
+
+  #take(): Promise<IteratorResult<string, undefined>> {
     const text = this.#unread.shift();
     this.#unreadLength -= text?.length ?? 0;
-    if (this.#webSocket.isPaused && this.#unread.length === 0) {
+    this.#holdBytes();
+    if (this.#webSocket.isPaused && this.#unread.length === 0 && !this.#hasEnded) {
       this.#tracker.readOn(this.#clock.elapsed());
       this.#webSocket.resume();
     }
-    if (text !== undefined) {
+    if (text !== undefined && this.#isTooLong(text)) this.#refuseTooLong();
+    else if (text !== undefined) {
       const result = { done: false, value: text } as const;
       this.#taken += 1;
       // A chunk has room for thousands of messages of nonsense: others must not wait for the end of them.
@@ -286,7 +336,7 @@ export interface SocketParts {
   readonly headers: IncomingHttpHeaders;
   readonly address: string;
   readonly principal: Principal | undefined;
-  readonly maxStrangerBytes: number | undefined;
+  readonly intake: Pick<Intake, 'unproven' | 'rates'>;
   readonly places: CallerPlaces;
   /** Counts the bytes that the peer has not read. */
   readonly unread: UnreadAccount | undefined;

@@ -12,18 +12,19 @@ import {
 import { type Failure, failure, type Json, type JsonLimits, type Outcome } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import { isFailure, problemAnswer } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route, RouteBody } from '../route.ts';
 import type { Router } from '../router.ts';
 import { addressGroup } from './address.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
-import type { ArrivedRequest } from './arrived-request.ts';
-import { hasBody, refuseBody } from './body.ts';
+import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
+import type { HttpRequest } from './http-request.ts';
 import type { HttpLimits } from './limits.ts';
-import type { Outlet } from './outlet.ts';
 import { type LimitState, rateFields } from './rate-fields.ts';
+import type { ResponseWriter } from './response-writer.ts';
+import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
 /** What every exchange needs of its edge. */
 export interface ExchangeContext {
@@ -33,6 +34,7 @@ export interface ExchangeContext {
   readonly unread: UnreadBudget | undefined;
   readonly count: Count | undefined;
   readonly limits: HttpLimits;
+  readonly unproven: UnprovenBudget;
   readonly jsonLimits: JsonLimits | undefined;
   readonly reader: JsonReader;
   readonly clock: Clock;
@@ -49,6 +51,8 @@ export interface CountedCall {
   readonly principal: Principal | undefined;
   readonly route: Route;
   readonly address: string;
+  /** Of the body. */
+  readonly bytes: number;
 }
 
 export interface Counted {
@@ -70,7 +74,7 @@ export interface Counted {
 export class Exchange implements InboundRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  readonly outlet: Outlet;
+  readonly response: ResponseWriter;
   route: Route | undefined;
   path: string;
   params: Readonly<Record<string, string>> = NO_PARAMS;
@@ -79,12 +83,14 @@ export class Exchange implements InboundRequest {
   address = '';
 
   readonly #context: ExchangeContext;
-  readonly #request: ArrivedRequest;
+  readonly #request: HttpRequest;
   readonly #expectsContinue: boolean;
   readonly #startedAt: number;
   #query = '';
   #parsedQuery: URLSearchParams | undefined;
   #counted: Counted | undefined;
+  /** The memory of a body whose sender is not proven. */
+  #held: HeldBytes | undefined;
   #retryAfter: number | undefined;
   #hasUnreadBody: boolean;
   #isTooLarge = false;
@@ -93,17 +99,17 @@ export class Exchange implements InboundRequest {
   #isStream = false;
   #unread: UnreadAccount | undefined;
 
-  constructor(context: ExchangeContext, { request, outlet, expectsContinue, onOver }: Arrival) {
+  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
     this.#context = context;
     this.#request = request;
     this.#expectsContinue = expectsContinue;
     this.#startedAt = context.clock.elapsed();
     this.#hasUnreadBody = hasBody(request.headers);
-    this.outlet = outlet;
+    this.response = response;
     this.method = request.method;
     this.headers = request.headers;
     this.path = request.target;
-    outlet.whenOver((isDelivered) => {
+    response.whenOver((isDelivered) => {
       this.#close(isDelivered);
       onOver();
     });
@@ -140,6 +146,10 @@ export class Exchange implements InboundRequest {
     return this.#abort.signal;
   }
 
+  welcome(): void {
+    this.#held?.release();
+  }
+
   /** Tells the handler to stop. */
   abort(): void {
     this.#aborted = true;
@@ -154,13 +164,14 @@ export class Exchange implements InboundRequest {
       } catch (error) {
         answer = this.#thrown(error);
       }
-      const writing = answer === undefined || this.outlet.isGone ? undefined : this.#write(answer);
+      const writing = answer === undefined || this.response.isGone ? undefined : this.#write(answer);
       if (writing !== undefined) await writing;
     } catch (error) {
       // The answer has begun: all that is left is to break it off, so that it cannot be taken for whole.
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
-      this.outlet.breakOff();
+      this.response.breakOff();
     } finally {
+      this.#held?.release();
       this.#counted?.release?.();
     }
   }
@@ -200,11 +211,7 @@ export class Exchange implements InboundRequest {
     this.principal = principal;
 
     if (this.#hasUnreadBody) {
-      const refused = refuseBody(headers, route.body);
-      if (refused !== undefined) return this.#word(refused);
-      if (this.#expectsContinue) this.outlet.inform(100);
-      const reading = this.#request.readBody(route.body?.maxBytes ?? 0);
-      const body = reading instanceof Promise ? await reading : reading;
+      const body = await this.#readBody(route.body);
       if (body === undefined) return undefined;
       if (!(body instanceof Uint8Array)) return this.#word(body);
       this.#hasUnreadBody = false;
@@ -213,13 +220,31 @@ export class Exchange implements InboundRequest {
 
     const countIt = route.count ?? count;
     if (route.counts && countIt !== undefined) {
-      const counted = countIt({ principal, route, address: this.address });
+      const counted = countIt({ principal, route, address: this.address, bytes: this.body.length });
       this.#counted = counted instanceof Promise ? await counted : counted;
       if (this.#counted.failure !== undefined) return this.#word(this.#counted.failure);
     }
     const handled = route.handle(this);
     const result = handled instanceof Promise ? await handled : handled;
     return isFailure(result) ? this.#word(result) : result;
+  }
+
+  async #readBody(taken: RouteBody | undefined): Promise<Uint8Array | Failure | undefined> {
+    const { unproven } = this.#context;
+    const unprovenBytes = this.principal === undefined ? unproven.messageBytes : undefined;
+    const refused = refuseBody(this.headers, taken, unprovenBytes);
+    if (refused !== undefined || taken === undefined) return refused;
+    if (this.#expectsContinue) this.response.inform(100);
+    if (unprovenBytes !== undefined) this.#held = unproven.hold(this.address);
+    const { proof, maxBytes } = taken;
+    const canRaise = unprovenBytes !== undefined && proof !== undefined;
+    const body = await this.#request.readBody({
+      maxBytes: firstLimit(taken, unprovenBytes),
+      held: this.#held,
+      raise: canRaise ? (start) => (proof.isIn(start) ? maxBytes : undefined) : undefined,
+    });
+    if (body === undefined || body instanceof Uint8Array) return body;
+    return body === 'no_room' ? NO_ROOM : bodyTooLarge(taken, unprovenBytes);
   }
 
   #noRoute(): Answer {
@@ -259,10 +284,10 @@ export class Exchange implements InboundRequest {
   #write(answer: Answer): Promise<void> | undefined {
     this.#isStream = answer.stream !== undefined;
     try {
-      return writeAnswer(this.outlet, answer, this.#delivery());
+      return writeAnswer(this.response, answer, this.#delivery());
     } catch (error) {
-      if (this.outlet.status !== undefined) throw error;
-      return writeAnswer(this.outlet, this.#thrown(error), this.#delivery());
+      if (this.response.status !== undefined) throw error;
+      return writeAnswer(this.response, this.#thrown(error), this.#delivery());
     }
   }
 
@@ -271,7 +296,7 @@ export class Exchange implements InboundRequest {
     const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
-    if (linger) this.outlet.isLast = true;
+    if (linger) this.response.isLast = true;
     return {
       personal: this.principal !== undefined,
       fields:
@@ -287,8 +312,8 @@ export class Exchange implements InboundRequest {
 
   /** Made when an answer is not taken at once; most are. */
   #accountIn(budget: UnreadBudget): UnreadAccount {
-    const { principal, address, outlet } = this;
-    this.#unread ??= budget.open({ principal, address, drop: () => outlet.destroy() });
+    const { principal, address, response } = this;
+    this.#unread ??= budget.open({ principal, address, drop: () => response.destroy() });
     return this.#unread;
   }
 
@@ -303,7 +328,7 @@ export class Exchange implements InboundRequest {
     if (this.principal !== undefined) this.#context.places.giveBack(this.principal);
     const { observe, clock } = this.#context;
     const { method } = this;
-    const { status } = this.outlet;
+    const { status } = this.response;
     // The pattern, not the path: ids and queries may hold what is nobody's business.
     const route = this.route?.path;
     const milliseconds = clock.elapsed() - this.#startedAt;
@@ -312,8 +337,8 @@ export class Exchange implements InboundRequest {
 }
 
 export interface Arrival {
-  readonly request: ArrivedRequest;
-  readonly outlet: Outlet;
+  readonly request: HttpRequest;
+  readonly response: ResponseWriter;
   /** The peer waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
   /** Called when the answer was taken or its connection is gone. */

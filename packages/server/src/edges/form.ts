@@ -1,9 +1,9 @@
 import type { Answer } from '../route.ts';
-import type { ArrivedRequest } from './arrived-request.ts';
+import type { HttpRequest } from './http-request.ts';
 import { lastAnswer } from './last-answer.ts';
 
 /** Refuses what Node's parser lets through and another server on the way may read differently. */
-export function refuseForm(request: ArrivedRequest, maxHeaderFields: number): Answer | undefined {
+export function refuseForm(request: HttpRequest, maxHeaderFields: number): Answer | undefined {
   if (request.fieldCount > maxHeaderFields) return TOO_MANY_FIELDS;
   const coding = request.headers['transfer-encoding'];
   // RFC 9112 §6.1: HTTP/1.0 has no transfer codings; and chunked is the only one we undo.

@@ -7,6 +7,8 @@ export class FrameTracker {
   since: number | undefined;
   /** What it announces so far: its frames, also where their bytes are still to come. 0 between messages. */
   messageBytes = 0;
+  /** Memory that the library holds for it. 0 between messages. */
+  heldBytes = 0;
   readonly #header = new Uint8Array(14);
   #have = 0;
   #need = 2;
@@ -21,6 +23,7 @@ export class FrameTracker {
       if (this.#payloadLeft > 0) {
         const taken = Math.min(this.#payloadLeft, chunk.length - at);
         this.#payloadLeft -= taken;
+        this.heldBytes += taken;
         at += taken;
         if (this.#payloadLeft === 0) this.#endFrame();
         continue;
@@ -32,6 +35,7 @@ export class FrameTracker {
       if (!this.#isControl) this.messageBytes += this.#payloadLeft;
       if (this.#payloadLeft === 0) this.#endFrame();
     }
+    if (this.since !== undefined) this.heldBytes += CHUNK_BYTES;
   }
 
   /** We did not read for a while, and do again: what has begun could not have ended in between. */
@@ -50,6 +54,7 @@ export class FrameTracker {
     if (!this.#inMessage) {
       this.since = undefined;
       this.messageBytes = 0;
+      this.heldBytes = 0;
     }
     this.#have = 0;
     this.#need = 2;
@@ -70,3 +75,6 @@ function payloadLength(header: Uint8Array): number {
   const view = new DataView(header.buffer);
   return length === 126 ? view.getUint16(2) : Number(view.getBigUint64(2));
 }
+
+/** What a chunk takes in memory beside its bytes: the library keeps each by itself. */
+const CHUNK_BYTES = 128;

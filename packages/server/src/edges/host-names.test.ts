@@ -37,6 +37,25 @@ describe('it does not answer to', () => {
   ])('%j', (host) => expect(names.has(host)).toBe(false));
 });
 
+describe('a malformed Host is refused', () => {
+  const names = new HostNames(['localhost', '127.0.0.1', '::1', '0.0.0.0']);
+
+  test.each([
+    'localhost:evil.com',
+    'localhost:7420.evil.com',
+    'localhost:80:80',
+    'localhost:',
+    'localhost:123456',
+    'localhost:-1',
+    '127.0.0.1:evil.com',
+    '[::1]:evil.com',
+    '[::1]evil.com',
+    '[::1',
+    '::1]:80',
+    '::1:80',
+  ])('%j', (host) => expect(names.has(host)).toBe(false));
+});
+
 describe.each(['0.0.0.0', '::', '[::]'])('one that listens on %s', (everywhere) => {
   const names = new HostNames([everywhere, 'localhost']);
 

@@ -19,7 +19,8 @@ export class HostNames {
   has(host: string): boolean {
     if (host === this.#good) return true;
     const name = host.toLowerCase();
-    const bare = withoutPort(name);
+    const bare = HOST.exec(name)?.[1];
+    if (bare === undefined) return false;
     const isOurs = this.#names.has(name) || this.#names.has(bare) || (this.#takesAddresses && isAddress(bare));
     if (isOurs) this.#good = host;
     return isOurs;
@@ -30,14 +31,10 @@ function normalized(name: string): string {
   return isIP(name) === 6 ? `[${name.toLowerCase()}]` : name.toLowerCase();
 }
 
-/** `[::1]:7420` and `localhost:7420` without the port. */
-function withoutPort(host: string): string {
-  const colon = host.lastIndexOf(':');
-  return colon === -1 || host.endsWith(']') ? host : host.slice(0, colon);
-}
-
 function isAddress(host: string): boolean {
   return isIP(host) === 4 || (host.startsWith('[') && isIP(host.slice(1, -1)) === 6);
 }
 
 const EVERYWHERE = ['0.0.0.0', '[::]'];
+/** RFC 9110 §7.2: a name or a bracketed address, and a port of digits. Group 1 is without the port. */
+const HOST = /^(\[[^[\]]+\]|[^:[\]]+)(?::\d{1,5})?$/;

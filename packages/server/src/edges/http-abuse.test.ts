@@ -1,5 +1,9 @@
+import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../system-ports.ts';
+import { reportAcceptErrors } from './accept-errors.ts';
 import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
+import { openIntake } from './intake.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const taking = (maxBytes: number, handled: () => void = () => {}) =>
@@ -64,7 +68,7 @@ describe('bodies that are too large', () => {
     const heard = await exchangeRaw(port, head({ method: 'POST', host, fields: [json, 'Content-Length: 11'] }));
     expect(heard).toMatch(/^HTTP\/1.1 413 /);
     expect(heard).toContain('Connection: close');
-    expect(heard).toContain('larger than the 10 bytes');
+    expect(heard).toContain('exceeds the 10 bytes');
   });
 
   test('exactly the limit is taken, with a length and in chunks', async () => {
@@ -218,15 +222,54 @@ describe('headers', () => {
 });
 
 describe('too much of everything', () => {
-  test('connections over the cap are dropped, and those there are served', async () => {
-    const { port, host, log } = await startEdge({ routes: [route({ path: '/' })], limits: { maxConnections: 2 } });
+  test('connections over the cap are refused with 503, and those there are served', async () => {
+    const intake = openIntake({ clock: systemClock, connections: { most: 2, perAddress: 2 } });
+    const { port, host, log } = await startEdge({ routes: [route({ path: '/' })], intake });
     const peers = [await RawPeer.connect(port), await RawPeer.connect(port)];
-    const third = await RawPeer.connect(port);
-    third.socket.once('end', () => third.socket.end());
-    await third.closed;
-    expect(third.text).toBe('');
-    expect(log.lines).toMatchObject([{ level: 'warn', fields: { dropped: 1 } }]);
+    const third = await exchangeRaw(port, head({ host }));
+    expect(third).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n/);
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { refused: 1 } }]);
     for (const peer of peers) await peer.say(head({ host })).hears('200 OK');
+  });
+
+  test('one address has a quarter of the connections, and another when it closes one', async () => {
+    const intake = openIntake({ clock: systemClock, connections: { most: 8 } });
+    const { port, host } = await startEdge({ routes: [route({ path: '/' })], intake });
+    const [first] = [await RawPeer.connect(port), await RawPeer.connect(port)];
+    expect(await exchangeRaw(port, head({ host }))).toMatch(/^HTTP\/1.1 503 /);
+    first?.socket.destroy();
+    await expect.poll(() => intake.connections.size).toBe(1);
+    const next = await RawPeer.connect(port);
+    await next.say(head({ host })).hears('200 OK');
+  });
+
+  test('a trusted proxy has all of them', async () => {
+    const connections = { most: 4, isExempt: (address: string) => address === '127.0.0.1' };
+    const intake = openIntake({ clock: systemClock, connections });
+    const { port, host } = await startEdge({ routes: [route({ path: '/' })], intake });
+    for (let count = 0; count < 4; count += 1) {
+      await (await RawPeer.connect(port)).say(head({ host })).hears('200 OK');
+    }
+  });
+
+  test('peers that do not read their refusal are dropped after a while, and further ones at once', async () => {
+    const intake = openIntake({ clock: systemClock, connections: { most: 1 } });
+    const { port, edge } = await startEdge({ routes: [route({ path: '/' })], intake });
+    const first = await RawPeer.connect(port);
+    const others = await Promise.all(Array.from({ length: 50 }, () => RawPeer.connect(port)));
+    for (const peer of others) peer.socket.once('end', () => peer.socket.end());
+    await Promise.all(others.map(({ closed }) => closed));
+    expect(edge.load.connections).toBe(1);
+    expect(first.socket.destroyed).toBe(false);
+  });
+
+  test('an accept that fails for want of descriptors is logged and ends nothing', async () => {
+    const { port, host, log } = await startEdge({ routes: [route({ path: '/' })] });
+    const server = createServer();
+    reportAcceptErrors(server, { clock: systemClock, log });
+    for (let count = 0; count < 3; count += 1) server.emit('error', new Error('accept EMFILE'));
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { error: 'Error: accept EMFILE', count: 1 } }]);
+    await (await RawPeer.connect(port)).say(head({ host })).hears('200 OK');
   });
 
   test('requests sent far ahead end the connection', async () => {

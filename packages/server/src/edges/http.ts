@@ -1,24 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, type Ids, JsonReader, type Log, type Principal, type UnreadBudget } from '@dragoman/core';
-import type { JsonLimits } from '@dragoman/protocols';
+import { failure, type JsonLimits } from '@dragoman/protocols';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
+import { problemAnswer } from '../problem.ts';
 import type { Answer, Route, SocketRoute } from '../route.ts';
 import { createRouter } from '../router.ts';
+import { reportAcceptErrors } from './accept-errors.ts';
 import { writeAnswer } from './answer.ts';
-import type { ArrivedRequest } from './arrived-request.ts';
 import { CallerPlaces } from './caller-places.ts';
+import type { ConnectionShares } from './connection-shares.ts';
 import { Door, type DoorOptions } from './door.ts';
+import { eachSecond } from './each-second.ts';
 import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
-import { httpDate } from './http-date.ts';
-import { endWith, lastAnswer } from './last-answer.ts';
+import { HttpRequest } from './http-request.ts';
+import { type Intake, openIntake } from './intake.ts';
+import { endWith, lastAnswer, rawAnswer } from './last-answer.ts';
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type SocketLimits } from './limits.ts';
-import { NodeOutlet } from './node-outlet.ts';
-import { NodeRequest } from './node-request.ts';
-import type { Outlet } from './outlet.ts';
-import { PlainLane } from './plain-lane.ts';
 import { reachable } from './reachable.ts';
+import { ResponseWriter } from './response-writer.ts';
 import { SocketEdge } from './websocket.ts';
 
 export interface HttpEdgeOptions extends DoorOptions {
@@ -32,6 +33,8 @@ export interface HttpEdgeOptions extends DoorOptions {
   /** Told of every request when it is over. */
   readonly observe?: (seen: SeenRequest) => void;
   readonly limits?: Partial<HttpLimits>;
+  /** Shared by all edges of a server. */
+  readonly intake?: Intake;
   /** Of JSON in bodies; the routes read it. */
   readonly jsonLimits?: JsonLimits;
   /** Reads it; one of its own by default. */
@@ -45,32 +48,39 @@ export interface HttpEdgeOptions extends DoorOptions {
 export class HttpEdge implements AsyncDisposable {
   readonly #context: ExchangeContext;
   readonly #server: Server;
-  readonly #date: () => string;
   readonly #sockets: SocketEdge;
   readonly #pipelines = new Map<Socket, Pipeline>();
+  readonly #connections: ConnectionShares;
   #closed: Promise<void> | undefined;
-  #drops = 0;
-  #dropsToldAt: number | undefined;
+  /** Refused connections whose peers have not read the refusal yet. */
+  #refusing = 0;
+  readonly #reportRefusal: () => void;
 
   constructor(options: HttpEdgeOptions) {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     const door = new Door(options);
-    const { count, observe, jsonLimits, reader = new JsonReader(), unread } = options;
+    const { count, observe, jsonLimits, reader = new JsonReader(), unread, intake = openIntake({ clock }) } = options;
+    const { unproven } = intake;
+    this.#connections = intake.connections;
+    this.#reportRefusal = eachSecond(clock, (refused) =>
+      log.warn({ refused }, 'Connections were refused: too many are open, or too many from one address.'),
+    );
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    this.#context = { router, door, places, unread, count, observe, limits, jsonLimits, reader, clock, ids, log };
+    const shared = { router, door, places, unread, unproven, reader };
+    this.#context = { ...shared, count, observe, limits, jsonLimits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
       door,
       places,
       unread,
+      intake,
       clock,
       log,
       maxHeaderFields: limits.maxHeaderFields,
       ...(options.socketLimits === undefined ? {} : { limits: options.socketLimits }),
     });
-    this.#date = httpDate(clock);
     this.#server = this.#createServer(limits);
   }
 
@@ -80,6 +90,7 @@ export class HttpEdge implements AsyncDisposable {
       this.#server.once('error', reject);
       this.#server.listen({ host, port }, () => {
         this.#server.off('error', reject);
+        reportAcceptErrors(this.#server, this.#context);
         const address = this.#server.address();
         const bound = typeof address === 'object' && address !== null ? address.port : port;
         resolve(`http://${reachable(host)}:${bound}`);
@@ -100,7 +111,7 @@ export class HttpEdge implements AsyncDisposable {
     for (const { running } of this.#pipelines.values()) {
       if (running?.principal === undefined || !isGone(running.principal)) continue;
       running.abort();
-      running.outlet.destroy();
+      running.response.destroy();
     }
   }
 
@@ -127,10 +138,11 @@ export class HttpEdge implements AsyncDisposable {
       });
     });
     this.#sockets.drain();
-    for (const [socket, { isPlain, running }] of this.#pipelines) {
-      // Answers from now on say that they are the last. Who asks for nothing is not waited for; Node ends its own.
-      if (running !== undefined) running.outlet.isLast = true;
-      else if (isPlain) socket.destroy();
+    for (const [socket, { running }] of this.#pipelines) {
+      // Answers from now on say that they are the last.
+      if (running !== undefined) running.response.isLast = true;
+      // Node closes idle connections, but not those that have never sent a byte.
+      else if (socket.bytesRead === 0) socket.destroy();
     }
     const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
     await Promise.race([closed, elapsed(drainMs)]);
@@ -156,81 +168,71 @@ export class HttpEdge implements AsyncDisposable {
       // Checked by the door, which words it.
       requireHostHeader: false,
     });
-    server.maxConnections = limits.maxConnections;
     // All fields stay visible; an exchange with too many is refused, where Node would drop the rest in silence.
     server.maxHeadersCount = 0;
     // A peer that has said all it will say still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-    // The listeners by which Node takes a connection: called for those that are not plain (any more).
-    const toNode = server.listeners('connection');
+    // Node's own listeners attach a parser. A connection without a place never gets that far.
+    const attachParser = server.listeners('connection');
     server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => this.#welcome(socket, toNode));
-    server.on('drop', () => this.#noteDrop());
-    server.on('request', (request, response) => this.#takeFromNode(request, response, false));
-    server.on('checkContinue', (request, response) => this.#takeFromNode(request, response, true));
+    server.on('connection', (socket: Socket) => {
+      const giveBack = this.#connections.take(socket.remoteAddress);
+      if (giveBack === undefined) return this.#refuseConnection(socket);
+      socket.once('close', giveBack);
+      for (const listener of attachParser) listener.call(server, socket);
+      this.#welcome(socket);
+    });
+    server.on('request', (request, response) => this.#take(request, response, false));
+    server.on('checkContinue', (request, response) => this.#take(request, response, true));
     server.on('checkExpectation', refuseExpectation);
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuseBytes(error, socket as Socket));
     server.on('upgrade', (request: IncomingMessage, socket, head) => this.#sockets.upgrade(request, socket, head));
     return server;
   }
 
-  /** One line a second at most: a flood of connections must not become a flood of lines. */
-  #noteDrop(): void {
-    const { clock, log } = this.#context;
-    this.#drops++;
-    if (this.#dropsToldAt !== undefined && clock.elapsed() - this.#dropsToldAt < 1_000) return;
-    this.#dropsToldAt = clock.elapsed();
-    log.warn({ dropped: this.#drops }, 'there are as many connections as are allowed; more were dropped');
-    this.#drops = 0;
+  /** One fixed answer, and nothing is parsed. While many peers leave theirs unread, further ones are dropped without it. */
+  #refuseConnection(socket: Socket): void {
+    this.#reportRefusal();
+    if (this.#refusing >= MOST_REFUSING) {
+      socket.destroy();
+      return;
+    }
+    this.#refusing += 1;
+    const { clock, limits } = this.#context;
+    const cancel = clock.after(limits.lingerMs, () => socket.destroy());
+    socket.once('close', () => {
+      cancel();
+      this.#refusing -= 1;
+    });
+    // Closing with unread bytes would reset the connection, and the peer could lose the answer.
+    socket.on('error', ignore).resume().end(NO_PLACE);
   }
 
-  #welcome(socket: Socket, toNode: readonly Function[]): void {
-    const pipeline: Pipeline = {
-      socket,
-      isPlain: true,
-      running: undefined,
-      waiting: [],
-      refusal: undefined,
-      onOver: () => this.#goOn(pipeline),
-    };
+  #welcome(socket: Socket): void {
+    const pipeline: Pipeline = { socket, running: undefined, waiting: [], refusal: undefined };
     this.#pipelines.set(socket, pipeline);
     socket.once('close', () => this.#pipelines.delete(socket));
     socket.once('end', () => {
       if (pipeline.running !== undefined) void this.#probe(pipeline.running);
     });
-    new PlainLane({
-      socket,
-      limits: this.#context.limits,
-      date: this.#date,
-      take: (request, outlet) => this.#take(pipeline, request, outlet),
-      onSilence: () => endWith(socket, SILENT_PEER),
-      handOver: (bytes) => {
-        pipeline.isPlain = false;
-        for (const listener of toNode) listener.call(this.#server, socket);
-        socket.emit('data', bytes);
-      },
-    });
   }
 
-  #takeFromNode(message: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
+  #take(message: IncomingMessage, serverResponse: ServerResponse, expectsContinue: boolean): void {
     const pipeline = this.#pipelines.get(message.socket);
     if (pipeline === undefined) return;
-    const outlet = new NodeOutlet(response, this.#context.limits.stallMs);
-    this.#take(pipeline, new NodeRequest(message), outlet, expectsContinue);
-  }
-
-  #take(pipeline: Pipeline, request: ArrivedRequest, outlet: Outlet, expectsContinue = false): void {
-    const { onOver, socket } = pipeline;
-    const exchange = new Exchange(this.#context, { request, outlet, expectsContinue, onOver });
+    const request = new HttpRequest(message);
+    const response = new ResponseWriter(serverResponse, this.#context.limits.stallMs);
+    const onOver = () => this.#goOn(pipeline);
+    const exchange = new Exchange(this.#context, { request, response, expectsContinue, onOver });
     if (pipeline.running === undefined) this.#start(pipeline, exchange);
     else if (pipeline.waiting.length < this.#context.limits.maxPipelined) pipeline.waiting.push(exchange);
-    else socket.destroy();
+    else pipeline.socket.destroy();
   }
 
   /** One request of a connection runs at a time: those sent ahead wait, as their answers must. */
   #start(pipeline: Pipeline, exchange: Exchange): void {
     pipeline.running = exchange;
-    if (this.#closed !== undefined) exchange.outlet.isLast = true;
+    if (this.#closed !== undefined) exchange.response.isLast = true;
     void exchange.run();
   }
 
@@ -253,17 +255,17 @@ export class HttpEdge implements AsyncDisposable {
    * to it. So it is sent `102 Processing` now and then, or in a stream an empty line, which costs a waiting peer nothing.
    */
   async #probe(exchange: Exchange): Promise<void> {
-    const { outlet, signal } = exchange;
+    const { response, signal } = exchange;
     const { clock, limits } = this.#context;
     const over = new AbortController();
-    outlet.whenOver(() => over.abort());
+    response.whenOver(() => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
     while (!stop.aborted) {
       await clock.wait(limits.probeMs, stop).catch(ignore);
       if (stop.aborted || exchange.httpVersion !== '1.1') return;
-      if (outlet.status === undefined) outlet.inform(102);
+      if (response.status === undefined) response.inform(102);
       // A stream is written in whole records, so this is between two; there neither framing makes anything of it.
-      else if (exchange.isStreaming) outlet.write('\n');
+      else if (exchange.isStreaming) response.write('\n');
       else return;
     }
   }
@@ -276,7 +278,7 @@ export class HttpEdge implements AsyncDisposable {
       // What came whole before it is answered first.
       socket.pause();
       pipeline.refusal = refusal;
-    } else if (pipeline?.running?.outlet.status !== undefined) socket.destroy();
+    } else if (pipeline?.running?.response.status !== undefined) socket.destroy();
     else endWith(socket, refusal);
   }
 }
@@ -284,24 +286,24 @@ export class HttpEdge implements AsyncDisposable {
 /** The exchanges of one connection. */
 interface Pipeline {
   readonly socket: Socket;
-  /** Node has no part in it yet. */
-  isPlain: boolean;
   running: Exchange | undefined;
   readonly waiting: Exchange[];
   /** To what came after them and was no request. */
   refusal: Answer | undefined;
-  /** Called when the one that runs is over. */
-  readonly onOver: () => void;
 }
 
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const how = { personal: false, fields: [], retryAfter: undefined, isHeadOnly: false };
-  writeAnswer(new NodeOutlet(response, 0), lastAnswer('expectation_failed'), how);
+  writeAnswer(new ResponseWriter(response, 0), lastAnswer('expectation_failed'), how);
 }
 
 function ignore(): void {}
 
 const DRAIN_MS = 10_000;
+const MOST_REFUSING = 16;
+const NO_PLACE = rawAnswer(
+  problemAnswer(failure('busy', { retry_after: 1 }, 'Too many connections are open; try again later.')),
+);
 const LAST_ANSWER = lastAnswer('bad_request');
 const SILENT_PEER = lastAnswer('request_timeout');
 const LAST_ANSWERS: Readonly<Record<string, Answer>> = {

@@ -16,10 +16,12 @@ export function endWith(socket: Duplex, answer: Answer, retryAfter?: number): vo
     socket.destroy();
     return;
   }
-  socket.end(rawAnswer(closing(answer), retryAfter), () => socket.destroy());
+  socket.end(rawAnswer(answer, retryAfter), () => socket.destroy());
 }
 
-function rawAnswer(answer: Answer, retryAfter: number | undefined): string {
+/** An answer as bytes on the wire; the connection ends after it. */
+export function rawAnswer(given: Answer, retryAfter?: number): string {
+  const answer = closing(given);
   const text = answer.json === undefined ? (answer.text ?? '') : JSON.stringify(answer.json);
   const fields = headerFields(answer, { personal: false, fields: [], retryAfter });
   fields.push('Content-Length', String(Buffer.byteLength(text)));

@@ -1,7 +1,5 @@
 /** What one HTTP peer may take. Milliseconds and bytes. */
 export interface HttpLimits {
-  /** Open sockets of all kinds; more are dropped before a byte of theirs is read. */
-  readonly maxConnections: number;
   /** Requests and WebSockets that one caller may have open at the same time. */
   readonly maxPerCaller: number;
   readonly maxHeaderBytes: number;
@@ -27,7 +25,6 @@ export interface HttpLimits {
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  maxConnections: 15_000,
   maxPerCaller: 1_000,
   maxHeaderBytes: 16 * 1024,
   maxHeaderFields: 64,

@@ -5,6 +5,7 @@ import {
   type Conversation,
   type Messages,
   NO_PLACE,
+  type Principal,
   type Said,
   unreadable,
   type WireSink,
@@ -77,30 +78,45 @@ export class MessageLines implements LineHost {
 }
 
 class LinePeer implements LineConnection {
+  /** Who has signed here. */
+  principal: Principal | undefined;
   readonly #conversation: Conversation;
   readonly #sink: WireSink;
   readonly #onOver: () => void;
   readonly #gone = new AbortController();
   readonly #answering = new Set<Promise<void>>();
+  readonly #proven: Promise<void>;
   #unanswered = 0;
   #isOver = false;
 
   constructor({ messages, sink, address, place, onOver }: LinePeerParts) {
+    let onProven = () => {};
+    this.#proven = new Promise((resolve) => {
+      onProven = resolve;
+    });
     this.#conversation = messages.converse({
       address,
-      seat: (principal) => place.belongsTo(principal),
+      seat: (principal) => {
+        this.principal = principal;
+        onProven();
+        return place.belongsTo(principal);
+      },
       signal: this.#gone.signal,
     });
     this.#sink = sink;
     this.#onOver = onOver;
   }
 
-  receiveLine(line: Outcome<Uint8Array>): void {
-    if (this.#isOver || this.#conversation.isClosed) return;
+  get isStranger(): boolean {
+    return !this.#conversation.isProven;
+  }
+
+  receiveLine(line: Outcome<Uint8Array>): Promise<unknown> | undefined {
+    if (this.#isOver || this.#conversation.isClosed) return undefined;
     const isTooMuch = this.#answering.size >= MOST_ANSWERS || this.#unanswered > MOST_UNANSWERED_BYTES;
     if (!line.ok || isTooMuch) {
       this.#say({ failure: line.ok ? failure('busy', { retry_after: 1 }) : unreadable(line.issues) });
-      return;
+      return undefined;
     }
     const { length } = line.value;
     this.#unanswered += length;
@@ -111,6 +127,7 @@ class LinePeer implements LineConnection {
       if (this.#conversation.isClosed) void this.drain();
     });
     this.#answering.add(answering);
+    return this.isStranger ? Promise.race([answering, this.#proven]) : undefined;
   }
 
   /** The peer says no more; it gets its answers still. */

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { lineLimits } from '../door-limits.ts';
 import { systemClock } from '../system-ports.ts';
+import { openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
 import { NdjsonSocketEdge } from './ndjson-socket.ts';
 
@@ -92,6 +93,21 @@ test('a peer that reads none of the answers is not listened to until it does, wh
   expect(host.heard.length).toBeLessThanOrEqual(2 * DEFAULT_LINE_LIMITS.linesATurn);
   output.resume();
   await expect.poll(() => host.heard.length).toBe(MANY);
+});
+
+test('a peer that sends more than its rate is not read until it has passed, and loses nothing', async () => {
+  const host = new Listener();
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const clock = new TestClock();
+  const intake = openIntake({ clock, rates: { messagesPerMinute: 60 } });
+  void serveLines({ input, output }, { host, clock, limits: DEFAULT_LINE_LIMITS, intake });
+  input.write('x\n'.repeat(63));
+  await expect.poll(() => host.heard.length).toBe(63);
+  input.write('y\n');
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  expect(host.heard).not.toContain('y');
+  clock.pass(3_000);
+  await expect.poll(() => host.heard.at(-1)).toBe('y');
 });
 
 test('a line without an end is one fault, and the end of the connection when it goes on', async () => {

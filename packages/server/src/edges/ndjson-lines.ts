@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
-import { LineSplitter } from '@dragoman/protocols';
+import { type Issue, LineSplitter, type Outcome, reject } from '@dragoman/protocols';
+import type { Intake } from './intake.ts';
+import { type MessageRates, senderOf } from './message-rates.ts';
 
 /** A byte stream each way. */
 export interface Lines {
@@ -24,12 +26,16 @@ export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
 
-/**
- * One peer of a host: the lines it sends, the end of what it says, and its loss; and whether it has yet to say who it is, where
- * nothing else is listened to before.
- */
-export type LineConnection = Pick<WireConnection, 'receiveLine' | 'end' | 'lost'> &
-  Partial<Pick<WireConnection, 'isStranger'>>;
+/** One peer of a host: the lines it sends, the end of its input, and its loss. */
+export interface LineConnection
+  extends Pick<WireConnection, 'end' | 'lost'>,
+    Partial<Pick<WireConnection, 'isStranger' | 'principal'>> {
+  /**
+   * Takes a line, or its fault and its beginning. If it returns a promise for a line of an unproven peer, the next line is
+   * read when that is settled: this line may be the proof.
+   */
+  receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): unknown;
+}
 
 export interface LineOptions {
   readonly host: LineHost;
@@ -38,13 +44,13 @@ export interface LineOptions {
   /** Of the peer, where it has one. */
   readonly address?: string | undefined;
   readonly limits: LineLimits;
+  /** Absent for a peer without these limits. */
+  readonly intake?: Pick<Intake, 'unproven' | 'rates'>;
 }
 
 /** What one peer may take. Milliseconds and bytes. */
 export interface LineLimits {
   readonly maxLineBytes: number;
-  /** The same as long as nobody knows who it is; a longer one is its end. */
-  readonly maxStrangerLineBytes: number;
   /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
   readonly maxBytesWithoutNewline: number;
   /** Lines that are looked at before others have their turn; 0 for all there are. */
@@ -60,7 +66,6 @@ export interface LineLimits {
 
 export const DEFAULT_LINE_LIMITS: LineLimits = {
   maxLineBytes: 8 * 1024 * 1024,
-  maxStrangerLineBytes: 64 * 1024,
   maxBytesWithoutNewline: 64 * 1024 * 1024,
   linesATurn: 256,
   lineMs: 10_000,
@@ -72,11 +77,15 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
   { input, output }: Lines,
-  { host, clock, entrance, address, limits }: LineOptions,
+  { host, clock, entrance, address, limits, intake }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
     let isStranger = false;
+    const unproven = intake?.unproven;
+    const held = unproven?.hold(address ?? '');
+    /** The line that may prove who the peer is has not been judged yet. */
+    let isJudging = false;
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
@@ -84,6 +93,8 @@ export function serveLines(
     let isDue = false;
     let cancelStall: Cancel | undefined;
     let cancelLine: Cancel | undefined;
+    /** Until the peer, which has sent more than its rate, is read again. */
+    let cancelPause: Cancel | undefined;
     /** Waits until the peer has read. */
     let onRead: (() => void) | undefined;
     /** Nothing more is taken, though the last words may still be on their way. */
@@ -133,8 +144,10 @@ export function serveLines(
     const over = () => {
       if (isOver) return;
       isOver = true;
+      held?.release();
       cancelLine?.();
       cancelStall?.();
+      cancelPause?.();
       input.off('data', take).off('end', end);
       resolve();
     };
@@ -144,9 +157,13 @@ export function serveLines(
       const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);
       isTaking = true;
       try {
-        for (const line of splitter.push(chunk.subarray(0, turn))) {
-          connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
-          if (!line.ok && isStranger) connection?.end();
+        const lines = splitter.push(chunk.subarray(0, turn));
+        if (intake !== undefined) pace(intake.rates, { messages: lines.length, bytes: turn });
+        for (const line of lines) {
+          const judged = connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
+          if (!isStranger) continue;
+          if (!line.ok) connection?.end();
+          else if (judged instanceof Promise) judge(judged);
         }
       } finally {
         isTaking = false;
@@ -155,39 +172,68 @@ export function serveLines(
       // What could be answered at once has been.
       flush();
       watchLine();
-      if (turn < chunk.length && !isOver) {
-        rest = chunk.subarray(turn);
+      if (turn < chunk.length && !isOver) rest = chunk.subarray(turn);
+      if (isStranger && held?.set(splitter.bytesHeld + (rest?.length ?? 0)) === false) {
+        rest = undefined;
+        connection?.receiveLine(reject(NO_ROOM));
+        connection?.end();
+        return;
+      }
+      if (rest !== undefined || isPaused()) {
         input.pause();
-        setImmediate(goOn);
+        if (!isPaused()) setImmediate(goOn);
         return;
       }
       if (hasEnded) finish();
     };
-    /** Strangers cost nothing: they have room for who they are. Called between two lines. */
+    /** Nothing more is read for now, though more may be there. */
+    const isPaused = () => isJudging || cancelStall !== undefined || cancelPause !== undefined;
+    const pace = (rates: MessageRates, sent: { readonly messages: number; readonly bytes: number }) => {
+      const sender = senderOf(connection?.principal, address ?? '');
+      rates.count(sender, sent);
+      const delayMs = rates.delay(sender);
+      if (delayMs === 0) return;
+      cancelPause ??= clock.after(delayMs, () => {
+        cancelPause = undefined;
+        goOn();
+      });
+    };
+    const judge = (judged: Promise<unknown>) => {
+      isJudging = true;
+      const settled = () => {
+        isJudging = false;
+        if (isOver) return;
+        meet();
+        goOn();
+      };
+      judged.then(settled, settled);
+    };
+    /** Applies the limits of an unproven peer, or no longer. Called between two lines. */
     const meet = () => {
       const wasStranger = isStranger;
-      isStranger = connection?.isStranger === true;
+      isStranger = unproven !== undefined && connection?.isStranger === true;
       if (isStranger === wasStranger) return;
+      if (!isStranger) held?.release();
       const maxLineBytes = isStranger
-        ? Math.min(limits.maxStrangerLineBytes, limits.maxLineBytes)
+        ? Math.min(unproven?.messageBytes ?? 0, limits.maxLineBytes)
         : limits.maxLineBytes;
       splitter = new LineSplitter({ maxLineBytes });
     };
     /** With what waits, or what comes next, unless the peer has to read first. */
     const goOn = () => {
-      if (isOver || cancelStall !== undefined) return;
+      if (isOver || isPaused()) return;
       const chunk = rest;
       rest = undefined;
       if (chunk !== undefined) take(chunk);
-      if (rest !== undefined || cancelStall !== undefined) return;
+      if (rest !== undefined || isPaused()) return;
       input.resume();
       watchLine();
     };
-    /** While the peer has to read first, the rest of a line it has begun is waiting on our side. */
+    /** While nothing is read, the rest of a line that has begun is waiting on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
-      if (bytesSinceNewline === 0 || cancelStall !== undefined) {
+      if (bytesSinceNewline === 0 || isPaused()) {
         cancelLine?.();
         cancelLine = undefined;
       } else if (limits.lineMs > 0) cancelLine ??= clock.after(limits.lineMs, give);
@@ -262,6 +308,12 @@ function endOfTurn(chunk: Uint8Array, lines: number): number {
   return end;
 }
 
+const NO_ROOM: Issue = {
+  pointer: '',
+  code: 'busy',
+  message: 'the server is receiving as much from unproven peers as it takes at once',
+  suggestion: 'connect again later',
+};
 const LF = 0x0a;
 /** Lines that are worth a write of their own: where the peer could wait for them, and where it could not. */
 const SOME = 4;

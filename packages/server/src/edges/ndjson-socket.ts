@@ -1,7 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
-import type { Clock } from '@dragoman/core';
+import type { Clock, Log } from '@dragoman/core';
+import { reportAcceptErrors } from './accept-errors.ts';
+import { type Intake, openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
 import { reachable } from './reachable.ts';
 import { clearSocketPath } from './socket-path.ts';
@@ -9,18 +11,23 @@ import { clearSocketPath } from './socket-path.ts';
 export interface NdjsonSocketOptions {
   readonly host: LineHost;
   readonly clock: Clock;
+  readonly log?: Log;
   readonly limits?: Partial<LineLimits>;
+  /** Shared by all edges of a server. */
+  readonly intake?: Intake;
 }
 
 /** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
 export class NdjsonSocketEdge implements AsyncDisposable {
   readonly #options: NdjsonSocketOptions;
   readonly #limits: LineLimits;
+  readonly #intake: Intake;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
 
   constructor(options: NdjsonSocketOptions) {
     this.#options = options;
+    this.#intake = options.intake ?? openIntake({ clock: options.clock });
     this.#limits = { ...DEFAULT_LINE_LIMITS, ...options.limits };
   }
 
@@ -63,6 +70,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
       server.once('error', reject);
       server.listen(where, () => {
         server.off('error', reject);
+        reportAcceptErrors(server, this.#options);
         this.#servers.push(server);
         resolve(server);
       });
@@ -70,11 +78,20 @@ export class NdjsonSocketEdge implements AsyncDisposable {
   }
 
   #serve(socket: Socket): void {
+    const giveBack = this.#intake.connections.take(socket.remoteAddress);
+    if (giveBack === undefined) {
+      socket.destroy();
+      return;
+    }
     this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('close', () => {
+      giveBack();
+      this.#sockets.delete(socket);
+    });
     const { host, clock } = this.#options;
     const { remoteAddress: address } = socket;
-    void serveLines({ input: socket, output: socket }, { host, clock, address, limits: this.#limits }).then(() => {
+    const options = { host, clock, address, limits: this.#limits, intake: this.#intake };
+    void serveLines({ input: socket, output: socket }, options).then(() => {
       // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
       socket.resume();
       clock.after(LINGER_MS, () => socket.destroy());

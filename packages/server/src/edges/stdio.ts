@@ -6,7 +6,6 @@ export function serveStdio(lines: Lines, { host, clock, maxLineBytes }: StdioOpt
   const limits = {
     ...DEFAULT_LINE_LIMITS,
     ...(maxLineBytes !== undefined && { maxLineBytes }),
-    maxStrangerLineBytes: Number.POSITIVE_INFINITY,
     // The other end is the program that started us: it may take its time, nobody else waits, and its end is ours.
     linesATurn: 0,
     lineMs: 0,

@@ -14,6 +14,7 @@ import {
   startEdge,
   upgradeHead,
 } from './harness.contract.ts';
+import { openIntake } from './intake.ts';
 import { WEBSOCKET_FAULTS } from './websocket-faults.contract.ts';
 
 /** A route that sends back what it hears. */
@@ -63,6 +64,22 @@ describe('a connection', () => {
     const sent = Array.from({ length: 100 }, (_, at) => `message ${at} é`);
     peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
     await peer.hears((heard) => readFrames(heard).length === 100);
+    expect(texts(peer)).toEqual(sent);
+  });
+
+  test('whose peer sends more than its rate is read more slowly, and loses nothing', async () => {
+    const clock = new TestClock();
+    const intake = openIntake({ clock, rates: { messagesPerMinute: 600 } });
+    const edge = await startEdge({ sockets: [echo()], intake });
+    const peer = await upgrade(edge);
+    const sent = Array.from({ length: 620 }, (_, at) => `message ${at}`);
+    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    await expect.poll(() => intake.rates.delay('address 127.0.0.1')).toBeGreaterThan(0);
+    const fast = await upgrade(edge, ['X-API-Key: ada']);
+    await fast.say(frame({ payload: 'another caller' })).hears('another caller');
+    expect(texts(peer).length).toBeLessThan(620);
+    clock.pass(60_000);
+    await peer.hears((heard) => readFrames(heard).length === 620);
     expect(texts(peer)).toEqual(sent);
   });
 

@@ -11,9 +11,10 @@ import type { CallerPlaces } from './caller-places.ts';
 import { SocketConnection } from './connection.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
+import { HttpRequest } from './http-request.ts';
+import type { Intake } from './intake.ts';
 import { endWith } from './last-answer.ts';
 import { DEFAULT_SOCKET_LIMITS, type SocketLimits } from './limits.ts';
-import { NodeRequest } from './node-request.ts';
 import { readOffer } from './subprotocols.ts';
 
 export interface SocketEdgeOptions {
@@ -21,6 +22,7 @@ export interface SocketEdgeOptions {
   readonly door: Door;
   readonly places: CallerPlaces;
   readonly unread: UnreadBudget | undefined;
+  readonly intake: Pick<Intake, 'unproven' | 'rates'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly maxHeaderFields: number;
@@ -33,6 +35,7 @@ export class SocketEdge {
   readonly #door: Door;
   readonly #places: CallerPlaces;
   readonly #unread: UnreadBudget | undefined;
+  readonly #intake: Pick<Intake, 'unproven' | 'rates'>;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #maxHeaderFields: number;
@@ -44,11 +47,12 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, places, unread, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, door, places, unread, intake, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
     this.#door = door;
     this.#places = places;
     this.#unread = unread;
+    this.#intake = intake;
     this.#clock = clock;
     this.#log = log;
     this.#maxHeaderFields = maxHeaderFields;
@@ -64,7 +68,7 @@ export class SocketEdge {
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // The HTTP server has let go of the socket: an error on it would be nobody's.
     socket.on('error', ignore);
-    const malformed = refuseForm(new NodeRequest(request), this.#maxHeaderFields);
+    const malformed = refuseForm(new HttpRequest(request), this.#maxHeaderFields);
     if (malformed !== undefined) {
       endWith(socket, malformed);
       return;
@@ -154,9 +158,9 @@ export class SocketEdge {
       headers: request.headers,
       address,
       principal,
-      maxStrangerBytes: match.entry.route.maxStrangerBytes,
       places: this.#places,
       unread: this.#unread?.open({ principal, address, drop: () => connection.terminate() }),
+      intake: this.#intake,
     });
     this.#connections.set(connection, match.entry.route);
     if (this.#watch === undefined) void this.#keepWatch();

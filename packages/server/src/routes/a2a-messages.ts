@@ -1,4 +1,4 @@
-import type { Messages, Said } from '@dragoman/core';
+import type { Messages, Principal, Said } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -10,11 +10,11 @@ import {
 import { addressGroup } from '../edges/address.ts';
 import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
 import { idempotencyKeyOf } from '../inbound-fields.ts';
-import type { Answer, InboundRequest, Route, SocketRoute } from '../route.ts';
+import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../route.ts';
 import { IDEMPOTENCY_KEY } from '../route-parameters.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
-export function messageRoutes(messages: Messages): Route[] {
+export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
   return [
     {
       method: 'POST',
@@ -27,6 +27,7 @@ export function messageRoutes(messages: Messages): Route[] {
       body: {
         contentTypes: ['application/json'],
         maxBytes: MAX_MESSAGE_BYTES,
+        proof,
         schema: A_MESSAGE,
       },
       parameters: [IDEMPOTENCY_KEY],
@@ -40,6 +41,10 @@ export function messageRoutes(messages: Messages): Route[] {
           counted: principal !== undefined,
           idempotencyKey,
           address: addressGroup(request.address),
+          seat: () => {
+            request.welcome();
+            return true;
+          },
           get signal() {
             return request.signal;
           },
@@ -59,7 +64,16 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
     maxMessageBytes: MAX_MESSAGE_BYTES,
     open: async (socket) => {
       const { principal, address, signal } = socket;
-      const conversation = messages.converse({ principal, address: addressGroup(address), signal });
+      let onProven = () => {};
+      const proven = new Promise<void>((resolve) => {
+        onProven = resolve;
+      });
+      const seat = (speaker: Principal) => {
+        socket.welcome(speaker);
+        onProven();
+        return true;
+      };
+      const conversation = messages.converse({ principal, address: addressGroup(address), seat, signal });
       const cancel = clock.after(identifyMs, () => {
         if (!conversation.isProven) socket.close(1008, 'unauthenticated');
       });
@@ -78,6 +92,8 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
           socket.close(1000);
         });
         answering.add(answer);
+        // The next message may be longer if this one proves who sent it.
+        if (!conversation.isProven) await Promise.race([answer, proven]);
         while (answering.size >= MOST_ANSWERS || unanswered > MOST_UNANSWERED_BYTES) await Promise.race(answering);
       }
       cancel();

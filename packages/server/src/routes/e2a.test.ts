@@ -36,6 +36,7 @@ function asked({ store = new MemoryStore() } = {}) {
     principal: { id: 'ada', role: 'admin', permissions: ALL },
     address: '127.0.0.1',
     signal: new AbortController().signal,
+    welcome: () => {},
   };
   let answer: unknown;
   const answering = Promise.resolve(route?.handle(request)).then((given) => {

@@ -2,6 +2,7 @@ import type { Principal, WireHost, WireSink } from '@dragoman/core';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
+import { MessageRates } from '../edges/message-rates.ts';
 import type { Answer, InboundRequest } from '../route.ts';
 import { wireRoutes } from './wire.ts';
 
@@ -27,7 +28,12 @@ function routes() {
     connections.push(connection);
     return connection;
   };
-  const [open, send, stream] = wireRoutes({ host: { connect } as unknown as WireHost, clock, ids: new TestIds() });
+  const [open, send, stream] = wireRoutes({
+    host: { connect } as unknown as WireHost,
+    clock,
+    ids: new TestIds(),
+    rates: new MessageRates({ clock }),
+  });
   const asking = (who: string, session = ''): InboundRequest =>
     ({
       headers: { 'x-session-id': session },

@@ -1,7 +1,7 @@
 import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
 import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
-import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
+import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import { callerOf } from '../inbound-fields.ts';
 import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
@@ -11,6 +11,7 @@ export interface WireContext {
   readonly host: WireHost;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly rates: MessageRates;
   readonly maxMessageBytes?: number | undefined;
 }
 
@@ -23,7 +24,6 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
-    maxStrangerBytes: DEFAULT_LINE_LIMITS.maxStrangerLineBytes,
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'The A2E wire: a message each way is one of its messages.',
@@ -55,7 +55,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
       const reading = (async () => {
         for await (const text of socket.messages) {
           connection.receiveText(text);
-          if (!connection.isStranger) socket.welcome();
+          if (connection.principal !== undefined) socket.welcome(connection.principal);
           // The peer does not read: nothing more is taken from it until it does.
           if (socket.bufferedBytes > MAX_UNSENT) await sent;
         }
@@ -72,7 +72,7 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
 
 /** The A2E wire over plain HTTP: a session, messages posted to it, and a stream of what comes back. */
 export function wireRoutes(context: WireContext): Route[] {
-  const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock } = context;
+  const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock, rates } = context;
   const sessions = new HttpSessions(context);
   return [
     {
@@ -94,8 +94,15 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/send',
       access: 'agent',
       owned: true,
-      // Each message counts by itself when it starts work.
-      counts: false,
+      // As a message of a connection; it counts as a request when it starts work.
+      counts: true,
+      count: ({ principal, address, bytes }) => {
+        const sender = senderOf(principal, address);
+        const delayMs = rates.delay(sender);
+        if (delayMs > 0) return { limits: [], failure: tooManyMessages(delayMs) };
+        rates.count(sender, { messages: 1, bytes });
+        return { limits: [] };
+      },
       summary: 'Sends one message to the session that X-Session-Id names.',
       parameters: [SESSION],
       body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
@@ -203,6 +210,12 @@ class HttpSessions {
     if (session === undefined || session.owner !== principal?.id || session.queue.isOver) return NO_SESSION;
     return session;
   }
+}
+
+function tooManyMessages(delayMs: number): Failure {
+  const message =
+    'You have sent more messages or bytes than limits.messages_per_minute and message_bytes_per_minute allow.';
+  return failure('rate_limited', { retry_after: delayMs / 1000 }, message);
 }
 
 /** What else a body says is not looked at; a message would be waited for in vain, by both sides. */

@@ -1,22 +1,22 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { encodingOf, LONG, type Outlet, type OverListener } from './outlet.ts';
 
-/** An answer that Node writes. */
-export class NodeOutlet implements Outlet {
+/** Writes the answer to one request. Header fields are names and values in turn. */
+export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #stallMs: number;
   #isDelivered = false;
 
-  /** `stallMs`: how long the peer may leave unread what was written. */
+  /** `stallMs`: how long the peer may leave written bytes unread. */
   constructor(response: ServerResponse, stallMs: number) {
     this.#response = response;
     this.#stallMs = stallMs;
-    // Node calls an answer finished also when its socket is destroyed; and destroys the socket itself after the last one.
+    // Node emits `finish` even if the socket was destroyed, and destroys the socket itself after the last answer.
     response.prependListener('finish', () => {
       this.#isDelivered = response.req.socket.destroyed === false;
     });
   }
 
+  /** The connection ends after this answer. */
   get isLast(): boolean {
     return !this.#response.shouldKeepAlive;
   }
@@ -25,44 +25,51 @@ export class NodeOutlet implements Outlet {
     this.#response.shouldKeepAlive = !isLast;
   }
 
+  /** The status of the answer, once its head is written. */
   get status(): number | undefined {
     return this.#response.headersSent ? this.#response.statusCode : undefined;
   }
 
-  /** `destroyed` is also how Node marks a response whose peer went before we began. */
+  /** The peer is gone. Node also sets `destroyed` when the peer left before we began. */
   get isGone(): boolean {
     return this.#response.destroyed;
   }
 
+  /** An informational answer: the body is awaited, or the answer will follow. */
   inform(status: 100 | 102): void {
     if (status === 100) this.#response.writeContinue();
     else this.#response.writeProcessing();
   }
 
+  /** Writes a complete answer of `length` bytes. Throws before the first byte when it cannot be written. */
   writeWhole(status: number, fields: readonly string[], text: string, length: number): void {
     const response = this.#response;
     const { socket } = response;
     this.#writeHead(status, fields);
-    // Still one write. But Node would put the head before the text, and with a long one that is a copy of all of it.
+    // Node would prepend the head to the text, which copies a long one. Corked, head and text are still one write.
     if (length > LONG) {
       response.cork();
       response.flushHeaders();
     }
-    response.end(text, encodingOf(text, length));
+    // ASCII as `latin1` is copied; as UTF-8 Node allocates three times its length.
+    response.end(text, length === text.length ? 'latin1' : 'utf8');
     if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
   }
 
+  /** Writes the head of a streamed answer at once. Throws like `writeWhole`. */
   begin(status: number, fields: readonly string[]): void {
     this.#writeHead(status, fields);
     this.#response.flushHeaders();
   }
 
+  /** Writes a non-empty chunk. `false`: wait for `whenDrained`; the peer has `stallMs` to read. */
   write(chunk: string | Uint8Array): boolean {
     if (this.#response.write(chunk)) return true;
     this.#response.socket?.setTimeout(this.#stallMs);
     return false;
   }
 
+  /** Calls back once, when there is room again. */
   whenDrained(callback: () => void): void {
     const { socket } = this.#response;
     this.#response.once('drain', () => {
@@ -77,25 +84,31 @@ export class NodeOutlet implements Outlet {
     if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
   }
 
+  /** Ends the connection after the bytes written so far, without the end of the answer: it cannot be taken for complete. */
   breakOff(): void {
     const { socket } = this.#response;
     socket?.setTimeout(this.#stallMs);
-    // Node hands what was written last to the socket in the next tick; as of 26 that would be too late for a socket that ends.
+    // Node hands the last write to the socket in the next tick; as of Node 26 that is too late for a socket that ends.
     setImmediate(() => socket?.destroySoon());
   }
 
+  /** Drops the connection. */
   destroy(): void {
     this.#response.destroy();
   }
 
-  whenOver(callback: OverListener): () => void {
+  /** Calls back once, when the answer was delivered or the connection is gone. Returns a function that unsubscribes. */
+  whenOver(callback: (isDelivered: boolean) => void): () => void {
     const listener = () => callback(this.#isDelivered);
     this.#response.once('close', listener);
     return () => this.#response.off('close', listener);
   }
 
-  /** With the words of its own status: Node keeps those of a head that could not be written. */
+  /** With the reason phrase of this status: Node keeps the one of a head that could not be written. */
   #writeHead(status: number, fields: readonly string[]): void {
     this.#response.writeHead(status, STATUS_CODES[status] ?? '', fields as string[]);
   }
 }
+
+/** Bytes above which copying a text costs more than a second write. */
+export const LONG = 4096;
