@@ -88,7 +88,8 @@ export class System implements AsyncDisposable {
   /** Starts it, and tells whether it came to listen before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
-    const child = spawn(process.execPath, [join(this.#code, 'server-process.js'), this.#configPath, this.data], {
+    const server = [join(this.#code, 'server-process.js'), this.#configPath, this.data];
+    const child = spawn(process.execPath, ['--disallow-code-generation-from-strings', ...server], {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Nothing of this process's own settings: certificates to read alone cost a tenth of a second.
       env: {
