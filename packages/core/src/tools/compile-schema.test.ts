@@ -281,3 +281,24 @@ test('a choice among very many values takes no longer for being large', () => {
   const values = Array.from({ length: 20_000 }, (_, n) => `v${n}`);
   expect(isValid({ items: { enum: values } }, Array(200_000).fill('v19999'))).toBe(true);
 });
+
+describe('a schema that has a large value read over and over again is given up', () => {
+  const often = (form: JsonSchema): JsonSchema => ({
+    anyOf: Array.from({ length: 10_000 }, () => ({ $ref: '#/$defs/form' })),
+    $defs: { form },
+  });
+  const large = Array.from({ length: 30_000 }, (_, n) => n);
+  const members = Object.fromEntries(large.map((n) => [`m${n}`, n]));
+  test.each<[string, JsonSchema, Json]>([
+    ['as one of some values', { enum: [[]] }, large],
+    ['as one value', { const: {} }, members],
+    ['for its items', { uniqueItems: true, contains: false }, large],
+    ['for its length', { maxLength: 1_000 }, 'x'.repeat(300_000)],
+    ['for how many members it has', { maxProperties: 1 }, members],
+    ['for their names', { propertyNames: { maxLength: 0 } }, members],
+    ['for members that it needs', { required: large.map(String) }, {}],
+  ])('%s', (_, form, value) => {
+    expect(() => isValid(often(form), value)).toThrow('looked at over and over again');
+    expect(isValid(form, value)).toBe(false);
+  });
+});

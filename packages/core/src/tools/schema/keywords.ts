@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { identity, isScalar } from '../../equality.ts';
+import { jsonSize } from '../../json-size.ts';
 import type { Kind, Rule, SchemaNode } from './schema-node.ts';
 import type { SchemaRun } from './schema-run.ts';
 
@@ -52,12 +53,12 @@ export const KEYWORDS: readonly Keyword[] = [
   keyword('any', 'enum', (part) => {
     const allowed = listIn(part, 'enum');
     const isAllowed = oneOfThese(allowed);
-    return (value, run) => isAllowed(value) || run.fail('enum', `${part.path}/enum`, { allowedValues: allowed });
+    return (value, run) => isAllowed(value, run) || run.fail('enum', `${part.path}/enum`, { allowedValues: allowed });
   }),
   keyword('any', 'const', (part) => {
     const allowedValue = part.schema['const'] as Json;
     const isAllowed = oneOfThese([allowedValue]);
-    return (value, run) => isAllowed(value) || run.fail('const', `${part.path}/const`, { allowedValue });
+    return (value, run) => isAllowed(value, run) || run.fail('const', `${part.path}/const`, { allowedValue });
   }),
 
   bound('maximum', (value, limit) => value <= limit),
@@ -71,8 +72,8 @@ export const KEYWORDS: readonly Keyword[] = [
     return (value, run) => isMultiple(value, multipleOf) || run.fail('multipleOf', path, { multipleOf });
   }),
 
-  limit('string', 'maxLength', (text, most) => text.length <= most || codePoints(text) <= most),
-  limit('string', 'minLength', (text, least) => text.length >= least && codePoints(text) >= least),
+  limit('string', 'maxLength', (text, most, run) => text.length <= most || codePoints(text, run) <= most),
+  limit('string', 'minLength', (text, least, run) => text.length >= least && codePoints(text, run) >= least),
   keyword('string', 'pattern', (part) => {
     const { pattern } = part.schema;
     if (typeof pattern !== 'string') return part.refuse('pattern', 'a regular expression');
@@ -87,8 +88,8 @@ export const KEYWORDS: readonly Keyword[] = [
     if (typeof uniqueItems !== 'boolean') return part.refuse('uniqueItems', 'true or false');
     return uniqueItems ? (items, run) => areUnique(items, run, `${part.path}/uniqueItems`) : undefined;
   }),
-  limit('object', 'maxProperties', (value, most) => Object.keys(value).length <= most),
-  limit('object', 'minProperties', (value, least) => Object.keys(value).length >= least),
+  limit('object', 'maxProperties', (value, most, run) => keysOf(value, run).length <= most),
+  limit('object', 'minProperties', (value, least, run) => keysOf(value, run).length >= least),
   keyword('object', 'required', (part) => {
     const { required } = part.schema;
     // Draft 3 had it as a flag of the member itself; nothing follows from that for the member's value.
@@ -228,7 +229,7 @@ export const KEYWORDS: readonly Keyword[] = [
         return run.fitsAt(name, node, value[name] as Json);
       });
       if (!hasOthers || (!isFit && !run.findsAll)) return isFit;
-      return every(Object.keys(value), run, (name) => fitsOthers(value, name, run)) && isFit;
+      return every(keysOf(value, run), run, (name) => fitsOthers(value, name, run)) && isFit;
     };
   }),
   keyword('object', 'propertyNames', (part) => {
@@ -238,7 +239,7 @@ export const KEYWORDS: readonly Keyword[] = [
       const { evaluated } = run;
       run.evaluated = undefined;
       const isFit = every(
-        Object.keys(value),
+        keysOf(value, run),
         run,
         (propertyName) => run.fitsQuietly(node, propertyName) || run.fail('propertyNames', path, { propertyName }),
       );
@@ -272,7 +273,7 @@ export const KEYWORDS: readonly Keyword[] = [
     const { unevaluatedProperties: given } = part.schema;
     const node = part.inner(given as Json, 'unevaluatedProperties');
     return (value, run) =>
-      every(Object.keys(value), run, (name) => {
+      every(keysOf(value, run), run, (name) => {
         if (run.evaluated?.keys.has(name) === true) return true;
         run.evaluated?.keys.add(name);
         // No path into the schema: the members it knows are listed in several places.
@@ -302,24 +303,30 @@ function bound(name: string, isWithin: (value: number, limit: number) => boolean
 function limit<Of extends 'string' | 'array' | 'object'>(
   kind: Of,
   name: string,
-  isWithin: (value: Parameters<Rule<Of>>[0], limit: number) => boolean,
+  isWithin: (value: Parameters<Rule<Of>>[0], limit: number, run: SchemaRun) => boolean,
 ): Keyword {
   return keyword(kind, name, (part) => {
     const given = part.schema[name];
     if (typeof given !== 'number' || given < 0) return part.refuse(name, 'a number from 0');
-    return (value, run) => isWithin(value, given) || run.fail(name, `${part.path}/${name}`, { limit: given });
+    return (value, run) => isWithin(value, given, run) || run.fail(name, `${part.path}/${name}`, { limit: given });
   });
 }
 
 /** In time that does not depend on how many there are. */
-function oneOfThese(allowed: readonly Json[]): (value: Json) => boolean {
+function oneOfThese(allowed: readonly Json[]): (value: Json, run: SchemaRun) => boolean {
   const scalars = new Set(allowed.filter(isScalar));
   const others = new Set(allowed.filter((one) => !isScalar(one)).map(identity));
-  return (value) => (isScalar(value) ? scalars.has(value) : others.size > 0 && others.has(identity(value)));
+  return (value, run) => {
+    if (isScalar(value)) return scalars.has(value);
+    if (others.size === 0) return false;
+    readAll(value, run);
+    return others.has(identity(value));
+  };
 }
 
 /** Each item is looked at once: to compare each with each would take hours for as many as fit into a message. */
 function areUnique(items: readonly Json[], run: SchemaRun, path: string): boolean {
+  readAll(items as Json, run);
   const places = new Map<string, number>();
   for (const [i, item] of items.entries()) {
     const name = identity(item);
@@ -390,8 +397,20 @@ function isMultiple(value: number, divisor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.abs(quotient);
 }
 
+/** What is read from end to end takes as long as many looks, and a schema may have it read many times. */
+function readAll(value: Json, { effort }: SchemaRun): void {
+  effort.look(jsonSize(value) / BYTES_A_LOOK);
+}
+
+function keysOf(value: JsonObject, { effort }: SchemaRun): readonly string[] {
+  const keys = Object.keys(value);
+  effort.look(keys.length);
+  return keys;
+}
+
 /** JSON Schema counts characters, not code units. */
-function codePoints(text: string): number {
+function codePoints(text: string, { effort }: SchemaRun): number {
+  effort.look(text.length / CHARACTERS_A_LOOK);
   let pairs = 0;
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.codePointAt(at) ?? 0) > 0xffff) {
@@ -412,5 +431,7 @@ const TYPES: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ['null', (value) => value === null],
 ]);
 const TYPE_NAMES = `${[...TYPES.keys()].join(', ')} or a list of them`;
-/** Names that are looked for in the time of one look at a value. */
+/** How many names are looked for, bytes compared, or characters counted, in the time of one look at a value. */
 const MEMBERS_A_LOOK = 8;
+const BYTES_A_LOOK = 4;
+const CHARACTERS_A_LOOK = 16;

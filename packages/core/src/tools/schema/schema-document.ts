@@ -50,9 +50,10 @@ export class SchemaDocument {
   #nodeOf({ schema, path, base }: Place): SchemaNode {
     const known = this.#nodes.get(schema);
     if (known !== undefined && typeof schema === 'object') return known;
-    const node: SchemaNode = { rules: rulesByKind(), weight: 1, isTracked: this.#isTracked };
-    if (typeof schema === 'boolean') {
-      if (!schema) node.rules = rulesByKind([never(path)]);
+    if (schema === true) return ANYTHING;
+    const node: SchemaNode = { rules: NO_RULES, weight: 1, isTracked: this.#isTracked };
+    if (schema === false) {
+      node.rules = withRule(NO_RULES, 'any', never(path));
       return node;
     }
     if (!isObject(schema)) throw new Error(`${pointerOf(path)} must be a schema; got ${show(schema)}`);
@@ -71,12 +72,11 @@ export class SchemaDocument {
         node.weight += looks;
       },
     };
-    const rules = rulesByKind();
+    let rules = NO_RULES;
     for (const { kind, names, rule } of KEYWORDS) {
       if (!names.some((name) => schema[name] !== undefined)) continue;
       const made = rule(part);
-      if (made === undefined) continue;
-      for (const one of kind === 'any' ? KINDS : [kind]) rules[one].push(made);
+      if (made !== undefined) rules = withRule(rules, kind, made);
     }
     node.rules = rules;
     return node;
@@ -129,10 +129,12 @@ interface Place {
   readonly base: URL;
 }
 
-type RulesByKind = Record<Kind, Rule<never>[]>;
+type RulesByKind = SchemaNode['rules'];
 
-function rulesByKind(rules: readonly Rule<never>[] = []): RulesByKind {
-  return { number: [...rules], string: [...rules], array: [...rules], object: [...rules], other: [...rules] };
+function withRule(rules: RulesByKind, kind: Kind | 'any', rule: Rule<never>): RulesByKind {
+  const more = { ...rules };
+  for (const one of kind === 'any' ? KINDS : [kind]) more[one] = [...more[one], rule];
+  return more;
 }
 
 /** Draft 4 spells it `id`, and up to draft 7 one that is only a fragment is an anchor. */
@@ -170,6 +172,8 @@ function pointerOf(path: string): string {
 }
 
 const KINDS: readonly Kind[] = ['number', 'string', 'array', 'object', 'other'];
+const NO_RULES: RulesByKind = { number: [], string: [], array: [], object: [], other: [] };
+const ANYTHING: SchemaNode = { rules: NO_RULES, weight: 1, isTracked: false };
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 /** What a schema without an `$id` is taken to be at (RFC 3986 §5.1.4). */
 const BASE = 'https://schema.invalid/';
