@@ -29,5 +29,6 @@ EXPOSE 7420
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7420/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is the first process and hears SIGTERM: nothing stands between.
-ENTRYPOINT ["node", "packages/cli/bin/dragoman.js"]
+# Nothing of Dragoman makes code out of text. A module of your own that does (a template engine, say) needs an entrypoint without the flag.
+ENTRYPOINT ["node", "--disallow-code-generation-from-strings", "packages/cli/bin/dragoman.js"]
 CMD ["serve", "--json", "--config", "/etc/dragoman/dragoman.yaml"]

@@ -92,7 +92,8 @@ export class System implements AsyncDisposable {
   /** Starts it, and tells whether it came to listen before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
-    const run = [process.execPath, join(this.#code, 'server-process.js'), this.#configPath, this.data];
+    const server = [join(this.#code, 'server-process.js'), this.#configPath, this.data];
+    const run = [process.execPath, '--disallow-code-generation-from-strings', ...server];
     const limited = ['sh', '-c', `ulimit -n ${this.#openFiles}; exec "$@"`, 'sh', ...run];
     const [command = '', ...words] = this.#openFiles === undefined ? run : limited;
     const child = spawn(command, words, {

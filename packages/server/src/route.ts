@@ -13,7 +13,7 @@ export type Access = 'public' | 'open' | 'agent' | 'admin';
 export interface Route {
   /** A `GET` route answers `HEAD` too. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** As find-my-way writes it: `/e2a/requests/:request_id/responses`. */
+  /** As the router reads it: `/e2a/requests/:request_id/responses`. */
   readonly path: string;
   readonly access: Access;
   /** On an open route: why a caller without a key is refused, before its body is read. Absent: it is not. */

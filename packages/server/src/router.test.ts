@@ -6,6 +6,8 @@ const router = createRouter([
   { method: 'POST', path: '/a' },
   { method: 'GET', path: '/a/:id' },
   { method: 'DELETE', path: '/a/:id/b/:other' },
+  { method: 'GET', path: '/a/own' },
+  { method: 'GET', path: '/a/:id/b/:other' },
   { method: 'GET', path: '/files/*' },
 ]);
 
@@ -19,6 +21,11 @@ describe('finding', () => {
     ['GET', '/a/eip155:8453:0xAb:12', '/a/:id', { id: 'eip155:8453:0xAb:12' }, ''],
     ['GET', '/a/x%2Fy%20z?q=%2F', '/a/:id', { id: 'x/y z' }, 'q=%2F'],
     ['DELETE', '/a/1/b/2', '/a/:id/b/:other', { id: '1', other: '2' }, ''],
+    ['GET', '/a/own', '/a/own', {}, ''],
+    ['GET', '/a/own/b/2', '/a/:id/b/:other', { id: 'own', other: '2' }, ''],
+    ['GET', '/%61/%6Fwn', '/a/own', {}, ''],
+    ['GET', 'http://127.0.0.1:7420/a/7?x', '/a/:id', { id: '7' }, 'x'],
+    ['GET', '/files/', '/files/*', { '*': '' }, ''],
     ['GET', '/files/x/y.js', '/files/*', { '*': 'x/y.js' }, ''],
   ])('%s %s', (method, target, path, params, query) => {
     const match = router.find(method, target);
@@ -27,13 +34,24 @@ describe('finding', () => {
     expect(match?.query).toBe(query);
   });
 
-  test.each(['/', '/A', '/a/', '//a', '/a//', '/a/%', '/a/1/b', `/a/${'x'.repeat(1001)}`, '/__proto__', 'a'])(
-    'nothing at %s',
-    (target) => {
-      expect(router.find('GET', target)).toBeUndefined();
-      expect(router.allowed(target)).toEqual([]);
-    },
-  );
+  test.each([
+    '/',
+    '/A',
+    '/a/',
+    '//a',
+    '/a//',
+    '/a/%',
+    '/a/1/b',
+    `/a/${'x'.repeat(1001)}`,
+    '/__proto__',
+    'a',
+    '/a%2F7',
+    'ftp://x/a',
+    'http://x',
+  ])('nothing at %s', (target) => {
+    expect(router.find('GET', target)).toBeUndefined();
+    expect(router.allowed(target)).toEqual([]);
+  });
 });
 
 test('the longest id of a mailbox is found', () => {

@@ -1,5 +1,3 @@
-import createFindMyWay, { type HTTPMethod } from 'find-my-way';
-
 /** Finds which entry of a table answers a request target. */
 export interface Router<Entry> {
   find(method: string, target: string): Match<Entry> | undefined;
@@ -14,30 +12,33 @@ export interface Match<Entry> {
   readonly query: string;
 }
 
-/** A router over a table. Two entries for one method and path are a mistake of ours and throw. */
+/**
+ * A router over a table. In a path, `:name` is any one segment and a last `*` is the rest; a segment that is named wins over both.
+ * Two entries for one method and path are a mistake of ours and throw.
+ */
 export function createRouter<Entry extends Routed>(entries: readonly Entry[]): Router<Entry> {
-  const tree = createFindMyWay({
-    caseSensitive: true,
-    ignoreTrailingSlash: false,
-    ignoreDuplicateSlashes: false,
-    maxParamLength: MAX_PARAM_LENGTH,
-    // The query stays text: most routes never look at it.
-    querystringParser: (text) => text,
-  });
-  for (const entry of entries) tree.on(entry.method, entry.path, unused, entry);
-  const methods = [...new Set(entries.map((entry) => entry.method))];
+  const trees = new Map<string, Branch<Entry>>();
+  for (const entry of entries) {
+    const tree = trees.get(entry.method) ?? newBranch<Entry>();
+    trees.set(entry.method, tree);
+    add(tree, entry);
+  }
 
   const find = (method: string, target: string): Match<Entry> | undefined => {
     // RFC 9110 §9.3.2: HEAD is GET without the body.
-    const found = tree.find((method === 'HEAD' ? 'GET' : method) as HTTPMethod, target);
-    if (found === null) return undefined;
-    const { store, params, searchParams } = found as unknown as Found<Entry>;
-    return hasEmptyParam(params) ? undefined : { entry: store, params, query: searchParams };
+    const tree = trees.get(method === 'HEAD' ? 'GET' : method);
+    const mark = target.indexOf('?');
+    const segments = segmentsOf(mark === -1 ? target : target.slice(0, mark));
+    if (tree === undefined || segments === undefined) return undefined;
+    const values: string[] = [];
+    const entry = follow(tree, segments, 0, values);
+    if (entry === undefined) return undefined;
+    return { entry, params: paramsOf(entry.path, values), query: mark === -1 ? '' : target.slice(mark + 1) };
   };
   return {
     find,
     allowed(target) {
-      const allowed = methods.filter((method) => find(method, target) !== undefined);
+      const allowed = [...trees.keys()].filter((method) => find(method, target) !== undefined);
       return allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     },
   };
@@ -48,21 +49,82 @@ interface Routed {
   readonly path: string;
 }
 
-/** What find-my-way gives for our settings; its own types know neither the store nor the parser. */
-interface Found<Entry> {
-  readonly store: Entry;
-  readonly params: Readonly<Record<string, string>>;
-  readonly searchParams: string;
+/** All paths with the same beginning, by their next segment. */
+interface Branch<Entry> {
+  readonly named: Map<string, Branch<Entry>>;
+  any: Branch<Entry> | undefined;
+  rest: Entry | undefined;
+  entry: Entry | undefined;
 }
 
-/** `/things/` is not the thing with an empty id. A wildcard may be empty. */
-function hasEmptyParam(params: Readonly<Record<string, string>>): boolean {
-  for (const name in params) if (params[name] === '' && name !== '*') return true;
-  return false;
+function newBranch<Entry>(): Branch<Entry> {
+  return { named: new Map(), any: undefined, rest: undefined, entry: undefined };
 }
 
-/** find-my-way wants a handler in every leaf; we only ask it for the entry stored there. */
-function unused(): void {}
+function add<Entry extends Routed>(tree: Branch<Entry>, entry: Entry): void {
+  let branch = tree;
+  for (const segment of entry.path.slice(1).split('/')) {
+    if (segment === '*') {
+      if (branch.rest !== undefined) throw new Error(`there are two routes ${entry.method} ${entry.path}`);
+      branch.rest = entry;
+      return;
+    }
+    const known = segment.startsWith(':') ? branch.any : branch.named.get(segment);
+    const next = known ?? newBranch<Entry>();
+    if (segment.startsWith(':')) branch.any = next;
+    else branch.named.set(segment, next);
+    branch = next;
+  }
+  if (branch.entry !== undefined) throw new Error(`there are two routes ${entry.method} ${entry.path}`);
+  branch.entry = entry;
+}
+
+/** The entry at the end of the segments from `at` on; `values` are those that stand for `:name`s and `*`. */
+function follow<Entry>(
+  branch: Branch<Entry>,
+  segments: readonly string[],
+  at: number,
+  values: string[],
+): Entry | undefined {
+  const segment = segments[at];
+  if (segment === undefined) return branch.entry;
+  const next = branch.named.get(segment);
+  const found = next && follow(next, segments, at + 1, values);
+  if (found !== undefined) return found;
+  // `/things/` is not the thing with an empty id.
+  if (branch.any !== undefined && segment !== '' && segment.length <= MAX_PARAM_LENGTH) {
+    values.push(segment);
+    const other = follow(branch.any, segments, at + 1, values);
+    if (other !== undefined) return other;
+    values.pop();
+  }
+  if (branch.rest !== undefined) values.push(segments.slice(at).join('/'));
+  return branch.rest;
+}
+
+/** Decoded one by one: an escaped slash is a part of its segment. `undefined` for a path that cannot be decoded. */
+function segmentsOf(path: string): readonly string[] | undefined {
+  // RFC 9112 §3.2.2: a server takes a whole URL too.
+  const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
+  if (!local.startsWith('/')) return undefined;
+  const segments = local.slice(1).split('/');
+  if (!local.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+function paramsOf(path: string, values: readonly string[]): Readonly<Record<string, string>> {
+  const params: Record<string, string> = Object.create(null);
+  let at = 0;
+  for (const segment of path.split('/')) {
+    if (segment.startsWith(':')) params[segment.slice(1)] = values[at++] ?? '';
+    else if (segment === '*') params['*'] = values[at++] ?? '';
+  }
+  return params;
+}
 
 /** The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds nothing. */
 const MAX_PARAM_LENGTH = 1000;

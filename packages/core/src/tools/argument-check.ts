@@ -1,11 +1,12 @@
-import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema, segmentsOf } from '@dragoman/protocols';
+import { cutTo } from '../cut-to.ts';
 import { Refused } from '../refused.ts';
 import { type CompiledSchema, compileSchema } from './compile-schema.ts';
 import { TooMuchEffort } from './effort.ts';
 
 /**
- * Arguments against the schema of their tool. Schemas come with the tools, so they are compiled here, when a tool is first
- * called. It waits for nothing: calls start in the order in which they come (A2E wire, Message Ordering).
+ * Arguments against the schema of their tool, which is compiled when the tool is first called. It waits for nothing: calls start in
+ * the order in which they arrive (A2E wire, Message Ordering).
  */
 export class ArgumentCheck {
   readonly #schema: JsonSchema;
@@ -24,10 +25,17 @@ export class ArgumentCheck {
     const issues = inBounds(this.#tool, () => {
       if (first(args)) return NONE;
       // Collecting every problem of a large message could take more memory than the message did.
-      return issuesOf(isSmall(args) ? all() : first, this.#schema, args);
+      return issuesOf(isSmall(args) ? all : first, this.#schema, args);
     });
-    return issues.map((issue) => ({ ...issue, pointer: `/arguments${issue.pointer}` }));
+    return issues.map(argumentIssue);
   }
+}
+
+function argumentIssue(issue: Issue): Issue {
+  const pointer = `/arguments${issue.pointer}`;
+  if (issue.code !== 'required') return { ...issue, pointer };
+  const name = cutTo(segmentsOf(issue.pointer).join('.'), LONGEST_NAME);
+  return { ...issue, pointer, message: `missing required argument "${name}"` };
 }
 
 /** Whose tool it is has to mend it, and whoever calls it can say what. */
@@ -67,4 +75,5 @@ const ENDLESS = 'it refers to itself without end, or what came is nested too dee
 const SMALL = 2_000;
 /** A text of so many characters counts as one more. */
 const LONG = 64;
+const LONGEST_NAME = 80;
 const NONE: readonly Issue[] = [];

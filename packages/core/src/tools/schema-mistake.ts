@@ -1,9 +1,8 @@
 import { isObject, type JsonObject, nearest, pointerTo, show } from '@dragoman/protocols';
 
 /**
- * The usual mistakes in a schema, in words: a type there is not, and a `required` that is no list of names. To compile each schema
- * at the start would cost a tenth of a second and ten megabytes for tools that nobody may call; this costs nothing. What else is
- * wrong with it is told at the first call.
+ * The usual mistakes in a schema, in words: an unknown type, and a `required` that is not a list of names. It is checked when the
+ * tool is defined; anything else that is wrong is reported at the first call, when the schema is compiled and its patterns are loaded.
  */
 export function schemaMistake(schema: unknown, pointer = ''): string | undefined {
   if (!isObject(schema)) return undefined;

@@ -36,7 +36,7 @@ async function operationsIn(file: string): Promise<Readonly<Record<string, Opera
     if (problem !== undefined) throw fault(file, problem);
     const { description } = operation;
     // What fits is decided by the schema that is published, whatever the module says.
-    return [name, { ...operation, description: { ...description, validate: compileSchema(description.schema).all() } }];
+    return [name, { ...operation, description: { ...description, validate: compileSchema(description.schema).all } }];
   });
   return Object.fromEntries(checked);
 }

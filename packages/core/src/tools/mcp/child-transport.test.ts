@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
@@ -16,10 +15,11 @@ async function started(script: string, clock = systemClock) {
   const args = ['-e', `setTimeout(() => process.exit(), 90_000); ${script}`];
   const parts = { server: 'it', command: process.execPath, args, env: {}, folder, clock, log };
   const transport = new ChildTransport(parts);
+  let close = () => {};
   const closed = new Promise<void>((resolve) => {
-    transport.onclose = resolve;
+    close = resolve;
   });
-  await transport.start();
+  await transport.start({ awaits: () => false, take: () => {}, fail: () => {}, closed: close });
   return { transport, closed, log };
 }
 
@@ -37,11 +37,10 @@ test('a program that is cut off ends also when it does not listen to that', asyn
 
 test('a program that does not read is told no more than it may leave unread', async () => {
   const { transport, closed } = await started('');
-  const message = (size: number) =>
-    ({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(size) } }) as JSONRPCMessage;
-  transport.sendNow(message(33 * 1024 * 1024));
+  const message = (size: number) => ({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(size) } });
+  transport.send(message(33 * 1024 * 1024));
   await new Promise((resolve) => setImmediate(resolve));
-  expect(() => transport.sendNow(message(1))).toThrow('the program of the MCP server does not read');
+  expect(() => transport.send(message(1))).toThrow('the program of the MCP server does not read');
   await transport.close();
   await closed;
 });

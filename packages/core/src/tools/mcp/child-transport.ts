@@ -2,20 +2,19 @@ import type { Readable } from 'node:stream';
 import {
   type Issue,
   isObject,
-  type Json,
+  type JsonObject,
   LineSplitter,
   ndjsonLine,
   type Outcome,
   parseJsonBytes,
   reject,
 } from '@dragoman/protocols';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { type Child, startChild } from '../../agents/child-process.ts';
 import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
-import type { DirectInner } from './direct-transport.ts';
 import { LastWords } from './last-words.ts';
+import type { McpReceiver, McpTransport } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
 import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
 
@@ -34,11 +33,9 @@ export interface ChildTransportOptions {
  * MCP over the standard input and output of a program that we look after: in a process group of its own, written down so
  * that it never outlives us unseen, ended politely first, and cut off when it floods us.
  */
-export class ChildTransport implements DirectInner {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
-  awaits?: (message: JSONRPCMessage) => boolean;
+export class ChildTransport implements McpTransport {
+  readonly hasSession = false;
+  #receiver: McpReceiver | undefined;
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #lastWords: LastWords;
@@ -59,7 +56,8 @@ export class ChildTransport implements DirectInner {
     this.#log = new LimitedLog({ log, clock, fields: { mcp_server: server }, perSecond: 10 });
   }
 
-  async start(): Promise<void> {
+  async start(receiver: McpReceiver): Promise<void> {
+    this.#receiver = receiver;
     const { server, command, args, env, folder, clock } = this.#options;
     this.#started = startChild({ agentId: `mcp:${server}`, command, args, env, folder, clock });
     const child = await this.#started;
@@ -84,7 +82,7 @@ export class ChildTransport implements DirectInner {
       // What it said last tells why, and may still be on its way.
       if (!this.#isClosing) await endOf(child.stderr, clock);
       child.stderr.destroy();
-      this.onclose?.();
+      receiver.closed();
     });
   }
 
@@ -92,17 +90,12 @@ export class ChildTransport implements DirectInner {
     return String(this.#lastWords);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.sendNow(message);
-  }
-
-  /** The same for those who need not wait: throws when it cannot be sent. */
-  sendNow(message: JSONRPCMessage): void {
+  send(message: JsonObject): void {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
     // What is said in one turn goes in few writes, for each wakes the program; when there is much, it begins with the first.
-    this.#unsent += ndjsonLine(message as Json);
+    this.#unsent += ndjsonLine(message);
     this.#unsentLines += 1;
     if (this.#unsentLines === MANY) this.#flush(child);
     if (this.#unsentLines === 0 || this.#isDue) return;
@@ -113,10 +106,14 @@ export class ChildTransport implements DirectInner {
     });
   }
 
-  /** The SDK says so when the server has greeted us. */
-  setProtocolVersion(): void {
+  useRevision(): void {
     this.#isGreeted = true;
   }
+
+  /** A program does what it was asked until it reads otherwise. */
+  abandon(): void {}
+
+  async endSession(): Promise<void> {}
 
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -171,19 +168,18 @@ export class ChildTransport implements DirectInner {
       return;
     }
     const message = read.value;
-    if (this.awaits?.(message) === true) notices.countBytes(-line.length);
-    else if (!notices.takes()) return;
-    this.onmessage?.(message);
+    if (message['method'] === undefined && this.#receiver?.awaits(message['id']) === true) {
+      notices.countBytes(-line.length);
+    } else if (!notices.takes()) return;
+    this.#receiver?.take(message);
   }
 
   /** Whether somebody waits for what cannot be read; they are told, for no other answer will come. */
   #tellAsker(start: Uint8Array, end: Uint8Array, { message: why }: Issue): boolean {
     const id = answeredId(start, end);
-    if (id === undefined) return false;
-    const answer = unreadableAnswer(id, why);
-    if (this.awaits?.(answer) !== true) return false;
+    if (id === undefined || this.#receiver?.awaits(id) !== true) return false;
     this.#log.write('warn', { error: why }, 'an MCP server gave an answer that cannot be read');
-    this.onmessage?.(answer);
+    this.#receiver.fail(id, unreadableAnswer(why));
     return true;
   }
 
@@ -247,11 +243,11 @@ function endOf(stream: Readable, clock: Clock): Promise<void> {
 }
 
 /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
-function messageIn(line: Uint8Array): Outcome<JSONRPCMessage> {
+function messageIn(line: Uint8Array): Outcome<JsonObject> {
   // To find out what is wrong with it would cost more than to read a good one.
   if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return reject(NO_OBJECT);
   const json = parseJsonBytes(line, { numbers: 'finite' });
-  return json.ok && !isObject(json.value) ? reject(NO_OBJECT) : (json as unknown as Outcome<JSONRPCMessage>);
+  return json.ok && !isObject(json.value) ? reject(NO_OBJECT) : (json as Outcome<JsonObject>);
 }
 
 const NO_OBJECT: Issue = { pointer: '', code: 'type', message: 'expected a JSON object' };

@@ -3,86 +3,77 @@ import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
 import { Refused } from '../../refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { withoutInvisible } from './invisible.ts';
+import { REVISIONS } from './mcp-client.ts';
+import {
+  ConnectionClosed,
+  HttpStatusError,
+  JsonRpcError,
+  MisshapenAnswer,
+  NoAnswerInTime,
+  OtherRevision,
+} from './mcp-error.ts';
 
 /** What an MCP server, or the way to it, refused. */
 export function refusedBy(server: string, error: unknown): Error {
   if (error instanceof WireRefused) return error;
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  const words = typeof message === 'string' ? message.replace(PREFIX, '').slice(0, 2000) : 'It failed.';
-  if (code === REQUEST_TIMEOUT) return tooLate(server);
-  if (code === CLOSED && ENDED.has(words)) {
-    return new WireRefused('mcp_transport_error', `The MCP server ${server} ended before it answered.`, {
-      mcp_code: code,
-    });
+  if (error instanceof NoAnswerInTime) return tooLate(server);
+  if (error instanceof ConnectionClosed) {
+    return new WireRefused('mcp_transport_error', `The MCP server ${server} ended before it answered.`);
   }
-  if (typeof code === 'number') {
-    const known = words.startsWith(OF_HTTP) && NOT_NOW.has(code) ? 'mcp_server_unavailable' : CODES[code];
-    return new WireRefused(known ?? 'mcp_protocol_error', `The MCP server ${server} refused: ${words}`, {
-      mcp_code: code,
-    });
-  }
-  const field = misshapen(error);
-  if (field !== undefined) {
-    const text = `The MCP server ${server} answered with what MCP does not have: ${field}`;
+  if (error instanceof MisshapenAnswer) {
+    const text = `The MCP server ${server} answered with what MCP does not have: ${error.field}`;
     return new WireRefused('mcp_protocol_error', text);
+  }
+  const words = wordsOf(error).slice(0, 2000);
+  if (error instanceof JsonRpcError) {
+    const code = CODES[error.code] ?? 'mcp_protocol_error';
+    return new WireRefused(code, `The MCP server ${server} refused: ${words}`, { mcp_code: error.code });
+  }
+  if (error instanceof HttpStatusError) {
+    const code = NOT_NOW.has(error.status) ? 'mcp_server_unavailable' : 'mcp_protocol_error';
+    const text = `The MCP server ${server} refused with HTTP status ${error.status}: ${words}`;
+    return new WireRefused(code, text, { http_status: error.status });
   }
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
 }
 
-/** What is to be said of a server that could not be greeted: what it is to a caller, and not where it runs. */
-export function whyUnreached(error: unknown, spoken: readonly string[]): string {
-  const { message } = Object(error) as { message?: unknown };
-  const [, offered] = (typeof message === 'string' && OTHER_REVISION.exec(message)) || [];
-  if (offered === undefined) return 'cannot be reached';
-  return `speaks MCP ${show(withoutInvisible(offered.slice(0, LONGEST_REVISION)))} only, and here ${spoken.join(', ')} are spoken`;
+/** Why a server could not be used, for a caller, who is not told where it runs. */
+export function whyUnreached(error: unknown): string {
+  if (!(error instanceof OtherRevision)) return 'cannot be reached';
+  const offered = show(withoutInvisible(error.offered.slice(0, LONGEST_REVISION)));
+  return `speaks MCP ${offered} only, and here ${REVISIONS.join(', ')} are spoken`;
 }
 
 /** The same for the operator, with what its program wrote last. */
 export function whyUngreeted(error: unknown, lastWords: string): string {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  const words = (typeof message === 'string' ? message : String(error)).replace(PREFIX, '');
-  const why = code === CLOSED && ENDED.has(words) ? 'it ended before it had told what it has' : words;
+  const why = error instanceof ConnectionClosed ? 'it ended before it had told what it has' : wordsOf(error);
   return lastWords === '' ? why : `${why}; it wrote: ${lastWords}`;
 }
 
-/** The first part of an answer that the SDK could not read; `undefined` when it is something else that went wrong. */
-function misshapen(error: unknown): string | undefined {
-  const { issues } = Object(error) as { issues?: unknown };
-  if (!Array.isArray(issues)) return undefined;
-  const { path } = Object(issues[0]) as { path?: unknown };
-  return Array.isArray(path) && path.length > 0 ? path.join('.') : 'the answer';
-}
-
 /**
- * Whether a server over HTTP says that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
+ * Whether a server over HTTP reports that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
  * what was asked nothing was done then.
  */
 export function isForgotten(error: unknown): boolean {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  return code === 404 || (code === 400 && typeof message === 'string' && /session/i.test(message));
+  if (!(error instanceof HttpStatusError)) return false;
+  return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
+}
+
+/** Some servers put the code in front of the words. */
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/^(?:MCP error -?\d+: )+/, '') : 'It failed.';
 }
 
 export function tooLate(server: string): Refused {
   return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
-/** As the SDK has it; a server may answer with it too, so that the words tell. */
-const CLOSED = -32000;
-/** As `DirectTransport` words it, and as the SDK does. */
-const ENDED: ReadonlySet<string> = new Set(['the connection closed', 'Connection closed']);
-/** JSON-RPC 2.0 §5.1, and what MCP and its SDK add. */
+/** JSON-RPC 2.0 §5.1, and what MCP adds. */
 const CODES: Readonly<Record<number, WireErrorCode>> = {
-  [CLOSED]: 'mcp_transport_error',
+  [-32000]: 'mcp_transport_error',
   [-32002]: 'mcp_resource_not_found',
   [-32601]: 'mcp_capability_missing',
 };
-/** As the SDK words what is a status of HTTP, and no code of the server's own. */
-const OF_HTTP = 'Streamable HTTP error: ';
 /** RFC 9110 §15.6, RFC 6585 §4: another time it may. */
 const NOT_NOW: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-const REQUEST_TIMEOUT = -32001;
-/** As the SDK words it. */
-const OTHER_REVISION = /protocol version is not supported: (.*)/s;
 const LONGEST_REVISION = 40;
-/** The SDK puts its own in front, and so does the server's. */
-const PREFIX = /^(?:MCP error -?\d+: )+/;

@@ -1,7 +1,5 @@
-import { isObject, type JsonObject } from '@dragoman/protocols';
+import type { JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { LimitedLog } from '../../limited-log.ts';
@@ -11,8 +9,8 @@ import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
-import { type DirectRequest, DirectTransport } from './direct-transport.ts';
 import { withoutInvisible } from './invisible.ts';
+import { McpClient } from './mcp-client.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUngreeted, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
@@ -65,8 +63,7 @@ export class McpServer implements AsyncDisposable {
   readonly #counts = new Map<'resources' | 'prompts', number>();
   #tools = new Map<string, Tool>();
   #definitions: readonly McpDefinition[] = [];
-  #client: Client | undefined;
-  #direct: DirectTransport | undefined;
+  #client: McpClient | undefined;
   #state: 'connecting' | 'ready' | 'error' | 'disconnected' = 'connecting';
   #fault = '';
   #retryAt = 0;
@@ -75,7 +72,7 @@ export class McpServer implements AsyncDisposable {
   /** Ends the try that is under way, or what is still being asked on the connection there is. */
   #giveUp = () => {};
   /** The connection there is, or the next one. */
-  #connection: Promise<Client | undefined>;
+  #connection: Promise<McpClient | undefined>;
   /** Resolves when it was tried once, however that went. */
   readonly ready: Promise<void>;
 
@@ -97,7 +94,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Asks the server for something; what it refuses, or cannot be reached for, rejects with `WireRefused`. */
-  async ask<T>(signal: AbortSignal, request: (client: Client) => Promise<T>): Promise<T> {
+  async ask<T>(signal: AbortSignal, request: (client: McpClient) => Promise<T>): Promise<T> {
     try {
       const result = await this.#inSession(signal, request);
       this.#backoff.reset();
@@ -115,7 +112,7 @@ export class McpServer implements AsyncDisposable {
     if (subscription.isSure) return;
     subscription.asking += 1;
     try {
-      await this.ask(signal, (client) => client.subscribeResource({ uri }, { signal, timeout: this.timeoutMs }));
+      await this.ask(signal, (client) => client.subscribe(uri, { signal, timeout: this.timeoutMs }));
     } catch (error) {
       if (!subscription.isSure && subscription.asking === 1) this.#subscriptions.remove(uri, listener);
       throw error;
@@ -132,7 +129,7 @@ export class McpServer implements AsyncDisposable {
   /** Nobody listens any more, so the server need not tell. */
   #unsubscribe(uri: string, listener: object): void {
     if (!this.#subscriptions.remove(uri, listener) || this.#client === undefined) return;
-    this.#client.unsubscribeResource({ uri }, { timeout: CONNECT_MS }).catch(() => {});
+    this.#client.unsubscribe(uri, { timeout: CONNECT_MS }).catch(() => {});
   }
 
   allowsResource(uri: string): boolean {
@@ -146,7 +143,7 @@ export class McpServer implements AsyncDisposable {
 
   /** Whether it is there and has some. */
   has(capability: 'resources' | 'prompts'): boolean {
-    return this.#client?.getServerCapabilities()?.[capability] !== undefined;
+    return this.#client?.has(capability) === true;
   }
 
   get timeoutMs(): number {
@@ -154,7 +151,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   info(): McpServerInfo {
-    const version = this.#client?.getServerVersion();
+    const version = this.#client?.serverInfo;
     const held = this.#definitions.filter(({ name }) => this.#options.pins.isHeld(name)).map(({ name }) => name);
     const error = held.length > 0 ? `changed and held until accepted: ${held.join(', ')}` : this.#fault;
     return {
@@ -165,7 +162,7 @@ export class McpServer implements AsyncDisposable {
       tools_count: this.#tools.size,
       ...this.#countOf('resources'),
       ...this.#countOf('prompts'),
-      ...(this.#client !== undefined && optional('mcp_version', this.#direct?.protocolVersion)),
+      ...optional('mcp_version', this.#client?.revision),
       ...(version !== undefined && { server_name: told(version.name), server_version: told(version.version) }),
       ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
       ...(error !== '' && { error }),
@@ -222,40 +219,35 @@ export class McpServer implements AsyncDisposable {
     this.#isStopped = true;
     this.#giveUp();
     const client = await this.#connection;
-    if (client !== undefined) await this.#leave(client, this.#direct);
+    if (client !== undefined) await this.#leave(client);
   }
 
   /** MCP, Session Management: a server that is not told keeps the session. One that does not listen is not waited for. */
-  async #leave(client: Client, direct: DirectTransport | undefined): Promise<void> {
-    if (direct?.hasSession === true) {
+  async #leave(client: McpClient): Promise<void> {
+    if (client.hasSession) {
       const told = new AbortController();
-      const farewell = direct.endSession().finally(() => told.abort());
+      const farewell = client.endSession().finally(() => told.abort());
       await Promise.race([farewell, this.#options.clock.wait(GOODBYE_MS, told.signal)]).catch(() => {});
     }
     await client.close().catch(() => {});
   }
 
   /** On the session there is; where the server has forgotten it, once more on another. */
-  async #inSession<T>(
-    signal: AbortSignal,
-    request: (client: Client, direct: DirectTransport) => Promise<T>,
-  ): Promise<T> {
+  async #inSession<T>(signal: AbortSignal, request: (client: McpClient) => Promise<T>): Promise<T> {
     const client = await unlessAborted(this.#available(), signal);
-    const direct = this.#direct;
-    if (direct === undefined) throw this.#unavailable(1);
     try {
-      return await request(client, direct);
+      return await request(client);
     } catch (error) {
-      if (signal.aborted || !direct.hasSession || !isForgotten(error)) throw error;
+      if (signal.aborted || !client.hasSession || !isForgotten(error)) throw error;
       // Whoever finds out first ends it for all: there is nothing on it any more.
       await client.close().catch(() => {});
       const next = await unlessAborted(this.#available(), signal);
-      if (this.#direct === undefined || this.#direct === direct) throw error;
-      return request(next, this.#direct);
+      if (next === client) throw error;
+      return request(next);
     }
   }
 
-  async #available(): Promise<Client> {
+  async #available(): Promise<McpClient> {
     const left = this.#retryAt - this.#options.clock.elapsed();
     if (this.#client === undefined && left > PATIENCE_MS) throw this.#unavailable(Math.ceil(left / 1000));
     const client = await this.#connection;
@@ -268,36 +260,33 @@ export class McpServer implements AsyncDisposable {
     return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });
   }
 
-  async #connect(delay: number): Promise<Client | undefined> {
+  async #connect(delay: number): Promise<McpClient | undefined> {
     const { clock, log, version } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
     this.#giveUp = () => controller.abort();
     this.#retryAt = clock.elapsed() + delay;
-    let client: Client | undefined;
-    let direct: DirectTransport | undefined;
+    let client: McpClient | undefined;
     try {
-      if (delay > 0) await clock.wait(delay, signal);
+      // Not at once: a server that is to be stopped in the same turn is not even started.
+      await (delay > 0 ? clock.wait(delay, signal) : undefined);
+      signal.throwIfAborted();
       this.#state = 'connecting';
-      // Only who has an MCP server pays for loading its library.
-      const sdk = await import('@modelcontextprotocol/sdk/client/index.js');
-      // No capability of ours is announced, so no server may ask for our caller's model, words or folders.
-      const opened = new sdk.Client({ name: 'dragoman', version }, { capabilities: {} });
-      client = opened;
-      const readings = this.#readingsOf(opened, signal);
-      this.#attend(opened, readings);
       let since = clock.elapsed();
       let isGone = false;
-      opened.onclose = () => {
-        isGone = true;
-        this.#lost(opened, since);
-      };
-      direct = new DirectTransport(await openTransport(this.#options, this.timeoutMs));
-      signal.throwIfAborted();
-      // Its optional members are declared in a way that `exactOptionalPropertyTypes` does not take.
-      // The signal is not for the SDK, which would take a greeting back: MCP, Cancellation, does not have that.
-      await unlessAborted(client.connect(direct as Transport, { timeout: CONNECT_MS }), signal);
-      this.#direct = direct;
+      const opened = new McpClient({
+        transport: openTransport(this.#options, this.timeoutMs),
+        clock,
+        version,
+        onNotification: (method, params) => this.#heed(method, params, readings),
+        onClose: () => {
+          isGone = true;
+          this.#lost(opened, since);
+        },
+      });
+      client = opened;
+      const readings = this.#readingsOf(opened, signal);
+      await client.connect({ signal, timeout: CONNECT_MS });
       await readings.readFirst();
       if (isGone) throw new Error('it ended as soon as it was there');
       since = clock.elapsed();
@@ -307,18 +296,17 @@ export class McpServer implements AsyncDisposable {
       this.#fault = '';
       this.#connectedAt = clock.now().getTime();
       // Nobody waits for what follows: a server that does not answer it can still be used.
-      if (client.getServerCapabilities()?.logging !== undefined) client.setLoggingLevel('info').catch(() => {});
+      if (client.has('logging')) client.setLoggingLevel('info').catch(() => {});
       // One that was started again knows of nobody's subscriptions.
-      for (const uri of this.#subscriptions.uris()) client.subscribeResource({ uri }).catch(() => {});
+      for (const uri of this.#subscriptions.uris()) client.subscribe(uri).catch(() => {});
       return client;
     } catch (error) {
-      if (client !== undefined) await this.#leave(client, direct);
-      const { SUPPORTED_PROTOCOL_VERSIONS } = await import('@modelcontextprotocol/sdk/types.js');
+      if (client !== undefined) await this.#leave(client);
       if (this.#isStopped) return undefined;
       this.#state = 'error';
-      this.#fault = whyUnreached(error, SUPPORTED_PROTOCOL_VERSIONS);
+      this.#fault = whyUnreached(error);
       log.warn(
-        { mcp_server: this.name, error: whyUngreeted(error, direct?.lastWords ?? '') },
+        { mcp_server: this.name, error: whyUngreeted(error, client?.lastWords ?? '') },
         'an MCP server cannot be reached',
       );
       this.#again();
@@ -326,7 +314,7 @@ export class McpServer implements AsyncDisposable {
     }
   }
 
-  #lost(client: Client, since: number): void {
+  #lost(client: McpClient, since: number): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#state = 'disconnected';
@@ -344,28 +332,24 @@ export class McpServer implements AsyncDisposable {
     this.#connection = next;
   }
 
-  #attend(client: Client, readings: ToolReadings): void {
-    client.onerror = (error) =>
-      this.#options.log.debug({ mcp_server: this.name, error: error.message }, 'an MCP server erred');
-    client.fallbackNotificationHandler = async ({ method, params = {} }) => {
-      const given: JsonObject = isObject(params) ? (params as JsonObject) : {};
-      if (method === 'notifications/tools/list_changed') await readings.read().catch(() => {});
-      // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
-      else if (method === 'notifications/message' && this.#calls.size === 1)
-        for (const call of this.#calls) tellLog(call, given);
-      else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
-      else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
-      else if (method === 'notifications/resources/updated') this.#subscriptions.tell(given);
-    };
+  /** What the server sends by itself. */
+  #heed(method: string, params: JsonObject, readings: ToolReadings): void {
+    if (method === 'notifications/tools/list_changed') readings.read().catch(() => {});
+    // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
+    else if (method === 'notifications/message' && this.#calls.size === 1)
+      for (const call of this.#calls) tellLog(call, params);
+    else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
+    else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
+    else if (method === 'notifications/resources/updated') this.#subscriptions.tell(params);
   }
 
-  #readingsOf(client: Client, signal: AbortSignal): ToolReadings {
+  #readingsOf(client: McpClient, signal: AbortSignal): ToolReadings {
     return new ToolReadings({
       clock: this.#options.clock,
       signal,
       list: async () => {
         // It may have had some before it was started again.
-        if (client.getServerCapabilities()?.tools === undefined) return [];
+        if (!client.has('tools')) return [];
         return readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS, signal });
       },
       take: async (definitions) => {
@@ -391,18 +375,17 @@ export class McpServer implements AsyncDisposable {
     const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
     this.#calls.add(call);
     try {
-      const request: DirectRequest = {
-        method: 'tools/call',
+      const request = {
         params: { name, arguments: args },
         ending,
         // To be told when all is over how far it was is of use to nobody.
-        onProgress: call.isHeard ? (progress) => tellProgress(call, progress) : undefined,
+        onProgress: call.isHeard ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
       };
       // A program has no session to forget, and need not be waited for.
-      if (this.#client !== undefined && this.#direct?.hasSession === false) return await this.#direct.ask(request);
-      return await this.#inSession(call.signal, (_, direct) => {
+      if (this.#client?.hasSession === false) return await this.#client.callTool(request);
+      return await this.#inSession(call.signal, (client) => {
         this.#requireTool(name);
-        return direct.ask(request);
+        return client.callTool(request);
       });
     } catch (error) {
       if (ending.aborted) throw ending.reason;

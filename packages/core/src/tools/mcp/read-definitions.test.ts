@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -23,19 +22,22 @@ async function readAs(
 ) {
   const log = new SilentLog();
   let asked = 0;
-  const request = async () => {
-    const tools = pages[Math.min(asked, pages.length - 1)];
+  const listTools = async () => {
+    const tools = [...(pages[Math.min(asked, pages.length - 1)] ?? [])];
     asked += 1;
     return { tools, nextCursor: cursorAfter(asked) };
   };
-  const definitions = await readDefinitions({ request } as unknown as Client, {
-    name: 'big',
-    config,
-    clock: new TestClock(),
-    log,
-    timeoutMs: 1_000,
-    signal: new AbortController().signal,
-  });
+  const definitions = await readDefinitions(
+    { listTools },
+    {
+      name: 'big',
+      config,
+      clock: new TestClock(),
+      log,
+      timeoutMs: 1_000,
+      signal: new AbortController().signal,
+    },
+  );
   const told = Buffer.byteLength(JSON.stringify(definitions.map(toolDefinition)));
   return { names: definitions.map(({ tool }) => tool), told, asked, log };
 }
@@ -79,7 +81,16 @@ test('pages without any tool that can be called are not read without end', async
   expect([names, asked]).toEqual([[], 1_000]);
 });
 
-const ODD: readonly Json[] = ['', null, 7, {}, { name: 7 }, { name: 'without' }, { name: 'listed', inputSchema: [] }];
+const ODD: readonly Json[] = [
+  '',
+  null,
+  7,
+  {},
+  { name: 7 },
+  { name: 'without' },
+  { name: 'listed', inputSchema: [] },
+  { name: 'list', inputSchema: { type: 'array' } },
+];
 
 test.each(ODD)('a tool that is not as MCP has it keeps nobody from the others: %j', async (odd) => {
   const { names, log } = await read([tool('first', {}), odd, tool('last', {})], []);

@@ -1,12 +1,12 @@
-import { type Json, nearest } from '@dragoman/protocols';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { nearest } from '@dragoman/protocols';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log, LogFields } from '../../ports.ts';
-import { unlessAborted } from '../../until-aborted.ts';
 import { toolDefinition } from '../tool-definition.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { withoutInvisible } from './invisible.ts';
+import type { McpClient } from './mcp-client.ts';
 import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
+import { toolIn } from './mcp-shapes.ts';
 
 export interface ReadDefinitionsOptions {
   readonly name: string;
@@ -19,14 +19,12 @@ export interface ReadDefinitionsOptions {
 
 /**
  * What a server says its tools are, page by page: those the operator takes, as many and as long as anybody could want. One that is
- * not as MCP has it is left out by itself; where the SDK reads a page, it keeps from us all the others too, and so does one whose
- * output it cannot compile, which nobody here asks it to.
+ * not as MCP has it is left out by itself.
  */
 export async function readDefinitions(
-  client: Client,
+  client: Pick<McpClient, 'listTools'>,
   { name, config, clock, log, timeoutMs, signal }: ReadDefinitionsOptions,
 ): Promise<McpDefinition[]> {
-  const { ResultSchema, ToolSchema } = await import('@modelcontextprotocol/sdk/types.js');
   const definitions: McpDefinition[] = [];
   const names = new Set<string>();
   const wanted = config.tools && new Wanted(config.tools);
@@ -37,15 +35,12 @@ export async function readDefinitions(
   const cursors = new Set<string | undefined>();
   do {
     const params = cursor === undefined ? {} : { cursor };
-    const asked = client.request({ method: 'tools/list', params }, ResultSchema, { timeout: timeoutMs });
-    // The SDK would listen to the signal for as long as that lasts.
-    const { tools, nextCursor } = await unlessAborted(asked, signal);
-    if (!Array.isArray(tools)) throw new Error('it answered tools/list without a list of tools');
+    const { tools, nextCursor } = await client.listTools(params, { timeout: timeoutMs, signal });
     for (const given of tools) {
       // What the operator does not take is no news to anybody.
       if (wanted?.takes(given) === false) continue;
-      const { data } = ToolSchema.safeParse(given);
-      const definition = isFull || data === undefined ? undefined : mcpDefinition(name, data as unknown as Json);
+      const tool = isFull ? undefined : toolIn(given);
+      const definition = tool && mcpDefinition(name, tool);
       // Of two of one name only the server knows which is called; the one that it told first is.
       const isNew = definition !== undefined && !names.has(definition.name);
       const size = isNew ? toldBytes(definition) : 0;

@@ -1,18 +1,8 @@
-import { DEFAULT_JSON_LIMITS, type Json } from '@dragoman/protocols';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { JsonRpcError, PARSE_ERROR } from './mcp-error.ts';
 
-/** What is told instead of an answer that cannot be read, to whoever waits for it. */
-export function unreadableAnswer(id: string | number, why: string): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message: `it answered with what cannot be read: ${why}` } };
-}
-
-/** Whether it is nested deeper than JSON that we read ourselves may be. */
-export function isTooDeep(value: Json, levels = DEFAULT_JSON_LIMITS.depth): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isTooDeep(item, levels - 1));
-  for (const key in value) if (isTooDeep(value[key] as Json, levels - 1)) return true;
-  return false;
+/** What whoever waits for an answer is told where it cannot be read. */
+export function unreadableAnswer(why = 'it is no JSON'): JsonRpcError {
+  return new JsonRpcError(PARSE_ERROR, `it answered with what cannot be read: ${why}`);
 }
 
 /**
@@ -30,9 +20,7 @@ function idAtEnd(end: Uint8Array): RegExpExecArray | null {
   return AT_END.exec(Buffer.from(end.subarray(-TAIL_BYTES)).toString('latin1'));
 }
 
-/** JSON-RPC 2.0 §5.1. */
-const PARSE_ERROR = -32700;
-/** As we write them: `DirectTransport` as text, the SDK as a number. */
+/** We write numbers; some servers repeat them as text. */
 const ID = '("[a-z0-9]{1,20}"|[0-9]{1,15})';
 const VERSION = '"jsonrpc"\\s*:\\s*"2\\.0"\\s*';
 const ANSWER = '"(?:result|error)"\\s*:';

@@ -128,22 +128,17 @@ async function readResource(
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
   const { contents } = await server
-    .ask(call.signal, (client) => client.readResource({ uri }, { signal: call.signal, timeout: server.timeoutMs }))
+    .ask(call.signal, (client) => client.readResource(uri, { signal: call.signal, timeout: server.timeoutMs }))
     .catch((error: unknown) => {
       throw isInvalid(error) ? new WireRefused('mcp_resource_not_found', error.message, error.detail) : error;
     });
   return {
     server_id: server.name,
-    contents: contents.map((content) => {
-      const isBlob = 'blob' in content;
-      const base = {
-        uri: content.uri,
-        mime_type: content.mimeType ?? (isBlob ? 'application/octet-stream' : 'text/plain'),
-      };
-      return 'blob' in content
-        ? { ...base, type: 'blob', blob: content.blob }
-        : { ...base, type: 'text', text: content.text };
-    }),
+    contents: contents.map(({ uri, mimeType, text = '', blob }) =>
+      blob === undefined
+        ? { uri, mime_type: mimeType ?? 'text/plain', type: 'text', text }
+        : { uri, mime_type: mimeType ?? 'application/octet-stream', type: 'blob', blob },
+    ),
   };
 }
 

@@ -1,0 +1,176 @@
+import type { JsonObject } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
+import type { InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
+import { HttpTransport } from './http-transport.ts';
+
+/** A server behind a gate, which answers as told. */
+function open(answers: (request: OutboundRequest) => InboundAnswer | Promise<InboundAnswer>) {
+  const asked: OutboundRequest[] = [];
+  const taken: JsonObject[] = [];
+  const failed: string[] = [];
+  const clock = new TestClock();
+  const log = new SilentLog();
+  const transport = new HttpTransport({
+    server: 'peer',
+    url: 'http://127.0.0.1/mcp',
+    headers: { 'X-Team': 'blue' },
+    gate: {
+      check: async () => undefined,
+      request: async (request) => {
+        asked.push(request);
+        return answers(request);
+      },
+    },
+    timeoutMs: 1_000,
+    clock,
+    log,
+  });
+  void transport.start({
+    awaits: () => true,
+    take: (message) => taken.push(message),
+    fail: (id, { message }) => failed.push(`${id}: ${message}`),
+    closed: () => failed.push('closed'),
+  });
+  return { transport, asked, taken, failed, clock, log };
+}
+
+function answer(status: number, type: string, ...chunks: string[]): InboundAnswer {
+  return {
+    status,
+    headers: { 'content-type': type },
+    body: (async function* () {
+      for (const chunk of chunks) yield Buffer.from(chunk);
+    })(),
+  };
+}
+
+const accepted = () => answer(202, '');
+const events = (...chunks: string[]) => answer(200, 'text/event-stream', ...chunks);
+const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} };
+const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('requests carry the session, the revision and the headers of the operator', async () => {
+  const { transport, asked } = open(() => ({ ...accepted(), headers: { 'mcp-session-id': 's1' } }));
+  await transport.send({ jsonrpc: '2.0', method: 'first' });
+  expect([transport.hasSession, asked[0]?.headers?.['mcp-session-id']]).toEqual([true, undefined]);
+  transport.useRevision('2025-11-25');
+  await transport.send({ jsonrpc: '2.0', method: 'second' });
+  const own = { 'mcp-session-id': 's1', 'mcp-protocol-version': '2025-11-25', 'x-team': 'blue' };
+  expect(asked[1]?.headers).toMatchObject({ ...own, accept: 'application/json, text/event-stream' });
+  await transport.endSession();
+  await transport.endSession();
+  expect(asked.slice(2)).toMatchObject([{ method: 'DELETE', headers: own }]);
+  expect(transport.hasSession).toBe(false);
+});
+
+test('one answer may be several messages, and what is none of them is passed over', async () => {
+  const { transport, taken, failed } = open(() =>
+    answer(
+      200,
+      'application/json; charset=utf-8',
+      '[{"jsonrpc":"2.0","method":"x"},7,{"jsonrpc":"2.0","id":1,',
+      '"result":{}}]',
+    ),
+  );
+  await transport.send(CALL);
+  await settled();
+  expect(taken).toMatchObject([{ method: 'x' }, { id: 1 }]);
+  expect(failed).toEqual(['1: the answer broke off']);
+});
+
+test.each<[string, () => InboundAnswer, string]>([
+  ['no JSON', () => answer(200, 'application/json', '{"jsonrpc"'), '1: it answered with what cannot be read: '],
+  [
+    'a page for people',
+    () => answer(200, 'text/html', '<p>'),
+    '1: it answered with what cannot be read: it is text/html',
+  ],
+  [
+    'an event without an id',
+    () => events('data: {"jsonrpc":"2.0","id":1,"result":NaN}\n\n'),
+    '1: it answered with what cannot',
+  ],
+])('an answer that cannot be read ends its request: %s', async (_, given, words) => {
+  const { transport, failed } = open(given);
+  await transport.send(CALL);
+  await settled();
+  expect(failed[0]).toContain(words);
+});
+
+test('events that only have an id, or another name, are no messages', async () => {
+  const { transport, taken } = open(() =>
+    events(
+      'id: 1\ndata:\n\nevent: ping\ndata: {"jsonrpc":"2.0","method":"x"}\n\ndata: {"jsonrpc":"2.0","id":1,"result":{}}\n\n',
+    ),
+  );
+  await transport.send(CALL);
+  await settled();
+  expect(taken).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+  await transport.close();
+});
+
+test('a request that nobody waits for any more is ended, and it alone', async () => {
+  const never = new Promise<InboundAnswer>(() => {});
+  const { transport, asked } = open(() => never);
+  void transport.send(CALL);
+  void transport.send({ ...CALL, id: 2 });
+  transport.abandon(1);
+  expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
+  await transport.close();
+  expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
+});
+
+test('a stream of events is lost after five tries that failed, and those before it was there again do not count', async () => {
+  const busy = () => answer(429, '');
+  const plan = [events(':\n\n'), ...Array(4).fill(undefined), events(':\n\n'), ...Array(5).fill(undefined)];
+  const { transport, asked, failed, clock, log } = open(({ method }) =>
+    method === 'POST' ? accepted() : (plan.shift() ?? busy()),
+  );
+  await transport.send(INITIALIZED);
+  for (let tries = 1; tries <= 11; tries++) {
+    await settled();
+    expect([asked.length - 1, failed]).toEqual([tries, tries === 11 ? ['closed'] : []]);
+    // After 1, 2, 4 … seconds.
+    clock.pass(16_000);
+  }
+  const error = 'what it says by itself cannot be heard any more';
+  expect(log.lines).toMatchObject([{ message: 'an MCP server is cut off', fields: { error } }]);
+});
+
+test('a second passes before a stream is opened again, and no more than five minutes, whatever a server asks for', async () => {
+  const retries = [0, 999_999_999];
+  const { transport, asked, clock } = open(({ method }) =>
+    method === 'POST' ? accepted() : events(`retry: ${retries.shift()}\n\n`),
+  );
+  await transport.send(INITIALIZED);
+  for (const [count, pause] of [
+    [1, 1_000],
+    [2, 300_000],
+  ] as const) {
+    await settled();
+    clock.pass(pause - 1);
+    await settled();
+    expect(asked).toHaveLength(1 + count);
+    clock.pass(1);
+    await settled();
+    expect(asked).toHaveLength(2 + count);
+  }
+  await transport.close();
+});
+
+test.each([405, 404, 401, 200, 204])(
+  'a server that answers %i where its events would be is asked once',
+  async (status) => {
+    const { transport, asked, failed, clock } = open(({ method }) =>
+      method === 'POST' ? accepted() : answer(status, 'text/html', '<p>'),
+    );
+    await transport.send(INITIALIZED);
+    await settled();
+    clock.pass(600_000);
+    await settled();
+    expect([asked.length, failed]).toEqual([2, []]);
+  },
+);

@@ -1,0 +1,340 @@
+import {
+  type Issue,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  parseJson,
+  parseJsonBytes,
+  SseParser,
+} from '@dragoman/protocols';
+import { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from '../../gate/gate.ts';
+import { wholeBody } from '../../gate/whole-body.ts';
+import type { Clock, Log } from '../../ports.ts';
+import { AnswerBrokeOff, HttpStatusError } from './mcp-error.ts';
+import type { McpReceiver, McpTransport, RequestId } from './mcp-transport.ts';
+import { NoticeLimit } from './notice-limit.ts';
+import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
+
+export interface HttpTransportOptions {
+  readonly server: string;
+  readonly url: string;
+  /** The operator's own; a secret is put in by the gate. Nothing an agent sent us is ever among them. */
+  readonly headers: Readonly<Record<string, string | { readonly credential: string }>>;
+  readonly gate: Gate;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * MCP, Streamable HTTP: each message is a POST, answered by one message or by a stream of events, and a GET opens the stream of what
+ * the server sends by itself. A stream that ends too early is asked for again by its last event:
+ *
+ *   open ──it ends──▶ waiting ──a second or more──▶ asking ──▶ open
+ *                        ▲──────after 5 tries: given up──│
+ */
+export class HttpTransport implements McpTransport {
+  readonly lastWords = '';
+  readonly #options: HttpTransportOptions;
+  readonly #ownHeaders: OutboundRequest['headers'];
+  readonly #notices: NoticeLimit;
+  readonly #strands = new Set<Strand>();
+  #receiver: McpReceiver | undefined;
+  #sessionId: string | undefined;
+  #revision: string | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#ownHeaders = Object.fromEntries(
+      Object.entries(options.headers).map(([name, value]) => [
+        name.toLowerCase(),
+        typeof value === 'string' ? value : new CredentialUse(value.credential),
+      ]),
+    );
+    this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it flooded us') });
+  }
+
+  get hasSession(): boolean {
+    return this.#sessionId !== undefined;
+  }
+
+  async start(receiver: McpReceiver): Promise<void> {
+    this.#receiver = receiver;
+  }
+
+  useRevision(revision: string): void {
+    this.#revision = revision;
+  }
+
+  async send(message: JsonObject): Promise<void> {
+    const { id, method } = message;
+    const isRequest = method !== undefined && (typeof id === 'string' || typeof id === 'number');
+    const strand = this.#strand(isRequest ? id : undefined);
+    let isRead = false;
+    try {
+      const answer = await this.#request(strand, 'POST', POST_HEADERS, message);
+      const session = answer.headers['mcp-session-id'];
+      if (typeof session === 'string' && session !== '') this.#sessionId = session;
+      if (answer.status < 200 || answer.status >= 300)
+        throw new HttpStatusError(answer.status, await beginningOf(answer));
+      isRead = isRequest && answer.status !== ACCEPTED;
+      if (isRead) void this.#read(strand, answer);
+      else await leave(answer);
+    } finally {
+      if (!isRead) this.#strands.delete(strand);
+    }
+    if (isRequest && !isRead) this.#over(strand);
+    if (method === 'notifications/initialized') void this.#listen();
+  }
+
+  abandon(id: RequestId): void {
+    for (const strand of this.#strands)
+      if (strand.id === id) strand.ended.abort(new Error('nobody waits for it any more'));
+  }
+
+  async endSession(): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    const strand = this.#strand(undefined);
+    try {
+      await leave(await this.#request(strand, 'DELETE', {}));
+      this.#sessionId = undefined;
+    } finally {
+      this.#strands.delete(strand);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const { ended } of this.#strands) ended.abort(new Error('the connection closed'));
+    this.#strands.clear();
+    this.#receiver?.closed();
+  }
+
+  #strand(id: RequestId | undefined): Strand {
+    const strand = { id, ended: new AbortController() };
+    if (this.#isClosed) strand.ended.abort(new Error('the connection closed'));
+    this.#strands.add(strand);
+    return strand;
+  }
+
+  async #request(
+    strand: Strand,
+    method: 'GET' | 'POST' | 'DELETE',
+    headers: OutboundRequest['headers'],
+    message?: JsonObject,
+  ): Promise<InboundAnswer> {
+    const { gate, server, url, timeoutMs } = this.#options;
+    const isStream = method === 'GET';
+    const answer = await gate.request({
+      caller: `mcp:${server}`,
+      allowList: 'allow',
+      method,
+      url,
+      headers: {
+        ...headers,
+        ...(this.#sessionId !== undefined && { 'mcp-session-id': this.#sessionId }),
+        ...(this.#revision !== undefined && { 'mcp-protocol-version': this.#revision }),
+        ...this.#ownHeaders,
+      },
+      ...(message !== undefined && { body: { bytes: Buffer.from(JSON.stringify(message)) } }),
+      timeoutMs: isStream ? STREAM_MS : timeoutMs,
+      maxBytes: isStream ? STREAM_BYTES : MAX_BYTES,
+      signal: strand.ended.signal,
+    });
+    if (!REDIRECTS.has(answer.status)) return answer;
+    answer.end?.();
+    throw redirected(answer);
+  }
+
+  /** The answer to a request, whichever form it has. */
+  async #read(strand: Strand, answer: InboundAnswer): Promise<void> {
+    try {
+      if (isStream(answer)) await this.#follow(strand, answer);
+      else if (isJson(answer)) this.#takeWhole(strand, await wholeBody(answer));
+      else {
+        await leave(answer);
+        const type = String(answer.headers['content-type'] ?? 'nothing').slice(0, 100);
+        if (strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(`it is ${type}`));
+      }
+    } catch {
+      // Told below.
+    }
+    this.#over(strand);
+  }
+
+  /** The stream of what the server sends by itself, where it has one. */
+  async #listen(): Promise<void> {
+    const strand = this.#strand(undefined);
+    const answer = await this.#open(strand, '').catch(() => undefined);
+    if (typeof answer === 'object') {
+      await this.#follow(strand, answer);
+      if (!strand.ended.signal.aborted) this.#cutOff('what it says by itself cannot be heard any more');
+    }
+    this.#strands.delete(strand);
+  }
+
+  /** Reads a stream and those that continue it, until it is no longer wanted or cannot be had again. */
+  async #follow(strand: Strand, answer: InboundAnswer): Promise<void> {
+    let stream: InboundAnswer | undefined = answer;
+    while (stream !== undefined) {
+      const events = new SseParser({ maxEventBytes: MAX_BYTES });
+      try {
+        for await (const chunk of stream.body) {
+          for (const event of events.push(chunk)) {
+            if (strand.ended.signal.aborted) return;
+            this.#takeEvent(event.ok ? parsed(event.value) : event, event.ok ? event.value.data : '');
+          }
+        }
+      } catch {
+        // One that breaks off is continued as one that ends.
+      }
+      stream = await this.#reopened(strand, events);
+    }
+  }
+
+  /** MCP, Resumability: `undefined` where it is over. */
+  async #reopened(strand: Strand, { lastEventId, retry }: SseParser): Promise<InboundAnswer | undefined> {
+    if (strand.id !== undefined && lastEventId === '') return undefined;
+    const { signal } = strand.ended;
+    for (let failures = 0; failures < TRIES && this.#isWanted(strand); failures++) {
+      const pause = Math.min(Math.max(retry ?? 2 ** failures * PAUSE_MS, PAUSE_MS), LONGEST_PAUSE_MS);
+      const isPassed = await this.#options.clock.wait(pause, signal).then(
+        () => true,
+        () => false,
+      );
+      if (!isPassed || !this.#isWanted(strand)) return undefined;
+      const answer = await this.#open(strand, lastEventId).catch(() => 'later' as const);
+      if (answer === 'never') return undefined;
+      if (answer !== 'later') return answer;
+    }
+    return undefined;
+  }
+
+  /** A stream of events; else whether another try could have it. */
+  async #open(strand: Strand, lastEventId: string): Promise<InboundAnswer | 'later' | 'never'> {
+    const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
+    const answer = await this.#request(strand, 'GET', { accept: 'text/event-stream', ...resume });
+    if (answer.status === OK && isStream(answer)) return answer;
+    await leave(answer);
+    // That it is not there, or not for us, is not a matter of time. Some have a page for people there.
+    return answer.status >= 500 || answer.status === TOO_MANY ? 'later' : 'never';
+  }
+
+  #isWanted({ id, ended }: Strand): boolean {
+    return !ended.signal.aborted && (id === undefined || this.#receiver?.awaits(id) === true);
+  }
+
+  /** Who still waits for an answer on it is told that none will come. */
+  #over(strand: Strand): void {
+    this.#strands.delete(strand);
+    if (strand.id !== undefined) this.#receiver?.fail(strand.id, new AnswerBrokeOff());
+  }
+
+  #takeEvent(read: Outcome<Json> | undefined, text: string): void {
+    if (read === undefined) return;
+    if (read.ok && isObject(read.value)) this.#take(read.value);
+    else this.#takeUnreadable(text, read.ok ? NO_OBJECT : read.issues[0]);
+  }
+
+  /** MCP 2025-03-26, Messages: it may be several. */
+  #takeWhole(strand: Strand, bytes: Uint8Array): void {
+    const read = parseJsonBytes(bytes, { numbers: 'finite' });
+    const messages = read.ok ? [read.value].flat() : [];
+    for (const message of messages) if (isObject(message)) this.#take(message);
+    if (!read.ok && strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(read.issues[0]?.message));
+  }
+
+  #take(message: JsonObject): void {
+    const isAwaited = message['method'] === undefined && this.#receiver?.awaits(message['id']) === true;
+    if ((isAwaited || this.#notices.takes()) && !this.#isClosed) this.#receiver?.take(message);
+  }
+
+  #takeUnreadable(text: string, issue: Issue | undefined): void {
+    const bytes = Buffer.from(text);
+    const id = answeredId(bytes, bytes);
+    if (id !== undefined && this.#receiver?.awaits(id) === true)
+      this.#receiver.fail(id, unreadableAnswer(issue?.message));
+    else this.#notices.takes();
+  }
+
+  #cutOff(why: string): void {
+    if (this.#isClosed) return;
+    const { log, server } = this.#options;
+    log.warn({ mcp_server: server, error: why }, 'an MCP server is cut off');
+    void this.close();
+  }
+}
+
+/** One answer, or all that the server sends by itself, on however many streams one after the other. */
+interface Strand {
+  /** The request that it answers. */
+  readonly id: RequestId | undefined;
+  readonly ended: AbortController;
+}
+
+/** `undefined` for an event that is no message: one that only has an id, or another name. */
+function parsed({ event, data }: { readonly event: string; readonly data: string }): Outcome<Json> | undefined {
+  return data === '' || event !== 'message' ? undefined : parseJson(data, { numbers: 'finite' });
+}
+
+function isStream({ headers }: InboundAnswer): boolean {
+  return mediaType(headers) === 'text/event-stream';
+}
+
+function isJson({ headers }: InboundAnswer): boolean {
+  return mediaType(headers) === 'application/json';
+}
+
+function mediaType({ 'content-type': type }: InboundAnswer['headers']): string {
+  return (
+    String(type ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase() ?? ''
+  );
+}
+
+/** As much of a body as is worth telling. */
+async function beginningOf(answer: InboundAnswer): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of answer.body) {
+      text += Buffer.from(chunk).toString();
+      if (text.length > MOST_TOLD) break;
+    }
+  } catch {
+    // It told no more.
+  }
+  answer.end?.();
+  return text.slice(0, MOST_TOLD);
+}
+
+/** Reads a short body to its end, so that the connection can be used again; leaves a long one. */
+async function leave(answer: InboundAnswer): Promise<void> {
+  await beginningOf(answer);
+}
+
+/** It would be within the same host at best, with everything we send along. */
+function redirected({ status, headers: { location } }: InboundAnswer): Error {
+  const to = typeof location === 'string' ? ` to ${location.slice(0, 200)}` : '';
+  return new HttpStatusError(status, `it answered with a redirect${to}, which is not followed`);
+}
+
+const POST_HEADERS = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+const NO_OBJECT: Issue = { pointer: '', code: 'type', message: 'expected a JSON object' };
+const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308]);
+const OK = 200;
+const ACCEPTED = 202;
+const TOO_MANY = 429;
+const MOST_TOLD = 4_096;
+const MAX_BYTES = 16 * 1024 * 1024;
+/** A stream of events that is over is opened again. */
+const STREAM_MS = 3_600_000;
+const STREAM_BYTES = 64 * 1024 * 1024;
+const TRIES = 5;
+/** Between the end of a stream and the next, whatever a server asks for. */
+const PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;

@@ -1,0 +1,141 @@
+import { InFlight, isObject, type JsonObject } from '@dragoman/protocols';
+import type { Ending } from '../../ending.ts';
+import { ConnectionClosed, INVALID_REQUEST, JsonRpcError, METHOD_NOT_FOUND } from './mcp-error.ts';
+import type { McpReceiver, McpTransport, RequestId } from './mcp-transport.ts';
+
+export interface McpRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly ending: Ending;
+  /** Without it the server is not asked how far it is. */
+  readonly onProgress?: ((progress: JsonObject) => void) | undefined;
+}
+
+export interface McpConnectionOptions {
+  readonly transport: McpTransport;
+  /** A notification that belongs to no request. */
+  readonly onNotification: (method: string, params: JsonObject) => void;
+  readonly onClose: () => void;
+}
+
+/** JSON-RPC with one MCP server: our requests with their answers, and the server's own requests, which are refused. */
+export class McpConnection implements McpReceiver {
+  readonly #options: McpConnectionOptions;
+  readonly #transport: McpTransport;
+  readonly #requests = new InFlight<PendingRequest, RequestId>();
+  #count = 0;
+  #isClosed = false;
+
+  constructor(options: McpConnectionOptions) {
+    this.#options = options;
+    this.#transport = options.transport;
+  }
+
+  /** The result; rejects with `JsonRpcError`, with why it cannot come, or with the ending's reason, which the server is told of too. */
+  request({ method, params, ending, onProgress }: McpRequest): Promise<JsonObject> {
+    this.#count += 1;
+    const id = this.#count;
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) {
+        reject(new ConnectionClosed());
+        return;
+      }
+      if (ending.aborted) {
+        reject(ending.reason);
+        return;
+      }
+      const forget = ending.onEnd(() => {
+        if (this.#requests.remove(id) === undefined) return;
+        this.#transport.abandon(id);
+        // MCP, Cancellation: every request may be cancelled but the first.
+        if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason: 'cancelled' });
+        reject(ending.reason);
+      });
+      this.#requests.add(id, { resolve, reject, forget, onProgress });
+      // MCP, Progress: who wants to hear of it gives it a name.
+      const asked = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
+      this.#send({ jsonrpc: '2.0', id, method, params: asked }, (error) => this.fail(id, error as Error));
+    });
+  }
+
+  /** Nobody waits for it to arrive. */
+  notify(method: string, params: JsonObject = {}): void {
+    this.#send({ jsonrpc: '2.0', method, params }, () => {});
+  }
+
+  awaits(id: unknown): boolean {
+    return this.#requests.has(idOf(id));
+  }
+
+  take({ id, method, params, result, error }: JsonObject): void {
+    if (method === undefined) this.#answered(idOf(id), result, error);
+    else if (typeof method !== 'string') return;
+    else if (typeof id === 'string' || typeof id === 'number') this.#answer(id, method);
+    else this.#notified(method, isObject(params) ? params : {});
+  }
+
+  fail(id: RequestId, error: Error): void {
+    this.#settle(idOf(id))?.reject(error);
+  }
+
+  closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const [id] of this.#requests.entries()) this.fail(id, new ConnectionClosed());
+    this.#options.onClose();
+  }
+
+  #answered(id: RequestId, result: unknown, error: unknown): void {
+    const request = this.#settle(id);
+    if (isObject(result)) request?.resolve(result);
+    else if (isObject(error)) request?.reject(errorIn(error));
+    else request?.reject(new JsonRpcError(INVALID_REQUEST, 'it answered with neither a result nor an error'));
+  }
+
+  /** MCP, Ping. We announce no capability, so no server may ask for our caller's model, words or folders. */
+  #answer(id: RequestId, method: string): void {
+    const error = { code: METHOD_NOT_FOUND, message: `Method not found: this client answers ping only.` };
+    const answer = method === 'ping' ? { result: {} } : { error };
+    this.#send({ jsonrpc: '2.0', id, ...answer }, () => {});
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    const request = method === 'notifications/progress' && this.#requests.get(idOf(params['progressToken']));
+    if (request) request.onProgress?.(params);
+    else this.#options.onNotification(method, params);
+  }
+
+  #send(message: JsonObject, onFailed: (error: unknown) => void): void {
+    try {
+      this.#transport.send(message)?.catch(onFailed);
+    } catch (error) {
+      onFailed(error);
+    }
+  }
+
+  #settle(id: RequestId): PendingRequest | undefined {
+    const request = this.#requests.remove(id);
+    request?.forget();
+    return request;
+  }
+}
+
+interface PendingRequest {
+  resolve(result: JsonObject): void;
+  reject(error: unknown): void;
+  forget(): void;
+  readonly onProgress: McpRequest['onProgress'];
+}
+
+/** What another program wrote may be of any kind. */
+function errorIn({ code, message }: JsonObject): JsonRpcError {
+  return new JsonRpcError(
+    typeof code === 'number' ? code : INVALID_REQUEST,
+    typeof message === 'string' ? message : '',
+  );
+}
+
+/** We number our requests; some servers repeat the number as text. */
+function idOf(id: unknown): RequestId {
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : (id as RequestId);
+}
