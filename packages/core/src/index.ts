@@ -4,7 +4,6 @@ export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
-export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,
@@ -106,6 +105,12 @@ export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { AgentTools } from './targets/agent-tools.ts';
+export { agentsTarget } from './targets/agents-target.ts';
+export { type StoredDefinition, StoredWorkflows } from './targets/stored-workflows.ts';
+export { toolsTarget } from './targets/tools-target.ts';
+export { WorkflowTools } from './targets/workflow-tools.ts';
+export { workflowsTarget } from './targets/workflows-target.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';

@@ -107,8 +107,14 @@ function withPathsFrom(folder: string, config: Config): Config {
         return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
       }),
     }),
-    ...(workflows?.operations !== undefined && {
-      workflows: { ...workflows, operations: workflows.operations.map(from) },
+    ...(workflows !== undefined && {
+      workflows: {
+        ...workflows,
+        ...(workflows.operations !== undefined && { operations: workflows.operations.map(from) }),
+        ...(workflows.stored !== undefined && {
+          stored: mapped(workflows.stored, (one) => ({ ...one, file: from(one.file) })),
+        }),
+      },
     }),
     ...(wire !== undefined && {
       wire: {

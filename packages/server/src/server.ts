@@ -198,6 +198,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...service,
       agents,
       workflows: workflows.workflows,
+      stored: workflows.stored,
       keyCheck,
       registry: () => messages.registry,
       howToAccept: options.howToAccept,

@@ -9,8 +9,6 @@ import {
   type Principal,
   type Reading,
   type Received,
-  type RequestKey,
-  type RequestRow,
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type Failure, failure, type Json, SCHEMA_BASE } from '@dragoman/protocols';
@@ -161,8 +159,7 @@ async function answer(
     if (framing !== 'application/json') {
       const first = reading.next();
       await begun(first, call, context.clock);
-      // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-      const stream = following(() => first, reading, { framing, finalOnly: !envelope.is_stream });
+      const stream = following(() => first, reading, framing);
       return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
     const final = await reading.final();
@@ -205,10 +202,10 @@ async function resume(
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
     const reading = engine.runs.read(key, after, request.signal);
-    const stream = following(() => reading.next(), reading, { framing, finalOnly: !isForStream(row) });
+    const stream = following(() => reading.next(), reading, framing);
     return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
-  const rows = await framesAfter(key, after, { store, finalOnly: !isForStream(row) });
+  const rows = await store.requests.frames(key, { after, limit: 1000, maxBytes: 1 << 20 });
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
   return {
     status: 200,
@@ -235,32 +232,14 @@ function framed(
   return { ...answered, headers: { ...answered.headers, ...headers } };
 }
 
-/** As many as one answer should hold; of a request that is not for a stream the final one alone. */
-async function framesAfter(
-  key: RequestKey,
-  after: number,
-  { store, finalOnly }: { store: Store; finalOnly: boolean },
-): Promise<FrameRow[]> {
-  const page = (from: number) => store.requests.frames(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
-  let rows = await page(after);
-  if (!finalOnly) return rows;
-  for (let last = rows.at(-1); last?.isFinal === false; last = rows.at(-1)) rows = await page(last.sequence);
-  return rows.filter((row) => row.isFinal);
-}
-
 /** Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. */
-async function* texts(
-  first: readonly FrameRow[],
-  reading: Reading,
-  { framing, finalOnly }: { framing: Streamed; finalOnly: boolean },
-): AsyncGenerator<string> {
+async function* texts(first: readonly FrameRow[], reading: Reading, framing: Streamed): AsyncGenerator<string> {
   const write =
     framing === 'text/event-stream'
       ? ({ sequence, text }: FrameRow) => sseRecord({ id: sequence, data: text })
       : ({ text }: FrameRow) => ndjsonRecord(text);
   for (let rows = first; rows.length > 0; rows = await reading.next()) {
-    const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
-    if (wanted.length > 0) yield wanted.map(write).join('');
+    yield rows.map(write).join('');
   }
 }
 
@@ -268,14 +247,9 @@ async function* texts(
 async function* following(
   first: () => Promise<readonly FrameRow[]>,
   reading: Reading,
-  options: { framing: Streamed; finalOnly: boolean },
+  framing: Streamed,
 ): AsyncGenerator<string> {
-  yield* texts(await first(), reading, options);
-}
-
-/** A request that is not for a stream gets its final frame alone, now and later. */
-export function isForStream({ envelope }: RequestRow): boolean {
-  return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
+  yield* texts(await first(), reading, framing);
 }
 
 /** What there is of an answer, as JSON. */
