@@ -96,7 +96,6 @@ export const ConfigShape = {
         operations: { ...texts, description: 'Modules that export operations of your own as `operations`, by name.' },
         stored: {
           type: 'object',
-          propertyNames: { pattern: '^[a-zA-Z0-9._-]{1,128}$' },
           additionalProperties: StoredWorkflowShape,
           description: 'Workflows that callers run by name, with `permissions.workflows`.',
         },

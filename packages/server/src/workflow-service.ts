@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   type ApiCatalogue,
+  askTarget,
   type LoadedOperations,
   openWorkflows,
   type StoredDefinition,
@@ -45,6 +46,7 @@ export function openWorkflowService(options: WorkflowServiceOptions): WorkflowSe
     credentials: vault,
     cursorKey: () => vault.cursorKey,
     limiter: engine.limiter,
+    askTarget: askTarget({ engine, clock, log }),
     principalNamed: (id) => engine.principalNamed(id),
     clock,
     ids,

@@ -45,6 +45,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
   const keys = keysIn(card);
   return {
     id: card.agent_id,
+    isForeign: true,
     async *answer(envelope, call) {
       if (!/^https?:/.test(endpoint)) {
         return yield agentFailed(

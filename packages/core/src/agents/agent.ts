@@ -23,6 +23,8 @@ export type AgentPart =
 /** Anything that answers envelopes, by whatever way it is reached. */
 export interface Agent extends AsyncDisposable {
   readonly id: string;
+  /** It registered itself: the operator has not chosen it. */
+  readonly isForeign?: true;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
   /**
    * Why this caller may not have this answered; `undefined` when it may. Only the server's own targets have it: they decide by other

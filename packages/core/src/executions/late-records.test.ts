@@ -186,6 +186,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {} },
     cursorKey: () => Buffer.alloc(32),
     limiter: new Limiter({ clock }),
+    askTarget: () => Promise.reject(new Error('nothing is asked here')),
     principalNamed: () => ann,
     clock,
     ids,

@@ -12,6 +12,11 @@ export interface StoredDefinition {
   readonly version: number;
 }
 
+/** A stored workflow's name stands in paths, in permissions, and beside the three methods of the target. */
+export function isWorkflowName(name: string): boolean {
+  return /^(?!workflow\.)[a-zA-Z0-9._-]{1,128}$/.test(name);
+}
+
 /** Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`. */
 export class StoredWorkflows {
   readonly #rules: WorkflowRules;

