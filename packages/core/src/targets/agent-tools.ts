@@ -1,6 +1,7 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
+import { allows } from '../principal.ts';
 import { answerOf, question } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { toolDefinition } from '../tools/tool-definition.ts';
@@ -34,7 +35,7 @@ export class AgentTools implements ToolSource {
     return {
       definition: toolDefinition({ name: id, description, input: INPUT, tags: skills, toolkit: 'agents' }),
       answeredBy: 'agent',
-      permission: { list: 'agents', name: id },
+      mayUse: ({ permissions }) => allows(permissions.agents, id),
       issuesOf: () => [],
       run: (args, call) =>
         answerOf(engine, question({ agent: id, ...askedIn(args), principal: call.principal, ids }), call),

@@ -3,8 +3,9 @@ import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
 import { answerOf, question } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
-import { toolDefinition } from '../tools/tool-definition.ts';
+import { type DefinitionGiven, toolDefinition } from '../tools/tool-definition.ts';
 import type { StoredWorkflow, StoredWorkflows } from './stored-workflows.ts';
+import { mayRun } from './workflows-target.ts';
 
 export interface WorkflowToolsOptions {
   readonly engine: Engine;
@@ -42,23 +43,20 @@ export class WorkflowTools implements ToolSource {
   }
 
   #tool({ name, description, inputs }: StoredWorkflow): Tool {
-    return this.#calling({ name, description, input: inputs }, { list: 'workflows', name });
+    return this.#calling({ name, description, input: inputs }, (caller) => mayRun(caller, name));
   }
 
   #adHoc(method: (typeof AD_HOC)[number]): Tool {
-    return this.#calling({ ...method, input: WORKFLOW_INPUT }, null);
+    return this.#calling({ ...method, input: WORKFLOW_INPUT }, ({ permissions }) => permissions.operations.length > 0);
   }
 
-  #calling(
-    given: { name: string; description: string; input: JsonSchema },
-    permission: NonNullable<Tool['permission']> | null,
-  ): Tool {
+  #calling(given: Pick<DefinitionGiven, 'name' | 'description' | 'input'>, mayUse: NonNullable<Tool['mayUse']>): Tool {
     const { engine, ids } = this.#options;
     const { name } = given;
     return {
       definition: toolDefinition({ ...given, toolkit: 'workflows' }),
       answeredBy: 'workflow',
-      permission,
+      mayUse,
       // The target checks what it is given.
       issuesOf: () => [],
       run: (params, call) =>

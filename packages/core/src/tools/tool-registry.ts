@@ -240,11 +240,8 @@ export class ToolRegistry {
   }
 }
 
-/** Whether the caller's permissions name the tool, in the list that decides about it. */
-function mayUse({ permissions }: Principal, { definition, permission }: Tool): boolean {
-  if (permission === null) return true;
-  const { list, name } = permission ?? { list: 'tools' as const, name: definition.name };
-  return allows(permissions[list], name);
+function mayUse(principal: Principal, tool: Tool): boolean {
+  return tool.mayUse?.(principal) ?? allows(principal.permissions.tools, tool.definition.name);
 }
 
 function mentions({ name, description, tags }: ToolDefinition, wanted: string): boolean {

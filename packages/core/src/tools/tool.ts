@@ -9,8 +9,8 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** What stands behind it, where it is no code of its own. */
   readonly answeredBy?: 'http' | 'agent' | 'workflow';
-  /** What a caller needs to use it, where that is not its name in `permissions.tools`; `null`: it checks that itself. */
-  readonly permission?: { readonly list: 'agents' | 'workflows'; readonly name: string } | null;
+  /** Whether a caller may use it, where other permissions than `permissions.tools` decide. */
+  readonly mayUse?: (principal: Principal) => boolean;
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
