@@ -154,5 +154,5 @@ const all = ['*'];
 const ANYBODY: Principal = {
   id: 'anybody',
   role: 'agent',
-  permissions: { operations: all, apis: all, credentials: all, agents: all, tools: all },
+  permissions: { operations: all, apis: all, credentials: all, agents: all, tools: all, workflows: all },
 };

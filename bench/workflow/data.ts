@@ -168,6 +168,7 @@ const MOST_HELD_MS = 15;
 /** Nothing here asks anything of the world. */
 export const NO_EFFECTS: Effects = {
   call: () => Promise.reject(new Error('nothing is asked here')),
+  ask: () => Promise.reject(new Error('nothing is asked here')),
   store: () => Promise.reject(new Error('nothing is asked here')),
   wait: () => Promise.reject(new Error('nothing is asked here')),
   now: () => Promise.reject(new Error('nothing is asked here')),

@@ -9,6 +9,7 @@ import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
 import { permit } from './layers/permit.ts';
 import { withTools } from './layers/tools.ts';
+import { unary } from './layers/unary.ts';
 import { Limiter } from './limits/limiter.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { conversation } from './mailbox/conversation.ts';
@@ -95,9 +96,11 @@ export class Engine {
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
+    const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
     this.#answer = layered(this.router.handler, [
+      unary(),
       deadline({ clock, milliseconds: timeoutMs }),
-      gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf }),
+      gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf, isForOwnTarget }),
       conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       withTools(() => this.tools),
     ]);

@@ -4,7 +4,6 @@ export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
-export { toolsAgent } from './a2a-messages/tools-agent.ts';
 export {
   AgentRegistry,
   type HostedAgent,
@@ -109,6 +108,13 @@ export { MemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { AgentTools } from './targets/agent-tools.ts';
+export { agentsTarget } from './targets/agents-target.ts';
+export { askTarget } from './targets/ask-target.ts';
+export { isWorkflowName, type StoredDefinition, StoredWorkflows } from './targets/stored-workflows.ts';
+export { toolsTarget } from './targets/tools-target.ts';
+export { WorkflowTools } from './targets/workflow-tools.ts';
+export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';

@@ -19,17 +19,27 @@ export interface Permissions {
   readonly credentials: readonly string[];
   readonly agents: readonly string[];
   readonly tools: readonly string[];
+  /** Stored workflows. */
+  readonly workflows: readonly string[];
 }
 
 export function allows(list: readonly string[], name: string): boolean {
   return list.includes('*') || list.includes(name);
 }
 
-export const NO_PERMISSIONS: Permissions = { operations: [], apis: [], credentials: [], agents: [], tools: [] };
+export const NO_PERMISSIONS: Permissions = {
+  operations: [],
+  apis: [],
+  credentials: [],
+  agents: [],
+  tools: [],
+  workflows: [],
+};
 export const ALL_PERMISSIONS: Permissions = {
   operations: ['*'],
   apis: ['*'],
   credentials: ['*'],
   agents: ['*'],
   tools: ['*'],
+  workflows: ['*'],
 };

@@ -41,6 +41,16 @@ export class Router {
     return agent !== undefined;
   }
 
+  find(id: string): Agent | undefined {
+    return this.#agents.get(id)?.agent;
+  }
+
+  /** Whether a request goes to one of the server's own targets, which answer every method themselves. */
+  isForOwnTarget(envelope: Parameters<Handler>[0]): boolean {
+    const id = targetOf(envelope);
+    return id !== undefined && this.find(id)?.refusal !== undefined;
+  }
+
   has(id: string): boolean {
     return this.#agents.has(id);
   }

@@ -1,10 +1,11 @@
 import { failure } from '@dragoman/protocols';
 import { Refused } from '../src/refused.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../src/workflow/effects.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from '../src/workflow/effects.ts';
 
 /** A world for workflows: answers calls from a table and remembers what was asked of it. */
 export class RecordedEffects implements Effects {
   readonly calls: { key: string; request: ApiRequest; digest: string }[] = [];
+  readonly asks: TargetRequest[] = [];
   readonly writes: { key: string; write: StoreWrite }[] = [];
   readonly waits: { key: string; milliseconds: number }[] = [];
   readonly asked: string[] = [];
@@ -19,6 +20,11 @@ export class RecordedEffects implements Effects {
   async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
     this.calls.push({ key, request, digest });
     return this.#answer(request, key);
+  }
+
+  async ask(_key: string, request: TargetRequest): Promise<Uint8Array> {
+    this.asks.push(request);
+    return new TextEncoder().encode(JSON.stringify({ asked: request.target, method: request.method }));
   }
 
   async store(key: string, write: StoreWrite): Promise<void> {

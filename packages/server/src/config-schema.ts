@@ -18,6 +18,16 @@ const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
 /** The whole of `dragoman.yaml`. Every key may be left out. */
+const StoredWorkflowShape = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { ...text, description: 'JSON lines; `{{name}}` is an input.' },
+    description: { type: 'string', maxLength: 2000 },
+  },
+  additionalProperties: false,
+} as const;
+
 export const ConfigShape = {
   type: 'object',
   properties: {
@@ -95,6 +105,11 @@ export const ConfigShape = {
       properties: {
         ...WorkflowsShape.properties,
         operations: { ...texts, description: 'Modules that export operations of your own as `operations`, by name.' },
+        stored: {
+          type: 'object',
+          additionalProperties: StoredWorkflowShape,
+          description: 'Workflows that callers run by name, with `permissions.workflows`.',
+        },
       },
     },
     mailbox: MailboxShape,

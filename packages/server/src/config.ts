@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { decodeHostPort, RESERVED_AGENT_IDS } from '@dragoman/core';
+import { decodeHostPort, isWorkflowName, RESERVED_AGENT_IDS } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { type Config, ConfigShape } from './config-schema.ts';
@@ -81,8 +81,22 @@ function anonymousIssues({ mailbox: { anonymous } = {} }: Config): Issue[] {
   return [{ pointer: '/mailbox/anonymous', code: 'anonymous', message, suggestion }];
 }
 
+function workflowIssues({ workflows }: Config): Issue[] {
+  const wrong = Object.keys(workflows?.stored ?? {}).filter((name) => !isWorkflowName(name));
+  return wrong.map((name) => {
+    const message = `workflows.stored must have names of letters, digits, ".", "_" and "-"; got ${JSON.stringify(name)}`;
+    return { pointer: `/workflows/stored/${name}`, code: 'name', message, suggestion: 'choose another name' };
+  });
+}
+
 /** What a file that has the right shape can still get wrong. */
-const SENSE: readonly ((config: Config) => Issue[])[] = [agentIssues, allowIssues, proxyIssues, anonymousIssues];
+const SENSE: readonly ((config: Config) => Issue[])[] = [
+  agentIssues,
+  allowIssues,
+  proxyIssues,
+  anonymousIssues,
+  workflowIssues,
+];
 
 /** Where each key stands in the text, by pointer. */
 function offsetsOf(document: Document): Map<string, number> {
@@ -119,8 +133,14 @@ function withPathsFrom(folder: string, config: Config): Config {
         return tool.workflow === undefined ? tool : { ...tool, workflow: from(tool.workflow) };
       }),
     }),
-    ...(workflows?.operations !== undefined && {
-      workflows: { ...workflows, operations: workflows.operations.map(from) },
+    ...(workflows !== undefined && {
+      workflows: {
+        ...workflows,
+        ...(workflows.operations !== undefined && { operations: workflows.operations.map(from) }),
+        ...(workflows.stored !== undefined && {
+          stored: mapped(workflows.stored, (one) => ({ ...one, file: from(one.file) })),
+        }),
+      },
     }),
     ...(wire !== undefined && {
       wire: {

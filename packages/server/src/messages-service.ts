@@ -14,7 +14,7 @@ import {
   SenderProof,
   type Signatures,
   type Strangers,
-  toolsAgent,
+  toolsTarget,
 } from '@dragoman/core';
 import { SCHEMA_BASE } from '@dragoman/protocols';
 import {
@@ -108,8 +108,9 @@ export async function openMessages(options: MessagesServiceOptions): Promise<Mes
     engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window }));
   };
   if (toolsId !== undefined) {
-    if (engine.router.has(toolsId)) throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
-    engine.addAgent(toolsAgent(toolsId), { maxParallel: 64 });
+    if (toolsId !== 'tools' && engine.router.has(toolsId))
+      throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
+    if (toolsId !== 'tools') engine.addAgent(toolsTarget(toolsId), { maxParallel: 64 });
   }
   const proof = new SenderProof({
     callers: engine.callers,

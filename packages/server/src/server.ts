@@ -229,6 +229,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       ...service,
       agents,
       workflows: workflows.workflows,
+      stored: workflows.stored,
       keyCheck,
       registry: () => messages.registry,
       intake,

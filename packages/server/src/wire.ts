@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import {
   type AgentRegistry,
+  AgentTools,
   type AuditEntry,
+  agentsTarget,
   chainsPlugin,
   childrenFolder,
   FixedTools,
@@ -17,12 +19,15 @@ import {
   SessionToolkits,
   type SkilledAgent,
   Skills,
+  type StoredWorkflows,
   skillsPlugin,
   ToolRegistry,
   toolsPlugin,
+  toolsTarget,
   WireHost,
   type WirePlugin,
   type Workflows,
+  WorkflowTools,
 } from '@dragoman/core';
 import type { AnsweringAgents } from './answering-agents.ts';
 import { AuditFile } from './audit-file.ts';
@@ -42,6 +47,7 @@ import { VERSION } from './version.ts';
 export interface WireOptions extends ServiceOptions {
   readonly agents: AnsweringAgents;
   readonly workflows: Workflows;
+  readonly stored: StoredWorkflows;
   readonly keyCheck: KeyCheck;
   /** The agents that registered, which there are when the first one connects. */
   readonly registry: () => Pick<AgentRegistry, 'discover'>;
@@ -115,6 +121,11 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   const tools = new ToolRegistry({ clock, log });
   const fixed = new FixedTools(await openTools(config.tools ?? [], options));
   tools.add(fixed);
+  const everyAgent = () => skilledAgents(agents, options.registry());
+  tools.add(new AgentTools({ engine, ids, agents: everyAgent }));
+  tools.add(new WorkflowTools({ engine, ids, stored: options.stored }));
+  engine.addAgent(toolsTarget('tools'), { maxParallel: 64 });
+  engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
   const toolkits = new SessionToolkits();
   const servers = new McpServers({
     configs: config.mcp_servers ?? {},

@@ -209,7 +209,8 @@ export class Conversation {
   ): Promise<Answer> {
     const { engine, log, proof } = this.#options;
     const entrance = this.#entrance;
-    const envelope = a2aMessagesDialect.toEnvelope(message) as E2AEnvelope;
+    // A2A messages answer in one piece; others may read the frames.
+    const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
     const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
     const frames = engine.handle(envelope, {
       principal,

@@ -49,6 +49,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
   const keys = keysIn(card);
   return {
     id: card.agent_id,
+    isForeign: true,
     async *answer(envelope, call) {
       // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
       if (isAnonymous(call.principal.id)) return yield { part: 'failure', failure: failure('forbidden') };

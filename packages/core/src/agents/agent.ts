@@ -7,6 +7,7 @@ import {
   type Json,
 } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import type { Principal } from '../principal.ts';
 
 /** One thing an agent says while it answers. */
 export type AgentPart =
@@ -22,7 +23,14 @@ export type AgentPart =
 /** Anything that answers envelopes, by whatever way it is reached. */
 export interface Agent extends AsyncDisposable {
   readonly id: string;
+  /** It registered itself: the operator has not chosen it. */
+  readonly isForeign?: true;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
+  /**
+   * Why this caller may not have this answered; `undefined` when it may. Only the server's own targets have it: they decide by other
+   * permissions than `permissions.agents`, and every method sent to them is theirs.
+   */
+  refusal?(envelope: E2AEnvelope, principal: Principal): Failure | undefined;
 }
 
 /** The part that ends an answer because the agent failed. */

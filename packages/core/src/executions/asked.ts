@@ -124,8 +124,9 @@ export function unreadableLines(issues: readonly Finding[]): Failure {
 }
 
 /** What is recorded, so that a restart can read it again. */
-export function requestText({ text, options, workflow: { executionId }, kind }: Asked): string {
+export function requestText({ text, options, workflow: { executionId }, kind }: Asked, hops: number): string {
   // An id has nothing in it that JSON writes in another way.
+  if (hops > 0) return JSON.stringify({ workflow: text, ...options, hops } satisfies JsonObject);
   if (kind !== undefined) return `${kind.request[0]}${executionId}${kind.request[1]}`;
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }

@@ -1,4 +1,4 @@
-import { FAILURES, type Failure, failure, InFlight, parseJson } from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, InFlight, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { everyHour } from '../every-hour.ts';
 import type { HostPort } from '../gate/host-port.ts';
@@ -35,6 +35,7 @@ import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
+import type { AskTarget } from './target-asks.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
 export interface ExecutionsOptions {
@@ -44,6 +45,7 @@ export interface ExecutionsOptions {
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
+  readonly askTarget: AskTarget;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** Finds the secrets that a host could have been sent. */
@@ -98,7 +100,7 @@ export class Executions {
    * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
    * before; another plan under the same name is a conflict.
    */
-  async execute(asked: Asked, { principal, idempotencyKey, waits }: ExecuteContext): Promise<Begun> {
+  async execute(asked: Asked, { principal, idempotencyKey, waits, hops = 0 }: ExecuteContext): Promise<Begun> {
     const { planner, store, clock, ids } = this.#options;
     if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
     const planned = await planner.compile(asked, principal);
@@ -111,11 +113,11 @@ export class Executions {
       executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
       digest: planned.plan.hash,
       idempotencyKey: idempotencyKey ?? null,
-      request: requestText(asked),
+      request: requestText(asked, hops),
       acceptedAt: clock.now().getTime(),
       end: null,
     };
-    const ready = { asked, plan: planned.plan };
+    const ready = { asked, plan: planned.plan, hops };
     const late = new LiveExecution(row, principal);
     const known = this.#live.get(late.name);
     // Before it is recorded, for what was accepted is not refused any more; and after everything that can throw, for a place
@@ -300,17 +302,18 @@ export class Executions {
   async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
     const { reader, planner } = this.#options;
     const json = parseJson(row.request);
-    const read = json.ok ? reader.read(json.value) : undefined;
+    const { hops = 0, ...request }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
+    const read = json.ok ? reader.read(request) : undefined;
     if (read?.ok !== true)
       return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
     const outcome = await planner.compile(read.asked, principal);
-    return outcome.ok ? { asked: read.asked, plan: outcome.plan } : refusalOf(outcome.findings);
+    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: Number(hops) } : refusalOf(outcome.findings);
   }
 
   async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<void> {
-    const { store, clock, planner, calls, storedData, redactorFor, limits, run } = this.#options;
+    const { store, clock, planner, calls, storedData, askTarget, redactorFor, limits, run } = this.#options;
     if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
-    const { asked, plan } = planned;
+    const { asked, plan, hops } = planned;
     const { row, principal, ending: signal } = live;
     const journal = new EffectJournal({
       key: row,
@@ -320,9 +323,9 @@ export class Executions {
     });
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
-    const context = { principal, signal, deadline: clock.elapsed() + timeoutMs };
+    const context = { principal, signal, deadline: clock.elapsed() + timeoutMs, hops };
     const secrets = new UsedSecrets(redactorFor);
-    const effects = new JournaledEffects({ journal, calls, storedData, context, secrets, clock });
+    const effects = new JournaledEffects({ journal, calls, storedData, askTarget, context, secrets, clock });
     const ended = await run(plan, {
       effects,
       timeoutMs,
@@ -379,6 +382,8 @@ export class Executions {
 export interface ExecuteContext {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
+  /** How many workflows and agents stand between the first caller and this. */
+  readonly hops?: number;
   /** The caller hears nothing of it before its end. */
   readonly waits?: boolean;
 }
@@ -398,6 +403,7 @@ export interface ExecutionList {
 interface Planned {
   readonly asked: Asked;
   readonly plan: Plan;
+  readonly hops: number;
 }
 
 function conflictWith({ executionId }: ExecutionRow): Failure {

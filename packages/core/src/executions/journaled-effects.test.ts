@@ -100,10 +100,12 @@ async function begun(store = new MemoryStore()) {
     journal,
     calls,
     storedData: {} as StoredData,
+    askTarget: nothingAsked,
     context: {
       principal: { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS },
       signal: new Ending(),
       deadline: 1000,
+      hops: 0,
     },
     clock: new TestClock(),
   });
@@ -124,3 +126,5 @@ function request(method: ApiRequest['method'], more: Partial<ApiRequest> = {}): 
     ...more,
   };
 }
+
+const nothingAsked = () => Promise.reject(new Error('nothing is asked here'));

@@ -1,21 +1,23 @@
-import type { Failure } from '@dragoman/protocols';
+import type { Failure, JsonObject } from '@dragoman/protocols';
 import { abortSignalOf } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from '../workflow/effects.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts';
 import type { EffectJournal } from './effect-journal.ts';
 import { isIdempotent } from './retry.ts';
 import type { StoredData } from './stored-data.ts';
+import { type AskTarget, MOST_HOPS } from './target-asks.ts';
 import type { UsedSecrets } from './used-secrets.ts';
 
 export interface JournaledEffectsOptions {
   readonly journal: EffectJournal;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
-  readonly context: CallContext;
+  readonly askTarget: AskTarget;
+  readonly context: CallContext & { readonly hops: number };
   readonly secrets: UsedSecrets;
   readonly clock: Clock;
 }
@@ -67,6 +69,41 @@ export class JournaledEffects implements Effects {
     journal.add({ kind: 'call', key, note: noteOf(digest, answer), bytes: answer.bytes });
     if (request.method !== 'GET') journal.flushSoon();
     return answer;
+  }
+
+  /**
+   * The hub records the request before it is answered, and gives a repeat the recorded answer: a target is asked once. What was learned
+   * before is on the disk first, so that a repeat asks the same.
+   */
+  async ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array> {
+    const { journal, askTarget, context, secrets } = this.#options;
+    const past = this.#past('ask', key, digest);
+    if (past !== undefined) return answerOf(past, undefined).bytes;
+    if (context.hops >= MOST_HOPS) refuse('invalid_message', {}, TOO_MANY_HOPS);
+    await journal.flush();
+    const { target, method, timeoutMs, carries } = request;
+    const clean = await secrets.redactedBytes(request.params);
+    const params = JSON.parse(new TextDecoder().decode(clean)) as JsonObject;
+    const requestId = `${journal.key.executionId}:${key}`;
+    let bytes: Uint8Array;
+    this.#waiting++;
+    try {
+      const by = { principal: context.principal, signal: abortSignalOf(context.signal) };
+      const result = await askTarget(
+        { requestId, target, method, params, timeoutMs, carries, hops: context.hops + 1 },
+        by,
+      );
+      bytes = new TextEncoder().encode(JSON.stringify(result));
+    } catch (error) {
+      const known = failureOf(error);
+      if (known === undefined || context.signal.aborted) throw error;
+      journal.add({ kind: 'ask', key, note: { digest, failure: known } });
+      throw error;
+    } finally {
+      this.#waiting--;
+    }
+    journal.add({ kind: 'ask', key, note: { digest }, bytes });
+    return bytes;
   }
 
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
@@ -151,3 +188,5 @@ function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | unde
   if (failure !== undefined) throw new Refused(failure);
   return { ...(labelsNow !== undefined && { labels: labelsNow }), ...told, bytes: bytes ?? new Uint8Array(0) };
 }
+
+const TOO_MANY_HOPS = `Workflows call each other more than ${MOST_HOPS} levels deep.`;

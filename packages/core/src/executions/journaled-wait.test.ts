@@ -41,16 +41,15 @@ async function begun() {
   const clock = new TestClock();
   const process = async (told = clock) => {
     const journal = new EffectJournal({ key, store, recorded: await store.effects(key) });
-    const context = { principal: ann, signal: new Ending(), deadline: Number.POSITIVE_INFINITY };
+    const context = { principal: ann, signal: new Ending(), deadline: Number.POSITIVE_INFINITY, hops: 0 };
     // Nothing is called or stored here.
-    const unused = { calls: {} as ApiCalls, storedData: {} as StoredData };
-    return new JournaledEffects({
+    const unused = {
+      calls: {} as ApiCalls,
+      storedData: {} as StoredData,
+      askTarget: () => Promise.reject(new Error('unused')),
       secrets: new UsedSecrets(() => undefined),
-      journal,
-      context,
-      clock: told,
-      ...unused,
-    });
+    };
+    return new JournaledEffects({ journal, context, clock: told, ...unused });
   };
   return { clock, process };
 }

@@ -185,6 +185,7 @@ function workflows(store = new MemoryStore(), kept = store.executions) {
     apis: { version: 1, list: () => [], find: () => undefined },
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: new Limiter({ clock }),
+    askTarget: () => Promise.reject(new Error('nothing is asked here')),
     principalNamed: () => ann,
     clock,
     ids,

@@ -157,6 +157,7 @@ function tooLong(longest: number): Finding {
 
 const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'operation_not_allowed',
+  'callee_not_allowed',
   'api_not_allowed',
   'credential_unavailable',
   'credential_host',

@@ -21,6 +21,7 @@ import { FileStorage } from './file-storage.ts';
 import { DEFAULT_WORKFLOW_LIMITS, type WorkflowLimits, type WorkflowsConfig } from './limits.ts';
 import { Planner } from './planner.ts';
 import { StoredData } from './stored-data.ts';
+import type { AskTarget } from './target-asks.ts';
 
 export interface WorkflowsOptions {
   readonly store: Store;
@@ -30,6 +31,7 @@ export interface WorkflowsOptions {
   readonly apis: ApiCatalogue;
   readonly credentials: KnownCredentials;
   readonly limiter: Limiter;
+  readonly askTarget: AskTarget;
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -99,6 +101,10 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     planner,
     calls,
     storedData,
+    askTarget: (ask, by) => {
+      limiter.apiCall(by.principal);
+      return options.askTarget(ask, by);
+    },
     noteRefusal: (id, use) => credentials.noteRefusal(id, use),
     redactorFor: (host) => credentials.redactorFor(host),
     run: (plan, runOptions) => pool.run(plan, runOptions),

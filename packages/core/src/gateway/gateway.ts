@@ -25,6 +25,8 @@ export interface GatewayContext {
   readonly ids: Ids;
   /** The agent an envelope goes to: sessions belong to one. */
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
+  /** Whether one of the server's own targets answers it, whatever its method is called. */
+  readonly isForOwnTarget: (envelope: E2AEnvelope) => boolean;
 }
 
 /** Answers one method: chunks as it goes, and what it returns is the result. */
@@ -40,7 +42,9 @@ export type GatewayMethod = (
  */
 export function gateway(context: GatewayContext): Layer {
   return (next) => (envelope, call) =>
-    isForAgent(envelope.method) ? next(envelope, call) : answer(envelope, call, context);
+    context.isForOwnTarget(envelope) || isForAgent(envelope.method)
+      ? next(envelope, call)
+      : answer(envelope, call, context);
 }
 
 async function* answer(envelope: E2AEnvelope, call: Call, context: GatewayContext): AsyncGenerator<E2AResponse> {

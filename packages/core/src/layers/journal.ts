@@ -13,7 +13,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const hints = envelope.channel_context;
     const expires = hints['expires_at'];
     // The server's own methods wait for no agent and belong to no conversation.
-    const forAgent = isForAgent(envelope.method);
+    const forAgent = router.isForOwnTarget(envelope) || isForAgent(envelope.method);
     const agentId = forAgent ? routed(envelope, call, router) : SERVER;
     if (typeof agentId !== 'string') return runs.reopen(envelope, call, agentId);
     const admission = {

@@ -1,7 +1,7 @@
 import { concernsAgent } from '../gateway/gateway.ts';
 import type { Layer } from '../handler.ts';
 import { allows } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import { Refused, refuse } from '../refused.ts';
 import type { Router } from '../router.ts';
 import { targetOf } from '../target.ts';
 
@@ -11,7 +11,11 @@ export function permit(router: Router): Layer {
     const { principal } = call;
     // Asked before the router says whether there is such an agent: who may not call it may not learn of it either.
     const target = targetOf(envelope) ?? (concernsAgent(envelope.method) ? router.defaultAgent : undefined);
-    if (target !== undefined && !allows(principal.permissions.agents, target)) {
+    const own = target === undefined ? undefined : router.find(target)?.refusal;
+    if (own !== undefined) {
+      const refused = own(envelope, principal);
+      if (refused !== undefined) throw new Refused(refused);
+    } else if (target !== undefined && !allows(principal.permissions.agents, target)) {
       refuse('forbidden', {
         suggestions: [`ask the operator for permissions.agents to include ${JSON.stringify(target)}`],
       });

@@ -18,8 +18,10 @@ import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
+import { isBuiltIn } from '../targets/built-in.ts';
 import { isAnonymous } from './anonymous.ts';
 import type { MailboxIdentity } from './directory.ts';
+import { targetRequest } from './target-request.ts';
 
 /** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
 export interface Asked {
@@ -70,6 +72,9 @@ export function envelopeOf(
     // As it was addressed: whom that means is for the configuration of the day to say, and a repeat is told by what was sent.
     provenance: { ...provenance, details: { ...provenance.details, to: { ...message.to } } },
     source_agent_id: isAnonymous(sender) ? null : sender,
+    // The mailbox answers in one piece; others may read the frames.
+    is_stream: true,
+    ...(isBuiltIn(target) && targetRequest(target, message.message.content)),
     agent_ref: target === undefined ? { name, agentId } : { id: target, name, agentId },
     channel_context: context,
   };

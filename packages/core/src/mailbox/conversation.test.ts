@@ -92,8 +92,8 @@ describe('call.history()', () => {
       await say('go on');
       clock.pass(1000);
     }
-    // So many of 65,536 characters are eight megabytes, with their questions.
-    expect(await say('now')).toHaveLength(2 * 127);
+    // So many recorded answers of 100,000 characters are eight megabytes, with their questions.
+    expect(await say('now')).toHaveLength(2 * 83);
   });
 
   test('is the caller’s own, of this session and no other', async () => {

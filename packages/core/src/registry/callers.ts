@@ -5,6 +5,7 @@ import type { Clock } from '../ports.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
 import { publicKeyFault } from '../signing/public-keys.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
+import { BUILT_IN_TARGETS } from '../targets/built-in.ts';
 import { AgentDefinition } from './definition.ts';
 
 /** The agents administration has made: who they are and what they may do. */
@@ -104,4 +105,4 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentDefinition> {
 }
 
 /** Names that mean something else where an agent's name could stand. */
-export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin']);
+export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin', ...BUILT_IN_TARGETS]);

@@ -62,7 +62,7 @@ export const AgentDefinition = {
     permissions: {
       type: 'object',
       description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
-      properties: { operations: names, apis: names, credentials: names, agents: names, tools: names },
+      properties: { operations: names, apis: names, credentials: names, agents: names, tools: names, workflows: names },
       additionalProperties: false,
     },
     limits: LimitsShape,

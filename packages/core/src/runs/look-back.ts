@@ -1,4 +1,4 @@
-import type { E2AResponse } from '@dragoman/protocols';
+import { type E2AResponse, isObject } from '@dragoman/protocols';
 import { cutTo } from '../cut-to.ts';
 import type { Turn } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
@@ -16,17 +16,30 @@ export async function lookBack(
 ): Promise<E2AResponse | undefined> {
   if (final === null) return undefined;
   const frame = frameFrom(final);
+  const spoken = onlyTextOf(frame);
+  if (spoken !== undefined) return saying(frame, cut(spoken));
   const isSilent = withStreamed(frame, null) !== frame;
   if (!isSilent || frame.sequence === 0) return frame;
   let text = '';
   for await (const one of runs.read({ owner, requestId }, -1)) {
     text += textOf(one);
-    if (text.length > LONGEST) {
-      text = `${cutTo(text, LONGEST)}…`;
-      break;
-    }
+    if (text.length > LONGEST) break;
   }
-  return text === '' ? frame : withStreamed(frame, text);
+  return text === '' ? frame : saying(frame, cut(text));
+}
+
+/** The text of a unary answer that was nothing but text. It reads the same as a streamed one. */
+function onlyTextOf({ response_kind: kind, body: { result } }: E2AResponse): string | undefined {
+  if (kind !== 'e2a.complete' || !isObject(result) || Object.keys(result).length !== 1) return undefined;
+  return typeof result['text'] === 'string' ? result['text'] : undefined;
+}
+
+function saying(frame: E2AResponse, text: string): E2AResponse {
+  return { ...frame, body: { ...frame.body, result: text } };
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST ? `${cutTo(text, LONGEST)}…` : text;
 }
 
 /** Characters of one answer. A model that is told of the conversation takes little more, and a page has fifty of them. */

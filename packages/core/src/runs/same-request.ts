@@ -30,6 +30,8 @@ function compared(envelope: E2AEnvelope): string {
     channel_context: withoutExpiry(hints),
     timestamp: null,
     provenance: null,
+    // How the answer is read is not part of what is asked.
+    is_stream: null,
   });
 }
 

@@ -45,7 +45,7 @@ export interface EffectRow {
 }
 
 /** `intent`: a call that must not be made twice is about to leave. The others: what came of the effect. */
-export type EffectKind = 'intent' | 'call' | 'store' | 'wait' | 'now' | 'stored';
+export type EffectKind = 'intent' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
 
 export type ExecutionAccepted = { readonly repeat: false } | { readonly repeat: true; readonly row: ExecutionRow };
 

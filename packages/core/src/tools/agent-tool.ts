@@ -8,6 +8,7 @@ import {
 } from '@dragoman/protocols';
 import type { Ids } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { textOf, withStreamed } from '../streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -50,15 +51,17 @@ interface Question {
 export async function answerOf(
   engine: ToolBackends['engine'],
   envelope: E2AEnvelope,
-  call: Pick<ToolCall, 'principal' | 'signal' | 'artifact' | 'status'>,
+  call: Pick<ToolCall, 'principal' | 'signal' | 'status'>,
 ): Promise<ToolOutcome> {
   const { principal, signal } = call;
   // The work goes on by itself in the engine, so that who gives it up has to say so.
   const cancel = () => engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
   signal.addEventListener('abort', cancel, { once: true });
   try {
+    let text = '';
     for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT, counted: true })) {
-      if (frame.is_final) return outcomeOf(frame);
+      if (frame.is_final) return outcomeOf(text === '' ? frame : withStreamed(frame, { text }));
+      text += textOf(frame);
       tell(frame, call);
     }
     throw new Error('The agent ended without an answer.');
@@ -67,12 +70,10 @@ export async function answerOf(
   }
 }
 
-function tell({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'artifact' | 'status'>): void {
-  if (response_kind !== 'e2a.chunk') return;
-  const { delta_kind, delta } = body;
-  if (delta_kind === 'text' && typeof delta === 'string') {
-    call.artifact({ name: 'text', mime: 'text/plain', chunk: delta });
-  } else call.status([delta, delta_kind].find((said) => typeof said === 'string') ?? response_kind);
+/** Every frame before the last, as it is: readable, and nothing left out. */
+function tell({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'status'>): void {
+  const { delta_kind = 'custom', delta = null } = body;
+  call.status('', response_kind === 'e2a.chunk' ? { delta_kind, delta } : { response_kind, body });
 }
 
 function outcomeOf({ response_kind, status, body }: E2AResponse): ToolOutcome {

@@ -145,10 +145,7 @@ describe('a tool that an agent answers', () => {
     const events: object[] = [];
     const { data } = await call(greet, { content: 'Bob' }, { onEvent: (event) => events.push(event) });
     expect(data).toEqual({ greeted: 'Bob', skill: null });
-    const chunk = (text: string) => ({
-      kind: 'artifact',
-      data: { name: 'text', mime: 'text/plain', chunk: Buffer.from(text).toString('base64'), final: false },
-    });
+    const chunk = (delta: string) => ({ kind: 'status', data: { message: '', delta_kind: 'text', delta } });
     expect(events).toEqual([chunk('Hello, '), chunk('Bob')]);
   });
 

@@ -50,8 +50,8 @@ export class RunningTool implements ToolCall {
     this.#tell({ kind: 'progress', data: { pct, message: String(message) } });
   }
 
-  status(message: string): void {
-    this.#tell({ kind: 'status', data: { message: String(message) } });
+  status(message: string, more: JsonObject = {}): void {
+    this.#tell({ kind: 'status', data: { ...more, message: String(message) } });
   }
 
   artifact({ name, mime = 'application/octet-stream', chunk, final = false }: ArtifactPiece): void {

@@ -87,9 +87,10 @@ export class ToolRegistry {
     // A message has room for a million times the same.
     const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
-    for (const { definition } of this.#all()) {
+    for (const tool of this.#all()) {
+      const { definition } = tool;
       const { name } = definition;
-      if (found.has(name) || !allows(principal.permissions.tools, name)) continue;
+      if (found.has(name) || !mayUse(principal, tool)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
       if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
@@ -203,18 +204,17 @@ export class ToolRegistry {
     };
   }
 
-  /** Asked first whether the caller may: who may not use a tool may not learn whether there is one. */
+  /** A tool the caller may not use is refused like one that does not exist: nobody learns which it is. */
   #find({ name, principal, without = NOBODY }: ToolRequest): Tool | undefined {
-    if (!allows(principal.permissions.tools, name)) {
-      refuse('forbidden', {
-        suggestions: [`ask the operator for permissions.tools to include ${JSON.stringify(name)}`],
-      });
-    }
     for (const source of this.#sources) {
       const tool = source.find(name);
-      if (tool !== undefined && !without.has(tool.definition.toolkit ?? '')) return tool;
+      if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
+      if (mayUse(principal, tool)) return tool;
     }
-    return undefined;
+    if (allows(principal.permissions.tools, name)) return undefined;
+    refuse('forbidden', {
+      suggestions: [`ask the operator for permissions.tools to include ${JSON.stringify(name)}`],
+    });
   }
 
   #absent({ name, principal, without = NOBODY }: ToolRequest): never {
@@ -223,13 +223,10 @@ export class ToolRegistry {
       if (why === undefined || without.has(why.toolkit)) continue;
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
-    const others = this.#all().map(({ definition }) => definition);
-    const close = nearest(
-      name,
-      others
-        .filter((other) => allows(principal.permissions.tools, other.name) && !without.has(other.toolkit ?? ''))
-        .map((other) => other.name),
-    );
+    const others = this.#all()
+      .filter((tool) => mayUse(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
+      .map(({ definition }) => definition.name);
+    const close = nearest(name, others);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
     refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
   }
@@ -241,6 +238,10 @@ export class ToolRegistry {
   #all(): Tool[] {
     return this.#sources.flatMap((source) => [...source.tools()]);
   }
+}
+
+function mayUse(principal: Principal, tool: Tool): boolean {
+  return tool.mayUse?.(principal) ?? allows(principal.permissions.tools, tool.definition.name);
 }
 
 function mentions({ name, description, tags }: ToolDefinition, wanted: string): boolean {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject, type JsonSchema, parseJson } from '@dragoman/protocols';
 import { type Finding, operationNamed, usesOf } from '@dragoman/protocols/a2e-workflow';
 import type { Asked } from '../executions/asked.ts';
 import { faultsIn } from '../executions/planner.ts';
@@ -22,21 +22,39 @@ export class ToolWorkflow {
     } catch (error) {
       return { fault: `the workflow ${path} cannot be read: ${(error as Error).message}` };
     }
+    return ToolWorkflow.of(text, { source: path, rules });
+  }
+
+  /** That of a text; `source` names it in what is wrong with it. */
+  static of(
+    text: string,
+    { source, rules }: { source: string; rules: WorkflowRules },
+  ): ToolWorkflow | { readonly fault: string } {
     const written: Written[] = [];
     for (const [index, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue;
       const json = parseJson(line);
-      if (!json.ok) return { fault: `line ${index + 1} of ${path} is not JSON: ${json.issues[0]?.message}` };
+      if (!json.ok) return { fault: `line ${index + 1} of ${source} is not JSON: ${json.issues[0]?.message}` };
       written.push({ line: json.value, number: index + 1 });
     }
     const problem = problemIn(written, rules);
-    if (problem !== undefined) return { fault: `the workflow ${path} cannot be run: ${problem}` };
+    if (problem !== undefined) return { fault: `the workflow ${source} cannot be run: ${problem}` };
     return new ToolWorkflow(written.map(({ line }) => line));
   }
 
   private constructor(lines: readonly Json[]) {
     this.#lines = lines;
     this.blanks = blanksIn([...lines]);
+  }
+
+  /** JSON Schema of what fills its blanks. */
+  get inputs(): JsonSchema {
+    return {
+      type: 'object',
+      required: this.blanks.map(({ name }) => name),
+      properties: Object.fromEntries(this.blanks.map(({ name, isText }) => [name, isText ? TEXT : {}])),
+      additionalProperties: false,
+    };
   }
 
   /** Its lines with the blanks filled. */
@@ -105,6 +123,7 @@ function begun(line: Json, executionId: string): Json {
   return isObject(line) && line['type'] === 'beginExecution' ? { ...line, executionId } : line;
 }
 
+const TEXT = { type: ['string', 'number', 'boolean'] };
 const LINE = /^\/workflow\/(\d+)/;
 /** Stands in a blank that nothing is known of. */
 const ANYTHING = 'x-of-a-blank-x';

@@ -9,6 +9,8 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** What stands behind it, where it is no code of its own. */
   readonly answeredBy?: 'http' | 'agent' | 'workflow';
+  /** Whether a caller may use it, where other permissions than `permissions.tools` decide. */
+  readonly mayUse?: (principal: Principal) => boolean;
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
@@ -50,8 +52,8 @@ export interface ToolCall {
   readonly log: Log;
   /** How far it is, from 0 to 100. */
   progress(percent: number, message?: string): void;
-  /** Where it stands, in words. */
-  status(message: string): void;
+  /** Where it stands, in words, and whatever else there is to report. */
+  status(message: string, more?: JsonObject): void;
   /** A piece of something it makes; text is sent as UTF-8. */
   artifact(piece: ArtifactPiece): void;
   /** Returned by a tool that ran and did not succeed: `return call.failed('no such city', { code: 'NO_CITY' })`. */

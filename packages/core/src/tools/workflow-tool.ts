@@ -7,7 +7,6 @@ import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
 import { ToolWorkflow } from './tool-workflow.ts';
 import type { ConfiguredTool } from './tools-config.ts';
-import type { Blank } from './workflow-blanks.ts';
 
 /**
  * A tool that an A2E workflow answers. `{{name}}` in its lines stands for an argument; what comes out is the caller's
@@ -19,7 +18,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
   const written = ToolWorkflow.in(workflow, workflows);
   if (!(written instanceof ToolWorkflow)) throw new Error(`tool ${name}: ${written.fault}`);
   return {
-    input: inputFor(written.blanks),
+    input: written.inputs,
     async run(args, call) {
       const executionId = `tool-${ids.hex()}`;
       const read = reader.read({ workflow: written.textFor(args, executionId) });
@@ -57,14 +56,3 @@ function outcomeOf(result: JsonObject): ToolOutcome {
   const words = typeof message === 'string' ? message : `The workflow ended with ${String(result['status'])}.`;
   return new FailedOutcome(words, { code: typeof type === 'string' ? type : 'WORKFLOW_FAILED', data: result });
 }
-
-function inputFor(blanks: readonly Blank[]) {
-  return {
-    type: 'object',
-    required: blanks.map(({ name }) => name),
-    properties: Object.fromEntries(blanks.map(({ name, isText }) => [name, isText ? TEXT : {}])),
-    additionalProperties: false,
-  };
-}
-
-const TEXT = { type: ['string', 'number', 'boolean'] };

@@ -3,6 +3,8 @@ import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workf
 import type { Operation } from './operation.ts';
 import { apiCall } from './operations/api-call.ts';
 import { calculate } from './operations/calculate.ts';
+import { callAgent } from './operations/call-agent.ts';
+import { callTool } from './operations/call-tool.ts';
 import { conditional } from './operations/conditional.ts';
 import { convertTimezone } from './operations/convert-timezone.ts';
 import { dateCalculation } from './operations/date-calculation.ts';
@@ -13,6 +15,7 @@ import { formatText } from './operations/format-text.ts';
 import { getCurrentDateTime } from './operations/get-current-date-time.ts';
 import { loop } from './operations/loop.ts';
 import { mergeData } from './operations/merge-data.ts';
+import { runWorkflow } from './operations/run-workflow.ts';
 import { storeData } from './operations/store-data.ts';
 import { transformData } from './operations/transform-data.ts';
 import { validateData } from './operations/validate-data.ts';
@@ -70,6 +73,9 @@ const OPERATIONS = {
   ValidateData: validateData,
   Calculate: calculate,
   EncodeDecode: encodeDecode,
+  CallTool: callTool,
+  CallAgent: callAgent,
+  RunWorkflow: runWorkflow,
 } satisfies Record<OperationName, Operation>;
 
 export const BUILT_IN = new Catalog(Object.entries(OPERATIONS));

@@ -10,6 +10,8 @@ import type { Label } from './label.ts';
  */
 export interface Effects {
   call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer>;
+  /** JSON text of what a target of the hub answers. */
+  ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array>;
   store(key: string, write: StoreWrite, digest: string): Promise<void>;
   /** Resolves when the time is over, also when the process was started again in between. */
   wait(key: string, milliseconds: number, digest: string): Promise<void>;
@@ -33,6 +35,18 @@ export interface ApiRequest {
   /** No longer than the execution has left. */
   readonly timeoutMs: number;
   /** Of the data that stands anywhere in it. */
+  readonly carries: readonly Label[];
+}
+
+/** What an operation asks of an agent, a tool or a stored workflow. */
+export interface TargetRequest {
+  readonly operationId: string;
+  readonly target: string;
+  readonly method: string;
+  /** JSON text of an object. */
+  readonly params: Uint8Array;
+  readonly timeoutMs: number;
+  /** Of the data in the parameters. */
   readonly carries: readonly Label[];
 }
 

@@ -21,6 +21,8 @@ export interface ExplainedStep {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly calls?: { readonly method: string; readonly origin: string; readonly path: string };
+  /** The tools, agents and stored workflows it calls. */
+  readonly targets?: readonly { readonly list: string; readonly name: string }[];
   readonly credentials: readonly string[];
 }
 
@@ -60,6 +62,7 @@ function described({ id, type, config, uses }: Step): Omit<ExplainedStep, 'depth
     ...(parsed?.ok && {
       calls: { method: String(config['method']), origin: parsed.url.origin, path: parsed.url.pathPattern },
     }),
+    ...(uses.callees.length > 0 && { targets: uses.callees.map(({ list, name }) => ({ list, name })) }),
     credentials: [...new Set(uses.credentials.map((credential) => credential.id))],
   };
 }

@@ -1,4 +1,4 @@
-import type { Json } from '@dragoman/protocols';
+import type { Json, JsonObject } from '@dragoman/protocols';
 import type { OperationDescription, Path } from '@dragoman/protocols/a2e-workflow';
 import type { Account } from './budget.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
@@ -50,6 +50,8 @@ export interface StepContext {
   /** Gives the result as JSON text, so that it is not written again. */
   writtenAs(text: string): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
+  /** What a target of the hub answers. */
+  ask(request: TargetCall): Promise<Json>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;
   now(): Promise<number>;
@@ -59,6 +61,14 @@ export interface StepContext {
   run(operations: readonly string[]): Promise<Json>;
   /** Runs operations for one item of an array. */
   runFor(item: ItemRun): Promise<ItemResult>;
+}
+
+export interface TargetCall {
+  readonly target: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Absent: as long as the execution has left. */
+  readonly timeoutMs: number | undefined;
 }
 
 export interface ItemRun {

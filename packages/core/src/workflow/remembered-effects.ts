@@ -1,4 +1,4 @@
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite } from './effects.ts';
+import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from './effects.ts';
 import type { EffectAsked } from './pool-messages.ts';
 import { unportRequest } from './ported-request.ts';
 
@@ -14,6 +14,10 @@ export class RememberedEffects implements Effects {
 
   call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
     return this.#once('call', key, () => this.#effects.call(key, request, digest));
+  }
+
+  ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array> {
+    return this.#once('ask', key, () => this.#effects.ask(key, request, digest));
   }
 
   store(key: string, write: StoreWrite, digest: string): Promise<void> {
@@ -53,6 +57,7 @@ export class RememberedEffects implements Effects {
       const answer = await effects.call(asked.key, unportRequest(asked.request), asked.digest);
       return { ...answer, bytes: alone(answer.bytes) };
     }
+    if (asked.name === 'ask') return alone(await effects.ask(asked.key, asked.request, asked.digest));
     if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
     if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
     if (asked.name === 'now') return effects.now(asked.key, asked.digest);

@@ -6,10 +6,10 @@ import { unlessAborted } from '../until-aborted.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, Write } from './data-model.ts';
 import { Digest } from './digest.ts';
-import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
+import type { ApiAnswer, ApiRequest, StoreWrite, TargetRequest } from './effects.ts';
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import { memoryOfItems, memoryOfJson } from './memory-need.ts';
-import type { ItemResult, ItemRun, StepContext } from './operation.ts';
+import type { ItemResult, ItemRun, StepContext, TargetCall } from './operation.ts';
 import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
 import type { Step } from './plan.ts';
 import { LONGEST_WRITTEN } from './results-text.ts';
@@ -144,6 +144,24 @@ export class StepRun implements StepContext {
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;
     return answer;
+  }
+
+  async ask({ target, method, params, timeoutMs }: TargetCall): Promise<Json> {
+    const left = this.#run.remaining();
+    const whole: TargetRequest = {
+      operationId: this.operationId,
+      target,
+      method,
+      params: new TextEncoder().encode(JSON.stringify(params)),
+      timeoutMs: Math.min(timeoutMs ?? left, left),
+      carries: this.#allLabels(),
+    };
+    this.#isOpen = true;
+    const bytes = await this.#asked(this.#effects.ask(this.#key, whole, this.#digest()));
+    this.#isOpen = false;
+    this.account.reserve(bytes.length);
+    this.askMemory(memoryOfJson(bytes));
+    return JSON.parse(new TextDecoder().decode(bytes)) as Json;
   }
 
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {

@@ -143,6 +143,7 @@ function effectsOf(run: number, live: LiveRun): Effects {
         ported.body === undefined ? undefined : 'bytes' in ported.body ? ported.body.bytes : ported.body.json;
       return ask({ name: 'call', key, request: ported, digest }, body) as Promise<ApiAnswer>;
     },
+    ask: (key, request, digest) => ask({ name: 'ask', key, request, digest }, request.params) as Promise<Uint8Array>,
     store: (key, write, digest) => ask({ name: 'store', key, write, digest }, write.json) as Promise<void>,
     wait: (key, milliseconds, digest) => ask({ name: 'wait', key, milliseconds, digest }) as Promise<void>,
     now: (key, digest) => ask({ name: 'now', key, digest }) as Promise<number>,

@@ -18,19 +18,9 @@ describe('a chunk', () => {
     expect(message).toMatchObject({ type: event, req_id: 'r-1', seq: 3 });
   });
 
-  test('of text is an artifact, which keeps it to the byte', () => {
+  test('of text is a status with the text in it, as it is', () => {
     const [message] = told({ body: { delta_kind: 'text', delta: 'Grüße, 世界 🌍' } });
-    expect(message).toMatchObject({
-      kind: 'artifact',
-      data: { name: 'text', mime: 'text/plain; charset=utf-8', final: false },
-    });
-    const chunk = (message?.['data'] as JsonObject | undefined)?.['chunk'];
-    expect(Buffer.from(String(chunk), 'base64').toString()).toBe('Grüße, 世界 🌍');
-  });
-
-  test('of text with a MIME type keeps that', () => {
-    const [message] = told({ body: { delta_kind: 'text', delta: '<p>', mime_type: 'text/html' } });
-    expect(message).toMatchObject({ data: { mime: 'text/html' } });
+    expect(message).toMatchObject({ kind: 'status', data: { delta_kind: 'text', delta: 'Grüße, 世界 🌍' } });
   });
 
   test('of reasoning is a log line', () => {

@@ -2,9 +2,7 @@ import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { FAILURES } from '../failure.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import { encodeUtf8 } from '../platform.ts';
 import { parseTimestamp } from '../time.ts';
-import { toBase64 } from './base64.ts';
 import { decodeWire } from './decode.ts';
 import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from './errors.ts';
 import { newError, withFields } from './new-message.ts';
@@ -36,18 +34,14 @@ interface Frame {
 }
 
 /**
- * Text becomes an artifact: the only kind that is a piece of content, to be put together with the next. The others
- * are remarks, so reasoning is a log line and the rest a status, with the delta beside the message.
+ * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry text as
+ * base64, which nobody can read.
  */
 function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
-  const { delta_kind = 'custom', delta = null, mime_type } = response.body;
+  const { delta_kind = 'custom', delta = null } = response.body;
   const told = { req_id: reqId, seq: response.sequence };
   const send = (kind: string, data: JsonObject) =>
     withFields(row.events ?? 'invoke/event', { ...told, kind, data }, stamp);
-  if (delta_kind === 'text' && typeof delta === 'string') {
-    const mime = typeof mime_type === 'string' ? mime_type : 'text/plain; charset=utf-8';
-    return send('artifact', { name: 'text', mime, chunk: toBase64(encodeUtf8(delta)), final: false });
-  }
   if (delta_kind === 'reasoning' && typeof delta === 'string') return send('log', { level: 'debug', message: delta });
   if (response.response_kind === 'e2a.chunk') return send('status', { message: '', delta_kind, delta });
   return send('status', { message: '', response_kind: response.response_kind, body: response.body });

@@ -43,6 +43,8 @@ export {
 export { OPERATION_NAMES, OPERATIONS, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 export { API_METHODS, type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
 export type { CalculateConfig } from './operations/calculate.ts';
+export type { CallAgentConfig } from './operations/call-agent.ts';
+export type { CallToolConfig } from './operations/call-tool.ts';
 export type { ConditionalConfig } from './operations/conditional.ts';
 export type { ConvertTimezoneConfig } from './operations/convert-timezone.ts';
 export type { DateCalculationConfig } from './operations/date-calculation.ts';
@@ -54,6 +56,7 @@ export type { FormatTextConfig } from './operations/format-text.ts';
 export type { GetCurrentDateTimeConfig } from './operations/get-current-date-time.ts';
 export type { LoopConfig } from './operations/loop.ts';
 export type { MergeDataConfig } from './operations/merge-data.ts';
+export type { RunWorkflowConfig } from './operations/run-workflow.ts';
 export type { StoreDataConfig } from './operations/store-data.ts';
 export { aggregateName, type TransformDataConfig } from './operations/transform-data.ts';
 export type { ValidateDataConfig } from './operations/validate-data.ts';

@@ -5,6 +5,7 @@ import { pointerTo } from '../pointer.ts';
 import { MOST_PROBLEMS, show } from '../validation.ts';
 import type {
   Alias,
+  CalleeList,
   CredentialPlace,
   Member,
   OperationDescription,
@@ -20,6 +21,7 @@ export interface Uses {
   readonly reads: readonly Read[];
   readonly writes: readonly Write[];
   readonly targets: readonly Target[];
+  readonly callees: readonly Callee[];
   readonly credentials: readonly CredentialUse[];
   readonly urls: readonly { readonly pointer: string; readonly text: string }[];
   readonly durations: readonly { readonly pointer: string; readonly ms: number; readonly bound: 'exact' | 'most' }[];
@@ -52,6 +54,13 @@ export interface Target {
   readonly list: string;
 }
 
+/** Something an operation calls through the hub. */
+export interface Callee {
+  readonly pointer: string;
+  readonly name: string;
+  readonly list: CalleeList;
+}
+
 export interface CredentialUse {
   readonly pointer: string;
   readonly id: string;
@@ -63,6 +72,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   const reads: Read[] = [];
   const writes: Write[] = [];
   const targets: Target[] = [];
+  const callees: Callee[] = [];
   const credentials: CredentialUse[] = [];
   const urls: { pointer: string; text: string }[] = [];
   const durations: { pointer: string; ms: number; bound: 'exact' | 'most' }[] = [];
@@ -73,7 +83,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   };
   for (const member of description.members) {
     for (const { pointer, value, list } of membersAt(config, member.at)) {
-      if (member.is === 'value' || member.is === 'comparand') {
+      if (member.is === 'value' || member.is === 'comparand' || member.is === 'json') {
         for (const part of valueParts(member, value, pointer)) {
           if (part.is === 'path') read(part.pointer, part.text);
           else if (part.is === 'credential')
@@ -98,12 +108,13 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
             empties: member.is === 'output' && member.empties?.(config) === true,
           });
       }
+      if (member.is === 'callee') callees.push({ pointer, name: value, list: member.list });
       if (member.is === 'target') targets.push({ pointer, id: value, runs: member.runs, list });
       if (member.is === 'url') urls.push({ pointer, text: value });
       if (member.is === 'url' || member.is === 'template') readTemplate(value, pointer, read);
     }
   }
-  return { reads, writes, targets, credentials, urls, durations, itemPath };
+  return { reads, writes, targets, callees, credentials, urls, durations, itemPath };
 }
 
 /** The paths, templates and field names in a configuration that are not written as one; a hundred are enough. */
@@ -119,7 +130,7 @@ export function memberIssues(description: OperationDescription, config: JsonObje
 }
 
 function issuesOfMember(member: Member, value: Json, pointer: string): readonly Issue[] {
-  if (member.is === 'value' || member.is === 'comparand') {
+  if (member.is === 'value' || member.is === 'comparand' || member.is === 'json') {
     return valueParts(member, value, pointer).flatMap((part) => {
       if (part.is === 'credential') {
         // The schema of headers and query fields says it already.
@@ -179,26 +190,28 @@ type ValuePart =
 
 /**
  * The references inside a value. `{path}` and `{credentialRef}` count where the value stands, and for a body also one
- * level below; deeper they are the peer's own data. A credential deeper down is reported without a place: it would be
+ * level below; deeper they are the peer's own data. In `json`, `{path}` counts at every depth. A credential deeper down is reported without a place: it would be
  * sent as it stands.
  */
 function valueParts(
-  member: Extract<Member, { is: 'value' | 'comparand' }>,
+  member: Extract<Member, { is: 'value' | 'comparand' | 'json' }>,
   value: Json,
   pointer: string,
 ): readonly ValuePart[] {
   if (typeof value !== 'object' || value === null) {
-    return member.is === 'value' && typeof value === 'string' ? [{ is: 'template', pointer, text: value }] : NO_PARTS;
+    return member.is !== 'comparand' && typeof value === 'string'
+      ? [{ is: 'template', pointer, text: value }]
+      : NO_PARTS;
   }
   const parts: ValuePart[] = [];
   const body = member.is === 'value' && member.place === 'body';
   const visit = (current: Json, at: string, depth: number): void => {
     if (typeof current === 'string') {
-      if (member.is === 'value') parts.push({ is: 'template', pointer: at, text: current });
+      if (member.is !== 'comparand') parts.push({ is: 'template', pointer: at, text: current });
       return;
     }
     if (typeof current !== 'object' || current === null) return;
-    if (depth <= (body ? 1 : 0) && isPathReference(current)) {
+    if ((member.is === 'json' || depth <= (body ? 1 : 0)) && isPathReference(current)) {
       parts.push({ is: 'path', pointer: pointerTo(at, 'path'), text: current.path });
       return;
     }

@@ -15,11 +15,12 @@ const written = [...loadFixtures('a2e-workflow', 'accept'), ...loadFixtures('a2e
 );
 
 describe('the catalogue', () => {
-  test('has the eight operations of the spec and the eight later ones', () => {
+  test('has the eight operations of the spec, the eight later ones, and those that call through the hub', () => {
     expect(OPERATION_NAMES).toEqual([
       ...['ApiCall', 'FilterData', 'TransformData', 'Conditional', 'Loop', 'StoreData', 'Wait', 'MergeData'],
       ...['GetCurrentDateTime', 'ConvertTimezone', 'DateCalculation', 'FormatText', 'ExtractText', 'ValidateData'],
       ...['Calculate', 'EncodeDecode'],
+      ...['CallTool', 'CallAgent', 'RunWorkflow'],
     ]);
   });
 

@@ -1,5 +1,7 @@
 import { ApiCall } from './operations/api-call.ts';
 import { Calculate } from './operations/calculate.ts';
+import { CallAgent } from './operations/call-agent.ts';
+import { CallTool } from './operations/call-tool.ts';
 import { Conditional } from './operations/conditional.ts';
 import { ConvertTimezone } from './operations/convert-timezone.ts';
 import { DateCalculation } from './operations/date-calculation.ts';
@@ -11,12 +13,13 @@ import { FormatText } from './operations/format-text.ts';
 import { GetCurrentDateTime } from './operations/get-current-date-time.ts';
 import { Loop } from './operations/loop.ts';
 import { MergeData } from './operations/merge-data.ts';
+import { RunWorkflow } from './operations/run-workflow.ts';
 import { StoreData } from './operations/store-data.ts';
 import { TransformData } from './operations/transform-data.ts';
 import { ValidateData } from './operations/validate-data.ts';
 import { Wait } from './operations/wait.ts';
 
-/** Every operation an agent may write: the spec's eight, then the eight that came later. A new one is a line here. */
+/** Every operation an agent may write: the spec's eight, the eight that came later, and the three that call through the hub. A new one is a line here. */
 export const OPERATIONS = {
   ApiCall,
   FilterData,
@@ -34,6 +37,9 @@ export const OPERATIONS = {
   ValidateData,
   Calculate,
   EncodeDecode,
+  CallTool,
+  CallAgent,
+  RunWorkflow,
 } as const satisfies Record<string, OperationDescription>;
 
 export type OperationName = keyof typeof OPERATIONS;

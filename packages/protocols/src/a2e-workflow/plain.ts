@@ -38,6 +38,7 @@ function isPlainInEach(value: Json, isPlain: Check): boolean {
 
 function isPlainMember(member: Member, value: Json): boolean {
   if (member.is === 'value') return isPlainValue(value, member.place === 'body' ? -1 : 0);
+  if (member.is === 'json') return isPlainValue(value, Number.NEGATIVE_INFINITY);
   if (member.is === 'comparand') return typeof value !== 'object' || value === null || isPlainComparand(value);
   if (typeof value !== 'string') return true;
   if (member.is === 'template' && member.fields === true) return !value.includes('{');
@@ -77,7 +78,15 @@ function isPlainComparand(value: Json[] | JsonObject): boolean {
 }
 
 /** The schema's own patterns have settled these. */
-const BY_SCHEMA: ReadonlySet<Member['is']> = new Set(['input', 'output', 'item', 'field', 'target', 'duration']);
+const BY_SCHEMA: ReadonlySet<Member['is']> = new Set([
+  'input',
+  'output',
+  'item',
+  'field',
+  'target',
+  'callee',
+  'duration',
+]);
 const checks = new Map<OperationDescription, readonly Check[]>();
 
 function checksOf(description: OperationDescription): readonly Check[] {

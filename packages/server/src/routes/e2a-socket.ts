@@ -25,7 +25,7 @@ import { jsonLimits } from '../door-limits.ts';
 import { isFailure } from '../problem.ts';
 import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
 import type { Connection, SocketRoute } from '../route.ts';
-import { type E2AContext, isForStream } from './e2a.ts';
+import type { E2AContext } from './e2a.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
 /**
@@ -150,7 +150,7 @@ class E2ASocket {
     const keepalive = this.#keepalive(envelope);
     try {
       if (envelope.method === 'chat.resume') await this.#resume(envelope, call, keepalive);
-      else await this.#give(this.#context.engine.open(envelope, call), envelope.is_stream, keepalive);
+      else await this.#give(this.#context.engine.open(envelope, call), keepalive);
     } finally {
       keepalive.stop();
     }
@@ -171,7 +171,7 @@ class E2ASocket {
       const row = await store.requests.find(key);
       if (row === undefined) refuse('not_found', {}, 'There is no such request.');
       const reading = engine.runs.read(key, Number(after), this.#connection.signal);
-      const had = await this.#give(reading, isForStream(row), keepalive);
+      const had = await this.#give(reading, keepalive);
       if (had) return;
       // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
@@ -182,9 +182,9 @@ class E2ASocket {
 
   /**
    * Sends what there is to read, to the end; false when there is nothing. A peer that leaves much unread has one answer read
-   * ahead for it, whatever it asked for: the others wait in the journal. One that is not for a stream is its final frame alone.
+   * ahead for it, whatever it asked for: the others wait in the journal.
    */
-  async #give(reading: Reading, isStream: boolean, keepalive: Keepalive): Promise<boolean> {
+  async #give(reading: Reading, keepalive: Keepalive): Promise<boolean> {
     for (let had = false; ; had = true) {
       await reading.ready();
       const endTurn = await this.#turns.take();
@@ -193,11 +193,10 @@ class E2ASocket {
         const rows = await reading.next();
         if (rows.length === 0) return had;
         keepalive.sent();
-        const wanted = isStream ? rows : rows.filter((row) => row.isFinal);
-        const tooLong = wanted.findIndex(({ text }) => isTooLarge(text));
-        const whole = tooLong === -1 ? wanted : wanted.slice(0, tooLong);
+        const tooLong = rows.findIndex(({ text }) => isTooLarge(text));
+        const whole = tooLong === -1 ? rows : rows.slice(0, tooLong);
         const texts = whole.map(({ text }) => text);
-        const unfit = wanted[tooLong];
+        const unfit = rows[tooLong];
         if (unfit !== undefined) texts.push(tooLarge(frameFrom(unfit.text), Buffer.byteLength(unfit.text)));
         const sent = Promise.all(texts.map((text) => this.#connection.send(text)));
         if (this.#connection.bufferedBytes <= this.#room) endTurn();

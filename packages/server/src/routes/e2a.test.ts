@@ -73,4 +73,4 @@ test('not before the request is recorded: until then it can still be refused', a
   expect(await answering).toMatchObject({ code: 'store_unavailable' });
 });
 
-const ALL = { operations: ['*'], apis: ['*'], credentials: ['*'], agents: ['*'], tools: ['*'] };
+const ALL = { operations: ['*'], apis: ['*'], credentials: ['*'], agents: ['*'], tools: ['*'], workflows: [] };

@@ -10,8 +10,6 @@ import {
   type Principal,
   type Reading,
   type Received,
-  type RequestKey,
-  type RequestRow,
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type Failure, failure, type Json, type Outcome, SCHEMA_BASE } from '@dragoman/protocols';
@@ -168,8 +166,7 @@ async function answer(
   try {
     if (framing !== 'application/json') {
       await begun(reading.ready(), call, context.clock);
-      // A request that is not for a stream gets its final frame alone, in the framing it asked for.
-      const stream = texts(reading, { framing, finalOnly: !envelope.is_stream });
+      const stream = texts(reading, framing);
       return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
     const final = await reading.final();
@@ -212,10 +209,10 @@ async function resume(
   if (row === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
     const reading = engine.runs.read(key, after, request.signal);
-    const stream = texts(reading, { framing, finalOnly: !isForStream(row) });
+    const stream = texts(reading, framing);
     return framed(stream, framing, { store, engine, clock, ...context }, {});
   }
-  const rows = await framesAfter(key, after, { engine, finalOnly: !isForStream(row) });
+  const rows = await engine.runs.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
   const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
   return {
     status: 200,
@@ -242,42 +239,20 @@ function framed(
   return { ...answered, headers: { ...answered.headers, ...headers } };
 }
 
-/** As many as one answer should hold; of a request that is not for a stream the final one alone. */
-async function framesAfter(
-  key: RequestKey,
-  after: number,
-  { engine, finalOnly }: { engine: Engine; finalOnly: boolean },
-): Promise<FrameRow[]> {
-  const page = (from: number) => engine.runs.page(key, { after: from, limit: 1000, maxBytes: 1 << 20 });
-  let rows = await page(after);
-  if (!finalOnly) return rows;
-  for (let last = rows.at(-1); last?.isFinal === false; last = rows.at(-1)) rows = await page(last.sequence);
-  return rows.filter((row) => row.isFinal);
-}
-
 /**
  * Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. Not a
  * generator, which would refer to the last piece while its peer has yet to read it.
  */
-function texts(reading: Reading, { framing, finalOnly }: { framing: Streamed; finalOnly: boolean }) {
+function texts(reading: Reading, framing: Streamed) {
   const write =
     framing === 'text/event-stream'
       ? ({ sequence, text }: FrameRow) => sseRecord({ id: sequence, data: text })
       : ({ text }: FrameRow) => ndjsonRecord(text);
   const next = async (): Promise<IteratorResult<string>> => {
-    for (;;) {
-      const rows = await reading.next();
-      if (rows.length === 0) return { done: true, value: undefined };
-      const wanted = finalOnly ? rows.filter((row) => row.isFinal) : rows;
-      if (wanted.length > 0) return { done: false, value: wanted.map(write).join('') };
-    }
+    const rows = await reading.next();
+    return rows.length === 0 ? { done: true, value: undefined } : { done: false, value: rows.map(write).join('') };
   };
   return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
-/** A request that is not for a stream gets its final frame alone, now and later. */
-export function isForStream({ envelope }: RequestRow): boolean {
-  return (JSON.parse(envelope) as { is_stream?: boolean }).is_stream === true;
 }
 
 /** What there is of an answer, as JSON. */

@@ -49,7 +49,7 @@ describe('a skill that is called without streaming', () => {
     const last = { response_kind: 'e2a.complete', body: { result: 'mouse' }, is_final: true };
     const { data, events } = await answered([chunk, last]);
     expect(data).toBe('mouse');
-    expect(events).toEqual([{ kind: 'artifact', data: expect.objectContaining({ name: 'text', chunk: 'aG91c2U=' }) }]);
+    expect(events).toEqual([{ kind: 'status', data: { message: '', delta_kind: 'text', delta: 'house' } }]);
   });
 
   test('and whose agent ends without a last word has failed', async () => {

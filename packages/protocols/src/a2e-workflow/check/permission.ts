@@ -18,6 +18,21 @@ export const allowedOperations: Rule = ({ operations, context }) => {
     );
 };
 
+/** The caller may call each tool, agent and stored workflow. Whether it exists is not said: that is nobody's to learn. */
+export const allowedCallees: Rule = ({ operations, context }) =>
+  [...operations.values()].flatMap((operation) =>
+    operation.uses.callees.flatMap(({ pointer, name, list }) => {
+      const allowed = context.permissions?.[list];
+      if (allowed === undefined || allowed.includes('*') || allowed.includes(name)) return [];
+      const close = nearest(name, allowed);
+      return about(operation, pointer, {
+        code: 'callee_not_allowed',
+        message: `${nameOf(pointer)} names ${show(name)}, which is not in permissions.${list} of this agent`,
+        suggestion: close === undefined ? 'ask for the permission' : `did you mean ${close}?`,
+      });
+    }),
+  );
+
 /** Credentials exist, are the caller's to use, and stand where a request may carry them. */
 export const usableCredentials: Rule = ({ operations, context }) => {
   const drafts: Draft[] = [];

@@ -38,6 +38,9 @@ export interface Permissions {
   readonly operations?: readonly string[];
   readonly apis?: readonly string[];
   readonly credentials?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly agents?: readonly string[];
+  readonly workflows?: readonly string[];
 }
 
 export interface Api {
@@ -138,6 +141,7 @@ const NO_USES: Uses = {
   reads: [],
   writes: [],
   targets: [],
+  callees: [],
   credentials: [],
   urls: [],
   durations: [],

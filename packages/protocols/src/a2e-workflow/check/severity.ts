@@ -40,6 +40,7 @@ export const FINDINGS = {
   overwritten_path: 'note',
 
   operation_not_allowed: 'fatal',
+  callee_not_allowed: 'fatal',
   url: 'fatal',
   url_userinfo: 'fatal',
   templated_host: 'fatal',

@@ -8,7 +8,7 @@ import type { Validator } from '../../validation.ts';
 export interface OperationDescription {
   /** One sentence for catalogues and documentation. */
   readonly summary: string;
-  readonly category: 'api' | 'data' | 'storage' | 'control' | 'time' | 'text' | 'math';
+  readonly category: 'api' | 'call' | 'data' | 'storage' | 'control' | 'time' | 'text' | 'math';
   /** The closed shape of its configuration. */
   readonly schema: JsonSchema;
   /** Compiled from the schema. Built-in operations have theirs ahead of time; a server's own bring it along. */
@@ -48,11 +48,18 @@ export type Member = { readonly at: string } & (
   | { readonly is: 'value'; readonly place: CredentialPlace }
   /** A literal or `{path}`. */
   | { readonly is: 'comparand' }
+  /** JSON with `{path}` and templates at every depth; no secret may stand in it. */
+  | { readonly is: 'json' }
+  /** The name of something it calls, which this list of the caller's permissions has to name. */
+  | { readonly is: 'callee'; readonly list: CalleeList }
   /** The name under which StoreData keeps its input; readable below `/store/`. */
   | { readonly is: 'key' }
   /** Milliseconds it takes: exactly so many, or at most. */
   | { readonly is: 'duration'; readonly bound: 'exact' | 'most' }
 );
+
+/** The lists of permissions that name what an operation can call. */
+export type CalleeList = 'tools' | 'agents' | 'workflows';
 
 /** Where a request can carry a secret. */
 export type CredentialPlace = 'header' | 'query' | 'body';

@@ -1,0 +1,26 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { Principal } from '../principal.ts';
+import type { Label } from '../workflow/label.ts';
+
+/** What a running workflow asks of a target of the hub. */
+export interface TargetAsk {
+  /** The same in every run of the execution, so that the target is asked once. */
+  readonly requestId: string;
+  readonly target: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly timeoutMs: number;
+  /** How many workflows and agents stand between the first caller and this. */
+  readonly hops: number;
+  /** Of the data in the parameters. */
+  readonly carries: readonly Label[];
+}
+
+/** Asks a target on behalf of a caller. Rejects with `Refused` when there is no result. */
+export type AskTarget = (
+  ask: TargetAsk,
+  by: { readonly principal: Principal; readonly signal: AbortSignal },
+) => Promise<Json>;
+
+/** Workflows that run workflows, and agents in between, come to an end. */
+export const MOST_HOPS = 8;

@@ -1,0 +1,60 @@
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import type { Engine } from '../engine.ts';
+import type { Ids } from '../ports.ts';
+import { allows } from '../principal.ts';
+import { answerOf, question } from '../tools/agent-tool.ts';
+import type { Tool, ToolSource } from '../tools/tool.ts';
+import { toolDefinition } from '../tools/tool-definition.ts';
+import type { AgentInfo } from './agents-target.ts';
+
+export interface AgentToolsOptions {
+  readonly engine: Engine;
+  readonly ids: Ids;
+  readonly agents: () => readonly AgentInfo[];
+}
+
+/** Every agent as a tool of the toolkit `agents`. `permissions.agents` decides who may call it. */
+export class AgentTools implements ToolSource {
+  readonly #options: AgentToolsOptions;
+
+  constructor(options: AgentToolsOptions) {
+    this.#options = options;
+  }
+
+  tools(): Iterable<Tool> {
+    return this.#options.agents().map((agent) => this.#tool(agent));
+  }
+
+  find(name: string): Tool | undefined {
+    const agent = this.#options.agents().find(({ id }) => id === name);
+    return agent && this.#tool(agent);
+  }
+
+  #tool({ id, description, skills = [] }: AgentInfo): Tool {
+    const { engine, ids } = this.#options;
+    return {
+      definition: toolDefinition({ name: id, description, input: INPUT, tags: skills, toolkit: 'agents' }),
+      answeredBy: 'agent',
+      mayUse: ({ permissions }) => allows(permissions.agents, id),
+      issuesOf: () => [],
+      run: (args, call) =>
+        answerOf(engine, question({ agent: id, ...askedIn(args), principal: call.principal, ids }), call),
+    };
+  }
+}
+
+/** `{method, params}` is a request of its own; anything else is what `chat.send` says. */
+function askedIn(args: JsonObject): { readonly method?: string; readonly params: JsonObject } {
+  const { method, params } = args;
+  if (typeof method !== 'string') return { params: args };
+  return { method, params: typeof params === 'object' && params !== null && !Array.isArray(params) ? params : {} };
+}
+
+const INPUT: JsonSchema = {
+  type: 'object',
+  properties: {
+    content: { description: 'What to say to the agent.' },
+    method: { type: 'string', description: 'Call this method of the agent instead.' },
+    params: { type: 'object', description: 'The parameters of the method.' },
+  },
+};

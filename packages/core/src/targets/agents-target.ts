@@ -1,0 +1,52 @@
+import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
+import type { Agent } from '../agents/agent.ts';
+import { isAnonymous } from '../mailbox/anonymous.ts';
+import { allows, type Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
+
+/** What is told of an agent. */
+export interface AgentInfo {
+  readonly id: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+}
+
+/** The directory of agents as a target, for callers that know no agent's id. `permissions.agents` decides what they see. */
+export function agentsTarget(agents: () => readonly AgentInfo[]): Agent {
+  return {
+    id: 'agents',
+    async *answer({ method, params }, { principal }) {
+      const answer = Object.hasOwn(METHODS, method ?? '') ? METHODS[method ?? ''] : undefined;
+      if (answer === undefined) refuse('unknown_method', { suggestions: [`use ${Object.keys(METHODS).join(' or ')}`] });
+      yield { part: 'complete', result: answer(reachable(agents(), principal), params) };
+    },
+    refusal: (_, principal) => (isAnonymous(principal.id) ? failure('forbidden') : undefined),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+const METHODS: Readonly<Record<string, (agents: readonly AgentInfo[], params: JsonObject) => Json>> = {
+  'agents.list': (agents) => ({ agents: agents.map(described) }),
+  'agents.describe': (agents, { id }) => {
+    const found = agents.find((agent) => agent.id === id);
+    if (found !== undefined) return described(found);
+    const close =
+      typeof id === 'string'
+        ? nearest(
+            id,
+            agents.map((agent) => agent.id),
+          )
+        : undefined;
+    const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
+    refuse('not_found', { suggestions }, `No agent answers to ${JSON.stringify(id ?? null)}.`);
+  },
+};
+
+function reachable(agents: readonly AgentInfo[], { permissions }: Principal): readonly AgentInfo[] {
+  return agents.filter(({ id }) => allows(permissions.agents, id));
+}
+
+function described({ id, name = id, description = '', skills = [] }: AgentInfo): JsonObject {
+  return { id, name, description, skills: [...skills] };
+}

@@ -1,0 +1,79 @@
+import {
+  type E2AResponse,
+  FAILURES,
+  type Failure,
+  type FailureCode,
+  failure,
+  isObject,
+  type Json,
+  newEnvelope,
+  newProvenance,
+} from '@dragoman/protocols';
+import type { Engine } from '../engine.ts';
+import type { AskTarget } from '../executions/target-asks.ts';
+import type { Clock, Log } from '../ports.ts';
+import { Refused, refuse } from '../refused.ts';
+import { textOf, withStreamed } from '../streamed-text.ts';
+
+/** How a running workflow asks a target: as a request of its caller, recorded and limited like any other. */
+export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock; log: Log }): AskTarget {
+  return async ({ requestId, target, method, params, hops, timeoutMs, carries }, { principal, signal }) => {
+    // What a credential fetched stays with those the operator has chosen.
+    const [label] = carries;
+    if (label !== undefined && engine.router.find(target)?.isForeign === true) {
+      refuse(
+        'forbidden',
+        { from: label.from },
+        `Data fetched with a credential cannot go to the foreign agent ${target}.`,
+      );
+    }
+    const envelope = newEnvelope({
+      request_id: requestId,
+      method,
+      params,
+      agent_ref: { id: target },
+      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      identity_origin: 'agent',
+      is_stream: true,
+      provenance: newProvenance({ source_protocol: 'e2a', converter: 'dragoman' }),
+      channel_context: { hops },
+    });
+    const key = { owner: principal.id, requestId };
+    const cancel = () => engine.runs.cancel(key);
+    let isLate = false;
+    const forget = clock.after(timeoutMs, () => {
+      isLate = true;
+      cancel();
+    });
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      let text = '';
+      for await (const frame of engine.handle(envelope, { principal, signal, log, counted: true })) {
+        if (!frame.is_final) {
+          text += textOf(frame);
+          continue;
+        }
+        if (isLate) refuse('timeout', {}, `${target} did not answer within ${timeoutMs / 1000} s.`);
+        return resultOf(text === '' ? frame : withStreamed(frame, { text }), target);
+      }
+      refuse('agent_failed', {}, `${target} ended without an answer.`);
+    } finally {
+      forget();
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}
+
+function resultOf({ response_kind: kind, status, body }: E2AResponse, target: string): Json {
+  if (kind !== 'e2a.error' && status !== 'failed') return body['result'] ?? body;
+  const { code, message, details } = body;
+  throw new Refused(failureFrom(code, typeof message === 'string' ? message : `${target} failed.`, details));
+}
+
+/** Our own failure where the code is ours; what else went wrong is the target's own affair. */
+function failureFrom(code: Json | undefined, message: string, details: Json | undefined): Failure {
+  const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);
+  const told = isObject(details) ? details : {};
+  if (known !== undefined) return failure(known, told, message);
+  return failure('agent_failed', { ...told, ...(typeof code === 'string' && { code }) }, message);
+}

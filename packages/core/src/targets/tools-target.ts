@@ -1,0 +1,52 @@
+import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+import type { ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Agent, AgentPart } from '../agents/agent.ts';
+import { allows } from '../principal.ts';
+import type { ToolEvent } from '../tools/tool.ts';
+import { PartQueue } from './part-queue.ts';
+
+/**
+ * Every tool of the server as one target: `method` is the tool's name and `params` its arguments. What the tool reports while it
+ * runs arrives as chunks with `delta_kind: "tool"`. `permissions.tools` decides.
+ */
+export function toolsTarget(id: string): Agent {
+  return {
+    id,
+    async *answer({ method, params, request_id: requestId }, call) {
+      if (call.tools === undefined || method === null || method === '') return yield NO_TOOL;
+      const queue = new PartQueue();
+      const onEvent = (event: ToolEvent) => queue.put(chunkOf(method, requestId, event));
+      const result = yield* queue.until(call.tools.call(method, params, { onEvent }));
+      yield endOf(result);
+    },
+    refusal({ method }, { permissions }) {
+      if (allows(permissions.tools, method ?? '')) return undefined;
+      const suggestions = [`ask the operator for permissions.tools to include ${JSON.stringify(method)}`];
+      return failure('forbidden', { suggestions });
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function chunkOf(tool: string, requestId: string | null, { kind, data }: ToolEvent): JsonObject {
+  const call = requestId === null ? {} : { tool_call_id: requestId };
+  return { delta_kind: 'tool', delta: { ...call, tool, status: 'in_progress', event: kind, data } };
+}
+
+function endOf({ success, data, error, error_code: code }: ToolResult): AgentPart {
+  if (success) return { part: 'complete', result: (data ?? {}) as Json };
+  const details: JsonObject = {
+    ...(code !== null && { error_code: code }),
+    ...(data !== null && { data: data as Json }),
+  };
+  return { part: 'failure', failure: failure('tool_failed', details, error ?? undefined) };
+}
+
+const NO_TOOL: AgentPart = {
+  part: 'failure',
+  failure: failure(
+    'unknown_method',
+    { suggestions: ['set method to the name of a tool'] },
+    'The target "tools" needs the name of a tool as method.',
+  ),
+};

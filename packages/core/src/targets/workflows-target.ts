@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import { type E2AEnvelope, type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import type { Agent, AgentPart } from '../agents/agent.ts';
+import type { Call } from '../call.ts';
+import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
+import type { ExecutionEvent } from '../executions/live-execution.ts';
+import { refusalOf } from '../executions/planner.ts';
+import type { Workflows } from '../executions/workflows.ts';
+import { stringOf } from '../long-text.ts';
+import { isAnonymous } from '../mailbox/anonymous.ts';
+import { allows, type Principal } from '../principal.ts';
+import { Refused } from '../refused.ts';
+import { explainPlan } from '../workflow/explain.ts';
+import type { StoredWorkflows } from './stored-workflows.ts';
+
+export interface WorkflowsTargetOptions {
+  readonly workflows: Pick<Workflows, 'reader' | 'planner' | 'executions'>;
+  readonly stored: Pick<StoredWorkflows, 'find'>;
+}
+
+/**
+ * Workflows as one target. `method` is the name of a stored workflow, with its inputs in `params`, or `workflow.execute`,
+ * `workflow.validate` or `workflow.plan` with the workflow in `params.workflow`: JSON lines, or an array of messages. Every operation's
+ * start and end is a chunk with `delta_kind: "tool"`; the final frame carries what the REST route answers.
+ */
+export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
+  return {
+    id: 'workflows',
+    async *answer(envelope, call) {
+      const { method, params } = envelope;
+      const answers = Object.hasOwn(METHODS, method ?? '') ? METHODS[method ?? ''] : undefined;
+      if (answers !== undefined) return yield* answers(adHoc(params, options), envelope, call, options);
+      const stored = options.stored.find(method ?? '');
+      if (stored === undefined) return yield { part: 'failure', failure: noWorkflow(method) };
+      yield* executed(stored.read(params, executionIdFor(envelope)), envelope, call, options);
+    },
+    // Planning decides what an ad hoc workflow may use, operation by operation.
+    refusal({ method }, principal) {
+      if (isAnonymous(principal.id)) return failure('forbidden');
+      if (Object.hasOwn(METHODS, method ?? '') || mayRun(principal, method ?? '')) return undefined;
+      const suggestions = [`ask the operator for permissions.workflows to include ${JSON.stringify(method)}`];
+      return failure('forbidden', { suggestions });
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+export function mayRun({ permissions }: Principal, name: string): boolean {
+  return allows(permissions.workflows, name);
+}
+
+type Answers = (
+  read: AskedOutcome,
+  envelope: E2AEnvelope,
+  call: Call,
+  options: WorkflowsTargetOptions,
+) => AsyncGenerator<AgentPart, void, undefined>;
+
+const METHODS: Readonly<Record<string, Answers>> = {
+  'workflow.execute': executed,
+  'workflow.validate': validated,
+  'workflow.plan': planned,
+};
+
+async function* validated(...[read, , { principal }, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
+  if ('failure' in read) throw new Refused(read.failure);
+  yield { part: 'complete', result: (await workflows.planner.report(read, principal)) as Json };
+}
+
+async function* planned(...[read, , { principal }, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
+  const asked = readable(read);
+  const outcome = await workflows.planner.compile(asked, principal);
+  if (!outcome.ok) throw new Refused(refusalOf(outcome.findings));
+  const warnings = [...asked.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
+  yield { part: 'complete', result: { ...explainPlan(outcome.plan), warnings } as unknown as Json };
+}
+
+async function* executed(...[read, envelope, call, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
+  const { executions } = workflows;
+  const { principal, signal } = call;
+  const asked = readable(read);
+  const executionId = asked.workflow.executionId ?? executionIdFor(envelope);
+  const execution = await executions.execute(
+    { ...asked, workflow: { ...asked.workflow, executionId } },
+    { principal, hops: hopsOf(envelope) },
+  );
+  const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    for await (const event of execution.events(-1)) {
+      if (event.event !== 'execution-finished') yield { part: 'chunk', body: chunkOf(event) };
+    }
+    yield endOf(JSON.parse(await stringOf(await execution.result())) as JsonObject);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** Set by the hub where a workflow asks. A caller that sets it shortens its own way. */
+function hopsOf({ channel_context: { hops } }: E2AEnvelope): number {
+  return typeof hops === 'number' && hops > 0 ? hops : 0;
+}
+
+/** The same for the same request, so that a repeat meets the execution it repeats. */
+function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
+  return `req-${hash('sha256', requestId ?? '', 'hex').slice(0, 32)}`;
+}
+
+function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): AskedOutcome {
+  const { workflow } = params;
+  const lines = Array.isArray(workflow) ? workflow.map((line) => JSON.stringify(line)).join('\n') : workflow;
+  return workflows.reader.read({ ...params, workflow: lines ?? null });
+}
+
+function readable(read: AskedOutcome) {
+  if ('failure' in read) throw new Refused(read.failure);
+  if (!read.ok) throw new Refused(unreadableLines(read.issues));
+  return read.asked;
+}
+
+function chunkOf({ event, data }: ExecutionEvent): JsonObject {
+  const { operationId = '', key = operationId, execution_id, status, duration_ms } = JSON.parse(data) as JsonObject;
+  return {
+    delta_kind: 'tool',
+    delta: {
+      tool_call_id: `${String(execution_id)}:${String(key)}`,
+      tool: operationId,
+      status: event === 'operation-started' ? 'in_progress' : (STATUSES.get(status) ?? 'completed'),
+      event,
+      data: {
+        execution_id: execution_id ?? null,
+        key,
+        ...(status !== undefined && { status, duration_ms: duration_ms ?? 0 }),
+      },
+    },
+  };
+}
+
+function endOf(answer: JsonObject): AgentPart {
+  const { status, error } = answer;
+  if (status !== 'error' && status !== 'cancelled') return { part: 'complete', result: answer };
+  const { type, message } = isObject(error) ? error : ({} as JsonObject);
+  return {
+    part: 'error',
+    code: typeof type === 'string' ? type : 'WORKFLOW_FAILED',
+    message: typeof message === 'string' ? message : `The workflow ended with status "${String(status)}".`,
+    details: answer,
+  };
+}
+
+function noWorkflow(method: string | null): Failure {
+  const suggestions = ['set method to workflow.execute, or to the name of a stored workflow'];
+  return failure('not_found', { suggestions }, `There is no stored workflow ${JSON.stringify(method ?? '')}.`);
+}
+
+const STATUSES: ReadonlyMap<unknown, string> = new Map([
+  ['success', 'completed'],
+  ['error', 'failed'],
+]);

@@ -1,0 +1,306 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import { isObject, type Json, type JsonObject } from '../../packages/protocols/src/json.ts';
+import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
+import { call } from './call.ts';
+import { Caller, expectOrdered, read } from './caller.ts';
+import { agentModule, moduleAgent, System } from './system.ts';
+import { WireCaller } from './wire-caller.ts';
+import { workflowOf } from './workflow-caller.ts';
+
+// Every target through every protocol. A protocol or a kind of target joins by one line in its list.
+
+const EVERYTHING = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
+);
+const system = await System.start({
+  config: {
+    agents: { worker: moduleAgent('worker') },
+    tools: [agentModule('work-tool')],
+    mcp_servers: { every: { command: process.execPath, args: [EVERYTHING, 'stdio'] } },
+    workflows: { stored: { greet: { file: fileURLToPath(new URL('./agents/greet.jsonl', import.meta.url)) } } },
+    wire: { port: 0 },
+    mailbox: { requests_per_minute: 100_000 },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+const all = ['*'];
+const ada = await system.caller('ada-agent', {
+  permissions: { agents: all, tools: all, workflows: all, operations: all },
+});
+const bob = await system.caller('bob-agent', { permissions: {} });
+
+type Mode = 'work' | 'fail' | 'hold';
+
+/** What is asked: which target, and what it is to do. */
+interface Question {
+  /** The id of the request where the protocol lets its caller choose one. */
+  readonly id: string;
+  readonly target: Target;
+  readonly mode: Mode;
+}
+
+interface Outcome {
+  readonly ok: boolean;
+  /** What the target returned, or the error. */
+  readonly told: Json;
+  /** What came before the end; `undefined` where the protocol answers in one piece. */
+  readonly progress?: number;
+}
+
+interface Target {
+  /** Where the hub finds it. */
+  readonly agent: string;
+  method(mode: Mode): string;
+  params(mode: Mode): JsonObject;
+  /** How a mailbox message asks for it. */
+  content(mode: Mode): Json;
+  /** Its name as a tool on the wire. */
+  tool(mode: Mode): string;
+  args(mode: Mode): JsonObject;
+  /** The operation that calls it from a workflow; without one it is the workflow itself. */
+  operation?(mode: Mode): JsonObject;
+  /** What it says in the end, in its result. */
+  said(result: Json): Json | undefined;
+}
+
+const adHoc = (mode: Mode) => workflowOf({ work: callTool('work', { mode }) }, { id: `own-${randomUUID()}` });
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  agent: {
+    agent: 'worker',
+    method: () => 'chat.send',
+    params: (content) => ({ content }),
+    content: (mode) => mode,
+    tool: () => 'worker',
+    args: (content) => ({ content }),
+    operation: (message) => ({ CallAgent: { agent: 'worker', message, outputPath: '/workflow/out' } }),
+    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
+  },
+  tool: {
+    agent: 'tools',
+    method: () => 'work',
+    params: (mode) => ({ mode }),
+    content: (mode) => ({ tool: 'work', arguments: { mode } }),
+    tool: () => 'work',
+    args: (mode) => ({ mode }),
+    operation: (mode) => callTool('work', { mode }),
+    said: (result) => memberOf(result, 'text'),
+  },
+  'MCP tool': {
+    agent: 'tools',
+    method: mcpTool,
+    params: (mode) => sum(mode),
+    content: (mode) => ({ tool: mcpTool(mode), arguments: sum(mode) }),
+    tool: mcpTool,
+    args: (mode) => sum(mode),
+    operation: (mode) => callTool(mcpTool(mode), sum(mode)),
+    said: (result) => (JSON.stringify(result).includes('The sum of 2 and 3 is 5') ? 'Hello world' : undefined),
+  },
+  'stored workflow': {
+    agent: 'workflows',
+    method: () => 'greet',
+    params: (mode) => ({ mode }),
+    content: (mode) => ({ name: 'greet', inputs: { mode } }),
+    tool: () => 'greet',
+    args: (mode) => ({ mode }),
+    operation: (mode) => ({ RunWorkflow: { name: 'greet', inputs: { mode }, outputPath: '/workflow/out' } }),
+    said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
+  },
+  'ad hoc workflow': {
+    agent: 'workflows',
+    method: () => 'workflow.execute',
+    params: (mode) => ({ workflow: adHoc(mode) }),
+    content: (mode) => ({ workflow: adHoc(mode) }),
+    tool: () => 'workflow.execute',
+    args: (mode) => ({ workflow: adHoc(mode) }),
+    said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
+  },
+};
+
+interface Protocol {
+  ask(key: string, question: Question): Promise<Outcome>;
+  /** Ends what was asked under this id. */
+  cancel(key: string, id: string): Promise<unknown>;
+  /** Whether the frames can be read by E2A afterwards, under the id that was asked with. */
+  readonly isReadableByE2A: boolean;
+}
+
+const wires = new Map<string, { wire: WireCaller; sent: string }>();
+
+const PROTOCOLS: Readonly<Record<string, Protocol>> = {
+  'E2A over HTTP': {
+    isReadableByE2A: true,
+    cancel: cancelRequest,
+    ask: async (key, question) => {
+      const answer = await new Caller(system, key).post(envelopeOf(question), { accept: 'application/x-ndjson' });
+      if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+      return outcomeOf((await answer.text()).trim().split('\n'));
+    },
+  },
+  'E2A over WebSocket': {
+    isReadableByE2A: true,
+    cancel: cancelRequest,
+    ask: async (key, question) => outcomeOf(await new Caller(system, key).overSocket(envelopeOf(question))),
+  },
+  'A2A messages': {
+    isReadableByE2A: true,
+    cancel: cancelRequest,
+    ask: async (key, { id, target, mode }) => {
+      const { agent: recipient_id } = target;
+      const message = {
+        message_id: id,
+        message_type: 'request',
+        sender_id: key === ada.api_key ? 'ada-agent' : 'bob-agent',
+        recipient_id,
+        timestamp: new Date().toISOString(),
+        correlation_id: null,
+        payload: { method: target.method(mode), parameters: target.params(mode) },
+      };
+      const answer = await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message });
+      const { message_type, payload } = (await answer.json()) as { message_type?: string; payload?: JsonObject };
+      if (message_type !== 'response' || payload?.['status'] !== 'success') return { ok: false, told: payload ?? null };
+      return { ok: true, told: payload['data'] ?? null };
+    },
+  },
+  'A2A mailbox': {
+    isReadableByE2A: true,
+    cancel: cancelRequest,
+    ask: async (key, { id, target, mode }) => {
+      const message = {
+        from: 'Ada',
+        to: target.agent,
+        message: { contentType: 'application/json', content: target.content(mode) },
+        metadata: { messageId: id },
+      };
+      const answer = await call(system.url, { method: 'POST', path: '/a2a', key, json: message });
+      const json = (await answer.json()) as { status?: string; message?: { content: Json } };
+      if (answer.status !== 200 || json.status === 'error') return { ok: false, told: json as unknown as Json };
+      const { content = null } = json.message ?? {};
+      return { ok: memberOf(content, 'error') === undefined, told: content };
+    },
+  },
+  'A2E wire': {
+    isReadableByE2A: false,
+    cancel: async (_, id) => {
+      const { wire, sent } = wires.get(id) ?? {};
+      wire?.send('tool/cancel/req', { target_id: sent ?? '' });
+    },
+    ask: async (key, { id, target, mode }) => {
+      const open = NETWORK_TRANSPORTS['tcp'];
+      if (open === undefined) throw new Error('there is no TCP');
+      const place = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
+      await using wire = await new WireCaller(await open(place, key)).greet(key);
+      const sent = wire.call(target.tool(mode), target.args(mode), { streaming: true });
+      wires.set(id, { wire, sent });
+      const heard = await wire.upTo(sent);
+      const { type, data } = (heard.at(-1) ?? {}) as { type?: string; data?: JsonObject };
+      if (type !== 'tool/call/resp' || data?.['success'] !== true) return { ok: false, told: heard.at(-1) ?? null };
+      return { ok: true, told: data['data'] ?? null, progress: heard.length - 1 };
+    },
+  },
+  'A2E workflows': {
+    isReadableByE2A: false,
+    cancel: (key, id) => call(system.url, { method: 'POST', path: `/api/v1/executions/${id}/cancel`, key }),
+    ask: async (key, { id, target, mode }) => {
+      const own = target.operation?.(mode) ?? callTool('work', { mode });
+      const workflow = workflowOf({ work: own }, { id });
+      const answer = await call(system.url, {
+        method: 'POST',
+        path: '/api/v1/workflows/execute',
+        key,
+        json: { workflow },
+      });
+      const json = (await answer.json()) as JsonObject;
+      if (json['status'] !== 'success') return { ok: false, told: json };
+      return { ok: true, told: target.operation === undefined ? json : (memberOf(json['results'], 'work') ?? null) };
+    },
+  },
+};
+
+describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
+  describe.each(Object.entries(TARGETS))('reaches %s', (kind, target) => {
+    test('and gets its result, with its progress where the protocol streams', async () => {
+      const question = { id: randomUUID(), target, mode: 'work' } as const;
+      const { ok, told, progress } = await protocol.ask(ada.api_key, question);
+      expect({ ok, said: target.said(told), told }).toMatchObject({ ok: true, said: 'Hello world' });
+      if (progress !== undefined && kind !== 'MCP tool') expect(progress).toBeGreaterThan(0);
+      if (!protocol.isReadableByE2A) return;
+      const frames = (await new Caller(system, ada.api_key).resume(question.id)).map((text) => read(text));
+      expectOrdered(frames, `${name} → ${kind}`);
+      if (kind !== 'MCP tool') expect(frames.length).toBeGreaterThan(1);
+    });
+
+    test('and gets its error', async () => {
+      const { ok, told } = await protocol.ask(ada.api_key, { id: randomUUID(), target, mode: 'fail' });
+      expect(ok, JSON.stringify(told)).toBe(false);
+    });
+
+    test('and is refused without permission', async () => {
+      const { ok, told } = await protocol.ask(bob.api_key, { id: randomUUID(), target, mode: 'work' });
+      expect(ok, JSON.stringify(told)).toBe(false);
+      expect(JSON.stringify(told)).toMatch(/forbidden|unauthorized|permission/i);
+    });
+
+    test('and can cancel it', async () => {
+      const id = randomUUID();
+      let isOver = false;
+      const asking = protocol.ask(ada.api_key, { id, target, mode: 'hold' }).finally(() => {
+        isOver = true;
+      });
+      // It may not have begun when it is first asked to end.
+      while (!isOver) {
+        await protocol.cancel(ada.api_key, id);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect((await asking).ok).toBe(false);
+    });
+  });
+});
+
+function cancelRequest(key: string, id: string): Promise<unknown> {
+  return new Caller(system, key).cancel(id);
+}
+
+function envelopeOf({ id, target, mode }: Question) {
+  const { agent } = target;
+  return {
+    request_id: id,
+    method: target.method(mode),
+    params: target.params(mode),
+    agent_ref: { id: agent },
+    is_stream: true,
+  };
+}
+
+function outcomeOf(texts: readonly string[]): Outcome {
+  const frames = texts.map((text) => read(text));
+  expectOrdered(frames);
+  const final = frames.at(-1);
+  if (final?.response_kind !== 'e2a.complete') return { ok: false, told: final?.body ?? null };
+  const streamed = frames
+    .map(({ body }) => (body['delta_kind'] === 'text' && typeof body['delta'] === 'string' ? body['delta'] : ''))
+    .join('');
+  const result = final.body['result'] ?? null;
+  return { ok: true, told: streamed === '' ? result : { text: streamed }, progress: frames.length - 1 };
+}
+
+function callTool(tool: string, args: JsonObject): JsonObject {
+  return { CallTool: { tool, arguments: args, outputPath: '/workflow/out' } };
+}
+
+/** A tool of the MCP server, one that takes its time where it is to be cancelled. */
+function mcpTool(mode: Mode): string {
+  return mode === 'hold' ? 'every__trigger-long-running-operation' : 'every__get-sum';
+}
+
+/** What `fail` sends is not a number, which that server refuses. */
+function sum(mode: Mode): JsonObject {
+  return mode === 'hold' ? { duration: 600, steps: 600 } : { a: 2, b: mode === 'work' ? 3 : mode };
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
