@@ -11,8 +11,8 @@ import {
   type Ids,
   type Log,
   loadOperations,
-  MemoryStore,
   openAgent,
+  openMemoryStore,
   openSqliteStore,
   Signatures,
   type Store,
@@ -316,7 +316,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 function openStore({ config, folder, log, onFatal = () => {} }: ServerOptions): Promise<Store> {
-  return config.store === 'memory' ? Promise.resolve(new MemoryStore()) : openSqliteStore({ folder, log, onFatal });
+  return config.store === 'memory' ? openMemoryStore() : openSqliteStore({ folder, log, onFatal });
 }
 
 /** The agent of a definition, ready to be put in place, or why it cannot be reached. */

@@ -22,6 +22,14 @@ export function openDatabase(engine: Engine, path: string): Database {
   }
 }
 
+/** A new database that no file holds. */
+export function openInMemory(engine: Engine): Database {
+  const database = engine.open(':memory:');
+  migrate(database, 'the database in memory');
+  database.exec('PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF');
+  return database;
+}
+
 /** A second connection, for one who writes little to a database that is open, and therefore checked and up to date. */
 export function openBeside(engine: Engine, path: string): Database {
   const database = engine.open(path);

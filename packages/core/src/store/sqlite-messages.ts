@@ -1,7 +1,7 @@
 import type { LogFields } from '../ports.ts';
 import type { OperationsByName } from './sql/operations.ts';
 import type { StoreStats } from './store.ts';
-import type { StoreErrorCode } from './store-error.ts';
+import { StoreError, type StoreErrorCode } from './store-error.ts';
 
 // What the store and its thread say to each other.
 
@@ -81,6 +81,10 @@ export function* callsIn(message: readonly unknown[]): Generator<Call> {
 export interface ErrorData {
   readonly code: StoreErrorCode | undefined;
   readonly message: string;
+}
+
+export function errorOf({ code, message }: ErrorData): Error {
+  return code === undefined ? new Error(message) : new StoreError(code, message);
 }
 
 /** What the thread can be asked. */

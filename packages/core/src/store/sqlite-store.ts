@@ -26,19 +26,28 @@ import type {
   StoreStats,
   ThreadStore,
 } from './store.ts';
-import { type SqliteStoreOptions, type StoreThread, startStoreThread } from './store-thread.ts';
+import { type SqliteStoreOptions, startStoreThread } from './store-thread.ts';
 
 /** Opens the store in a data folder. Rejects with a `StoreError` that says what stands in the way. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   return new SqliteStore(await startStoreThread(options));
 }
 
-/** Every family as questions to the thread that owns the database. */
-export class SqliteStore implements Store {
-  readonly #thread: StoreThread;
+/** Answers questions from the database: the store's thread or, for a database in memory, the code that asks. */
+export interface StoreOwner extends AsyncDisposable {
+  ask<Name extends keyof Questions>(
+    name: Name,
+    ...values: Parameters<Questions[Name]>
+  ): Promise<ReturnType<Questions[Name]>>;
+  stats(): Promise<StoreStats>;
+}
 
-  constructor(thread: StoreThread) {
-    this.#thread = thread;
+/** Every family as questions to the owner of the database. */
+export class SqliteStore implements Store {
+  readonly #owner: StoreOwner;
+
+  constructor(owner: StoreOwner) {
+    this.#owner = owner;
   }
 
   readonly requests: RequestStore = {
@@ -214,12 +223,12 @@ export class SqliteStore implements Store {
     caller: (owner) => this.#scrubbed(this.#forgetCaller(owner)),
   };
   stats(): Promise<StoreStats> {
-    return this.#thread.stats();
+    return this.#owner.stats();
   }
 
   /** Finishes what was asked, empties the write-ahead log into the database, and lets go of the folder. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owner[Symbol.asyncDispose]();
   }
 
   async #forgetCaller(owner: string): Promise<Forgotten> {
@@ -244,7 +253,7 @@ export class SqliteStore implements Store {
     name: Name,
     ...values: Parameters<Questions[Name]>
   ): Promise<ReturnType<Questions[Name]>> {
-    return this.#thread.ask(name, ...values);
+    return this.#owner.ask(name, ...values);
   }
 }
 

@@ -6,15 +6,16 @@ import { startThread } from '../threads/start-thread.ts';
 import { NearCommits } from './near-commits.ts';
 import { errorData } from './sqlite-committer.ts';
 import { DATABASE } from './sqlite-database.ts';
-import type {
-  EngineModule,
-  ErrorData,
-  FromThread,
-  MoverSetup,
-  Questions,
-  ThreadSetup,
-  ToMover,
-  ToThread,
+import {
+  type EngineModule,
+  type ErrorData,
+  errorOf,
+  type FromThread,
+  type MoverSetup,
+  type Questions,
+  type ThreadSetup,
+  type ToMover,
+  type ToThread,
 } from './sqlite-messages.ts';
 import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
@@ -264,10 +265,6 @@ interface Pending {
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is that of the question
   readonly resolve: (value: any) => void;
   readonly reject: (error: Error) => void;
-}
-
-function errorOf({ code, message }: ErrorData): Error {
-  return code === undefined ? new Error(message) : new StoreError(code, message);
 }
 
 /** Calls that are worth a message of their own. */
