@@ -93,14 +93,6 @@ export class Committer {
     }
   }
 
-  /** Commits that were made without us: they are in the same log. */
-  countNear({ commits, milliseconds }: { readonly commits: number; readonly milliseconds: number }): void {
-    this.#writes += commits;
-    this.#commits += commits;
-    this.#commitMs += milliseconds;
-    this.#commitsSinceCheckpoint += commits;
-  }
-
   /** Whoever moves the log does not keep up: until it is `moved`, nothing should be added to it. */
   get isLogFull(): boolean {
     return this.#isMoving && this.#logBytes() > LONGEST_LOG_BYTES;

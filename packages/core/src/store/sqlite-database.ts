@@ -30,20 +30,6 @@ export function openInMemory(engine: Engine): Database {
   return database;
 }
 
-/** A second connection, for one who writes little to a database that is open, and therefore checked and up to date. */
-export function openBeside(engine: Engine, path: string): Database {
-  const database = engine.open(path);
-  try {
-    database.exec(PRAGMAS);
-    // Whoever finds it held by another program lets the store's thread wait for it.
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA cache_size = -1024');
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
 function refuseDamaged(database: Database): void {
   const [verdict] = Object.values(Object(database.prepare('PRAGMA quick_check(1)').get()));
   if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { errcode: SQLITE_CORRUPT });

@@ -20,14 +20,12 @@ export interface EngineModule {
 
 /**
  * Calls one after the other, each as its id, its name, the number of its values, and those; that the log was moved, or why it
- * could not be; what was committed without the thread; the end; or that the disk failed under somebody else.
+ * could not be; or the end.
  */
 export type ToThread =
   | readonly unknown[]
   | { readonly moved: ErrorData | null }
-  | { readonly commits: number; readonly milliseconds: number }
-  | 'close'
-  | 'broken';
+  | 'close';
 
 /** What the thread that moves the log is told; it answers a move as `moved` above says. */
 export type ToMover = 'move' | 'close';

@@ -91,12 +91,8 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
-    else if (message === 'broken') port.close();
     else if ('moved' in message) committer.moved(message.moved);
-    else if ('commits' in message) {
-      committer.countNear(message);
-      committer.checkpointWhenDue();
-    } else
+    else
       for (const call of callsIn(message))
         (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
   };

@@ -3,8 +3,6 @@ import type { Worker } from 'node:worker_threads';
 import { InFlight } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
-import { NearCommits } from './near-commits.ts';
-import { errorData } from './sqlite-committer.ts';
 import { DATABASE } from './sqlite-database.ts';
 import {
   type EngineModule,
@@ -33,8 +31,6 @@ export interface SqliteStoreOptions {
   readonly ballastBytes?: number;
   /** In place of the SQLite driver. */
   readonly engine?: EngineModule;
-  /** Milliseconds that only ever grow. */
-  readonly elapsed?: () => number;
 }
 
 /** Starts the thread that owns the database of a data folder. Rejects with a `StoreError` that says what stands in the way. */
@@ -62,14 +58,8 @@ export class StoreThread implements AsyncDisposable {
   readonly #log: Log | undefined;
   readonly #pending = new InFlight<Pending, number>();
   readonly #moverSetup: MoverSetup;
-  readonly #elapsed: () => number;
-  readonly #near: NearCommits;
-  /** What the thread was asked when nobody else asked for anything. */
-  #lone: { readonly id: number; readonly name: string; readonly from: number } | undefined;
-  #loneInARow = 0;
   /** Starts with the first log that is long. */
   #mover: Worker | undefined;
-  #isMoving = false;
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
   #asked = 0;
@@ -81,12 +71,10 @@ export class StoreThread implements AsyncDisposable {
   constructor(
     worker: Worker,
     { folder, engine }: ThreadSetup,
-    { onFatal, log, elapsed = () => performance.now() }: Pick<SqliteStoreOptions, 'onFatal' | 'log' | 'elapsed'>,
+    { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>,
   ) {
     this.#worker = worker;
     this.#moverSetup = { path: join(folder, DATABASE), engine };
-    this.#elapsed = elapsed;
-    this.#near = new NearCommits({ ...this.#moverSetup, elapsed });
     this.#onFatal = onFatal;
     this.#log = log;
     this.#exited = new Promise((exited) => worker.once('exit', () => exited()));
@@ -119,7 +107,6 @@ export class StoreThread implements AsyncDisposable {
   }
 
   stats(): Promise<StoreStats> {
-    this.#countNear(1);
     return this.ask('stats');
   }
 
@@ -129,7 +116,6 @@ export class StoreThread implements AsyncDisposable {
       this.#flush();
       this.#state = 'closing';
       this.#reason = new StoreError('store_unavailable', 'The store is closed.');
-      this.#near.close();
       this.#worker.postMessage('close');
     }
     this.#worker.ref();
@@ -140,47 +126,13 @@ export class StoreThread implements AsyncDisposable {
   #flush(): void {
     const outgoing = this.#outgoing;
     if (outgoing.length === 0) return;
-    const isLone = this.#asked === 1 && this.#pending.size === 1;
     this.#outgoing = [];
     this.#asked = 0;
-    this.#loneInARow = isLone ? this.#loneInARow + 1 : 0;
-    if (isLone) {
-      if (this.#loneInARow > FEW && this.#commitNear(outgoing)) return;
-      this.#lone = { id: Number(outgoing[0]), name: String(outgoing[1]), from: this.#elapsed() };
-    }
     try {
       this.#worker.postMessage(outgoing);
     } catch {
       this.#flushOneByOne(outgoing);
     }
-  }
-
-  /** Whether it is done, and need not be asked of the thread. */
-  #commitNear([id, name, , ...values]: readonly unknown[]): boolean {
-    // While the log is moved it is the thread's to say how much may be added to it.
-    if (this.#isMoving || !this.#near.takes(String(name), values)) return false;
-    try {
-      const committed = this.#near.commit(String(name), values);
-      if (committed === undefined) return false;
-      this.#settled(Number(id))?.resolve(committed.value);
-      this.#countNear(NEAR_COUNT);
-    } catch (error) {
-      this.#break(errorData(error).message);
-      this.#worker.postMessage('broken' satisfies ToThread);
-    }
-    return true;
-  }
-
-  /** The thread moves the log, and should know how long it has become. */
-  #countNear(least: number): void {
-    const counted = this.#near.count(least);
-    if (counted !== undefined) this.#worker.postMessage(counted satisfies ToThread);
-  }
-
-  #noteLone(id: number, isGood: boolean): void {
-    if (id !== this.#lone?.id) return;
-    this.#near.note(this.#lone.name, isGood ? this.#elapsed() - this.#lone.from : Number.POSITIVE_INFINITY);
-    this.#lone = undefined;
   }
 
   /** Some value can be sent to no thread: whoever asked with it fails, and nobody beside them. */
@@ -199,18 +151,10 @@ export class StoreThread implements AsyncDisposable {
 
   #receive(message: FromThread): void {
     if (!('kind' in message)) {
-      for (let at = 0; at < message.length; at += 2) {
-        const id = Number(message[at]);
-        this.#noteLone(id, true);
-        this.#settled(id)?.resolve(message[at + 1]);
-      }
+      for (let at = 0; at < message.length; at += 2) this.#settled(Number(message[at]))?.resolve(message[at + 1]);
     } else if (message.kind === 'failed') {
-      for (const { id, error } of message.failed) {
-        this.#noteLone(id, false);
-        this.#settled(id)?.reject(errorOf(error));
-      }
+      for (const { id, error } of message.failed) this.#settled(id)?.reject(errorOf(error));
     } else if (message.kind === 'long-log') {
-      this.#isMoving = true;
       this.#mover ??= this.#startMover();
       this.#mover.ref();
       this.#mover.postMessage('move' satisfies ToMover);
@@ -225,7 +169,6 @@ export class StoreThread implements AsyncDisposable {
     const mover = startThread('log-thread', { workerData: this.#moverSetup, name: 'dragoman store log' });
     mover.on('message', (moved: ErrorData | null) => {
       mover.unref();
-      this.#isMoving = false;
       this.#worker.postMessage({ moved } satisfies ToThread);
     });
     mover.on('error', (error) => this.#break(`The thread of the store's log failed: ${error.message}`));
@@ -257,7 +200,6 @@ export class StoreThread implements AsyncDisposable {
     this.#outgoing = [];
     for (const { reject } of this.#pending.values()) reject(reason);
     this.#pending.clear();
-    this.#near.close();
     this.#onFatal(reason);
   }
 }
@@ -269,7 +211,3 @@ interface Pending {
 
 /** Calls that are worth a message of their own. */
 const MANY = 12;
-/** Lone calls in a row that may be chance: with a few callers one is often alone, and the next are held up by it. */
-const FEW = 8;
-/** Commits without the thread that it is worth waking for. */
-const NEAR_COUNT = 32;
