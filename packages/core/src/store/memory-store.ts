@@ -18,7 +18,6 @@ export function memoryStoreOn(engine: Engine): SqliteStore {
     ballast: new Ballast({ path: '', bytes: 0 }),
     logPath: '',
     onRoom: () => {},
-    onLongLog: () => {},
     elapsed: () => performance.now(),
   });
   let isOpen = true;

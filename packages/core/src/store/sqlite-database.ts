@@ -48,6 +48,7 @@ const SQLITE_CORRUPT = 11;
 
 const WAY_OUT = 'Put a backup in its place, or move it away to begin with an empty store.';
 
+// Temporary tables stay in memory: a file for them would need a descriptor in the middle of a write.
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -56,4 +57,5 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = ${LOG_BYTES};
   PRAGMA cache_size = -32768;
   PRAGMA secure_delete = FAST;
+  PRAGMA temp_store = MEMORY;
   PRAGMA trusted_schema = OFF`;

@@ -27,7 +27,7 @@ async function start(): Promise<void> {
     serve(await open(setup));
   } catch (error) {
     say({ kind: 'refused', error: errorData(error) });
-    port.close();
+    end();
   }
 }
 
@@ -54,7 +54,6 @@ async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Prom
       ballast,
       logPath: `${path}-wal`,
       onRoom: tellRoom,
-      onLongLog: () => say({ kind: 'long-log' }),
       elapsed,
     });
     return { driver: engine.name, lock, committer };
@@ -91,7 +90,6 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
-    else if ('moved' in message) committer.moved(message.moved);
     else
       for (const call of callsIn(message))
         (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
@@ -109,25 +107,32 @@ function serve({ driver, lock, committer }: Opened): void {
     try {
       take(first);
       takeWaiting();
-      while (reads.length > 0 || (writes.length > 0 && !committer.isLogFull)) {
+      while (reads.length > 0 || writes.length > 0) {
         if (reads.length > 0) answer(reads.splice(0).map(read));
-        if (writes.length > 0 && !committer.isLogFull) {
+        if (writes.length > 0) {
           answer(committer.commit(writes.splice(0, BATCH)));
           committer.checkpointWhenDue();
         }
         takeWaiting();
       }
-      // Writes that are left go on when the log has been moved, and nothing is closed before.
-      if (!closing || writes.length > 0) return;
-      committer.close();
-      lock.release();
-      port.close();
+      if (closing) {
+        committer.close();
+        lock.release();
+      }
     } catch (error) {
       say({ kind: 'broken', error: errorData(error) });
-      port.close();
+      committer.abandon();
+      closing = true;
     }
+    if (closing) end();
   });
-  say({ kind: 'ready', engine: setup.engine });
+  say({ kind: 'ready' });
+}
+
+function end(): void {
+  port.close();
+  Atomics.store(setup.closed, 0, 1);
+  Atomics.notify(setup.closed, 0);
 }
 
 function answer(answers: readonly Answer[]): void {

@@ -1,18 +1,14 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { InFlight } from '@dragoman/protocols';
 import type { Log } from '../ports.ts';
 import { startThread } from '../threads/start-thread.ts';
-import { DATABASE } from './sqlite-database.ts';
 import {
   type EngineModule,
-  type ErrorData,
   errorOf,
   type FromThread,
-  type MoverSetup,
   type Questions,
   type ThreadSetup,
-  type ToMover,
   type ToThread,
 } from './sqlite-messages.ts';
 import type { StoreStats } from './store.ts';
@@ -36,7 +32,8 @@ export interface SqliteStoreOptions {
 /** Starts the thread that owns the database of a data folder. Rejects with a `StoreError` that says what stands in the way. */
 export async function startStoreThread(options: SqliteStoreOptions): Promise<StoreThread> {
   const { folder, ballastBytes = 16_777_216, engine } = options;
-  const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine };
+  const closed = new Int32Array(new SharedArrayBuffer(4));
+  const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine, closed };
   const worker = startThread('sqlite-thread', { workerData: setup, name: 'dragoman store' });
   return new Promise((open, refuse) => {
     worker.on('error', refuse);
@@ -45,7 +42,7 @@ export async function startStoreThread(options: SqliteStoreOptions): Promise<Sto
       worker.off('message', first).off('error', refuse);
       if (!('kind' in message)) return;
       if (message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
-      if (message.kind === 'ready') open(new StoreThread(worker, { ...setup, engine: message.engine }, options));
+      if (message.kind === 'ready') open(new StoreThread(worker, closed, options));
     });
   });
 }
@@ -57,9 +54,6 @@ export class StoreThread implements AsyncDisposable {
   readonly #onFatal: (error: StoreError) => void;
   readonly #log: Log | undefined;
   readonly #pending = new InFlight<Pending, number>();
-  readonly #moverSetup: MoverSetup;
-  /** Starts with the first log that is long. */
-  #mover: Worker | undefined;
   /** Calls of this turn, as they are told in `ToThread`. */
   #outgoing: unknown[] = [];
   #asked = 0;
@@ -68,19 +62,24 @@ export class StoreThread implements AsyncDisposable {
   /** Why nothing is taken any more. */
   #reason: StoreError | undefined;
 
-  constructor(
-    worker: Worker,
-    { folder, engine }: ThreadSetup,
-    { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>,
-  ) {
+  constructor(worker: Worker, closed: Int32Array, { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>) {
     this.#worker = worker;
-    this.#moverSetup = { path: join(folder, DATABASE), engine };
     this.#onFatal = onFatal;
     this.#log = log;
     this.#exited = new Promise((exited) => worker.once('exit', () => exited()));
     worker.on('message', (message: FromThread) => this.#receive(message));
-    worker.on('error', (error) => this.#break(`The store's thread failed: ${error.message}`));
+    // The driver aborts the process when its thread is ended in the middle of a call, so an exit waits for the thread.
+    const closeBeforeExit = () => {
+      worker.postMessage('close' satisfies ToThread);
+      Atomics.wait(closed, 0, 0, EXIT_MS);
+    };
+    process.once('exit', closeBeforeExit);
+    worker.on('error', (error) => {
+      process.off('exit', closeBeforeExit);
+      this.#break(`The store's thread failed: ${error.message}`);
+    });
     worker.on('exit', () => {
+      process.off('exit', closeBeforeExit);
       if (this.#state === 'open') this.#break("The store's thread ended by itself.");
     });
     // An idle store keeps no process alive; one with work to do, does.
@@ -120,7 +119,6 @@ export class StoreThread implements AsyncDisposable {
     }
     this.#worker.ref();
     await this.#exited;
-    await this.#stopMover();
   }
 
   #flush(): void {
@@ -154,35 +152,11 @@ export class StoreThread implements AsyncDisposable {
       for (let at = 0; at < message.length; at += 2) this.#settled(Number(message[at]))?.resolve(message[at + 1]);
     } else if (message.kind === 'failed') {
       for (const { id, error } of message.failed) this.#settled(id)?.reject(errorOf(error));
-    } else if (message.kind === 'long-log') {
-      this.#mover ??= this.#startMover();
-      this.#mover.ref();
-      this.#mover.postMessage('move' satisfies ToMover);
     } else if (message.kind === 'log') {
       this.#log?.[message.level](message.fields, message.message);
     } else if (message.kind === 'broken') {
       this.#break(message.error.message);
     }
-  }
-
-  #startMover(): Worker {
-    const mover = startThread('log-thread', { workerData: this.#moverSetup, name: 'dragoman store log' });
-    mover.on('message', (moved: ErrorData | null) => {
-      mover.unref();
-      this.#worker.postMessage({ moved } satisfies ToThread);
-    });
-    mover.on('error', (error) => this.#break(`The thread of the store's log failed: ${error.message}`));
-    return mover;
-  }
-
-  /** Told to end, and waited for: the driver does not survive that its thread is ended while it works. */
-  async #stopMover(): Promise<void> {
-    const mover = this.#mover;
-    if (mover === undefined) return;
-    const exited = new Promise((exit) => mover.once('exit', exit));
-    mover.ref();
-    mover.postMessage('close' satisfies ToMover);
-    await exited;
   }
 
   #settled(id: number): Pending | undefined {
@@ -211,3 +185,5 @@ interface Pending {
 
 /** Calls that are worth a message of their own. */
 const MANY = 12;
+/** How long an exit waits for the commit that is being made. */
+const EXIT_MS = 5_000;
