@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -105,4 +114,24 @@ test('sweeping removes what no row names, and nothing that is not ours', async (
   expect(existsSync(join(folder, 'stored', kept))).toBe(true);
   expect(existsSync(join(folder, 'stored', lost))).toBe(false);
   expect(existsSync(join(folder, 'stored', own, 'notes.txt'))).toBe(true);
+});
+
+test('a file that is not as it was written is damaged, and so told; its neighbour is read', async () => {
+  const [bad, sound] = [await write('ann', 'bad'), await write('ann', 'sound')];
+  writeFileSync(join(folder, 'stored', bad), '{"a":2}');
+  await expect(files.read(bad)).rejects.toMatchObject({ code: 'store_damaged' });
+  expect(await files.read(sound)).toEqual(Buffer.from(bytes));
+  const gone = await write('ann', 'gone');
+  await files.remove(gone);
+  expect(await files.examine([bad, sound, gone])).toEqual({ bad: [bad, gone], withoutChecksum: 0 });
+});
+
+test('a file that was written before names had checksums is read, and counted as unchecked', async () => {
+  const file = await write('ann', 'old');
+  const old = file.slice(0, -9);
+  renameSync(join(folder, 'stored', file), join(folder, 'stored', old));
+  expect(await files.read(old)).toEqual(Buffer.from(bytes));
+  expect(await files.examine([old])).toEqual({ bad: [], withoutChecksum: 1 });
+  await files.sweep(new Set());
+  await expect(files.read(old)).rejects.toMatchObject({ code: 'ENOENT' });
 });
