@@ -46,6 +46,15 @@ export async function startTrouble(
     case 'store_newer':
     case 'driver_missing':
       return { code, message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
+    case 'store_lost':
+      return {
+        code,
+        message,
+        fixes: [
+          'restore a backup: docs/how-to/back-up-and-restore.md',
+          `or continue with what is left: ${PROGRAM} ${command === 'dev' ? 'dev' : 'serve'}${ofConfig} --data ${asWord(settings.data)} --accept-loss`,
+        ],
+      };
     case 'vault_locked':
       return {
         code,

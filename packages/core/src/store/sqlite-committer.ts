@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Ballast } from './ballast.ts';
+import { countOf } from './commit-marker.ts';
 import { type Operations, prepareOperations } from './sql/operations.ts';
 import { LOG_BYTES } from './sqlite-database.ts';
 import { type Database, type Fault, faultOf } from './sqlite-engine.ts';
@@ -20,6 +21,9 @@ export class Committer {
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
   readonly #elapsed: () => number;
+  readonly #onCommit: ((count: () => number) => void) | undefined;
+  /** Of the database, over all its life. */
+  #count: number;
   #room = true;
   #writes = 0;
   #commits = 0;
@@ -28,7 +32,7 @@ export class Committer {
   #commitsSinceCheckpoint = 0;
   #commitsPerCheckpoint = 256;
 
-  constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
+  constructor({ database, ballast, logPath, onRoom, onCommit, elapsed }: CommitterOptions) {
     this.#database = database;
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
@@ -36,6 +40,13 @@ export class Committer {
     this.#logPath = logPath;
     this.#onRoom = onRoom;
     this.#elapsed = elapsed;
+    this.#onCommit = onCommit;
+    this.#count = countOf(database);
+  }
+
+  /** How many commits the database contains. */
+  get count(): number {
+    return this.#count;
   }
 
   get counts(): Omit<StoreStats, 'driver'> {
@@ -117,12 +128,15 @@ export class Committer {
   }
 
   #run(calls: readonly Call[], performOne: (call: Call) => Answer): Answer[] {
-    const { begin, commit, rollback } = this.#statements;
+    const { begin, countOne, commit, rollback } = this.#statements;
     const startedAt = this.#elapsed();
     begin.run();
     try {
       const answers = calls.map(performOne);
+      countOne.run();
       commit.run();
+      this.#count += 1;
+      this.#onCommit?.(() => this.#count);
       this.#writes += calls.length;
       this.#commits += 1;
       this.#commitMs += this.#elapsed() - startedAt;
@@ -219,6 +233,8 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
+  /** Called after each commit, with how many there are. */
+  readonly onCommit?: (count: () => number) => void;
   /** Milliseconds that only ever grow. */
   readonly elapsed: () => number;
 }
@@ -254,6 +270,7 @@ function perform(table: object, { name, values }: Call): unknown {
 function prepareTransaction(database: Database) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
+    countOne: database.prepare('UPDATE commits SET count = count + 1'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
     savepoint: database.prepare('SAVEPOINT one'),

@@ -7,7 +7,7 @@ import { ALL, frame, requestRow } from './requests.contract.ts';
 import { prepareOperations } from './sql/operations.ts';
 import { framesValues, requestValues } from './sql/values.ts';
 import { errorData } from './sqlite-committer.ts';
-import { openDatabase } from './sqlite-database.ts';
+import { integrityOf, openDatabase } from './sqlite-database.ts';
 import { type Engine, loadEngine } from './sqlite-engine.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
@@ -136,6 +136,22 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
   });
 });
 
+test('an index that does not match its table opens, and is found by whoever looks', () => {
+  fill(path);
+  const database = openDatabase(engine, path);
+  prepareOperations(database).writes.putKey({ ...KEY, hash: 'needle' });
+  database.exec(MOVE_LOG);
+  expect(integrityOf(database)).toMatchObject({ isComplete: true, problems: [] });
+  database.close();
+  // The hash is in the table and in its index: one of both is changed.
+  const file = readFileSync(path, 'latin1');
+  expect(file.split('needle')).toHaveLength(3);
+  writeFileSync(path, file.replace('needle', 'noodle'), 'latin1');
+  const damaged = openDatabase(engine, path);
+  expect(integrityOf(damaged).problems.join()).toContain('keys');
+  damaged.close();
+});
+
 test('whichever bit flips, nobody is handed what was not written', () => {
   fill(path);
   const whole = readFileSync(path);
@@ -190,6 +206,16 @@ function fill(file: string): void {
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }
+
+const KEY = {
+  keyId: 'k1',
+  hash: 'h',
+  agentId: 'ann',
+  role: 'agent',
+  description: null,
+  createdAt: 1,
+  revokedAt: null,
+} as const;
 
 const ANSWERED = 'answered at once';
 

@@ -10,6 +10,7 @@ export interface ThreadSetup {
   readonly folder: string;
   readonly ballastBytes: number;
   readonly engine: EngineModule | undefined;
+  readonly acceptLoss: boolean;
   /** The thread sets it to 1, and notifies, when the database is closed. */
   readonly closed: Int32Array;
 }

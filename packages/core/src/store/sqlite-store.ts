@@ -1,8 +1,10 @@
+import type { Damage } from './damage.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
+import type { Integrity } from './sqlite-database.ts';
 import type { Questions } from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {
@@ -222,6 +224,17 @@ export class SqliteStore implements Store {
     execution: (key) => this.#scrubbed(this.#ask('forgetExecution', key)),
     caller: (owner) => this.#scrubbed(this.#forgetCaller(owner)),
   };
+
+  /** Everything in the database that is known to be damaged. */
+  damages(): Promise<Damage[]> {
+    return this.#ask('listDamages');
+  }
+
+  /** Looks for damage in pages and indexes, as `integrityOf` does. */
+  integrity(): Promise<Integrity> {
+    return this.#ask('integrity');
+  }
+
   stats(): Promise<StoreStats> {
     return this.#owner.stats();
   }

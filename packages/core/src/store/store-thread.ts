@@ -25,15 +25,17 @@ export interface SqliteStoreOptions {
   readonly log?: Log;
   /** Kept back on the disk for cleaning up when it is full; 0 for none. 16 MiB unless told. */
   readonly ballastBytes?: number;
+  /** Open a database that has lost recorded history, or begin with an empty one beside what it left. Default: false. */
+  readonly acceptLoss?: boolean;
   /** In place of the SQLite driver. */
   readonly engine?: EngineModule;
 }
 
 /** Starts the thread that owns the database of a data folder. Rejects with a `StoreError` that says what stands in the way. */
 export async function startStoreThread(options: SqliteStoreOptions): Promise<StoreThread> {
-  const { folder, ballastBytes = 16_777_216, engine } = options;
+  const { folder, ballastBytes = 16_777_216, engine, acceptLoss = false } = options;
   const closed = new Int32Array(new SharedArrayBuffer(4));
-  const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine, closed };
+  const setup: ThreadSetup = { folder: resolve(folder), ballastBytes, engine, acceptLoss, closed };
   const worker = startThread('sqlite-thread', { workerData: setup, name: 'dragoman store' });
   return new Promise((open, refuse) => {
     worker.on('error', refuse);

@@ -3,6 +3,7 @@ import { agentReads, agentRemovals, agentWrites } from './agents.ts';
 import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
+import { damageReads } from './damages.ts';
 import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { forgettingRemovals } from './forgetting.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
@@ -37,6 +38,7 @@ export function prepareOperations(database: Database) {
       ...storedDataReads(database),
       ...registrationReads(database),
       ...nonceReads(database),
+      ...damageReads(database),
     },
     writes: {
       ...requestWrites(database),
