@@ -3,14 +3,16 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FileStorage } from './file-storage.ts';
 
 let folder: string;
@@ -134,4 +136,26 @@ test('a file that was written before names had checksums is read, and counted as
   expect(await files.examine([old])).toEqual({ bad: [], withoutChecksum: 1 });
   await files.sweep(new Set());
   await expect(files.read(old)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a file is synced before it has its name, and its folder after: a power cut leaves all of it or nothing', async () => {
+  const handle = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = prototype;
+  const synced: [string, boolean][] = [];
+  const isNamed = () => readdirSync(folder, { recursive: true }).some((name) => /-[0-9a-f]{8}$/.test(String(name)));
+  const watched = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    synced.push([basename(readlinkSync(`/proc/self/fd/${this.fd}`)), isNamed()]);
+    return sync.call(this);
+  });
+  try {
+    const [ownFolder = '', name = ''] = (await write('ann', 'kept')).split('/');
+    expect(synced).toEqual([
+      [`${name}.part`, false],
+      [ownFolder, true],
+    ]);
+  } finally {
+    watched.mockRestore();
+  }
 });

@@ -21,7 +21,6 @@ export class Committer {
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
   readonly #elapsed: () => number;
-  readonly #onCommit: ((count: () => number) => void) | undefined;
   /** Of the database, over all its life. */
   #count: number;
   #room = true;
@@ -32,7 +31,7 @@ export class Committer {
   #commitsSinceCheckpoint = 0;
   #commitsPerCheckpoint = 256;
 
-  constructor({ database, ballast, logPath, onRoom, onCommit, elapsed }: CommitterOptions) {
+  constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
     this.#database = database;
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
@@ -40,7 +39,6 @@ export class Committer {
     this.#logPath = logPath;
     this.#onRoom = onRoom;
     this.#elapsed = elapsed;
-    this.#onCommit = onCommit;
     this.#count = countOf(database);
   }
 
@@ -136,7 +134,6 @@ export class Committer {
       countOne.run();
       commit.run();
       this.#count += 1;
-      this.#onCommit?.(() => this.#count);
       this.#writes += calls.length;
       this.#commits += 1;
       this.#commitMs += this.#elapsed() - startedAt;
@@ -233,8 +230,6 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
-  /** Called after each commit, with how many there are. */
-  readonly onCommit?: (count: () => number) => void;
   /** Milliseconds that only ever grow. */
   readonly elapsed: () => number;
 }

@@ -2,12 +2,13 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { integrityOf } from './integrity.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { prepareOperations } from './sql/operations.ts';
 import { framesValues, requestValues } from './sql/values.ts';
 import { errorData } from './sqlite-committer.ts';
-import { integrityOf, openDatabase } from './sqlite-database.ts';
+import { openDatabase } from './sqlite-database.ts';
 import { type Engine, loadEngine } from './sqlite-engine.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { CHECKED_BYTES } from './integrity.ts';
 import { migrate } from './migrations.ts';
 import { createPrivateFile } from './private-files.ts';
 import { type Database, type Engine, faultOf } from './sqlite-engine.ts';
@@ -35,52 +36,11 @@ function refuseDamaged(database: Database): void {
   if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { errcode: SQLITE_CORRUPT });
 }
 
-/**
- * Reads every page and compares each index with its table, of the whole database where it is small and else of the tables that
- * decide who may do what and what is to be done.
- */
-export function integrityOf(database: Database): Integrity {
-  const { bytes } = database
-    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
-    .get() as { bytes: number };
-  const isComplete = bytes <= CHECKED_BYTES;
-  const checks = isComplete ? ['integrity_check'] : SMALL_TABLES.map((table) => `integrity_check('${table}')`);
-  const verdicts = checks.flatMap((check) =>
-    database
-      .prepare(`PRAGMA ${check}`)
-      .all()
-      .flatMap((row) => Object.values(Object(row))),
-  );
-  return { bytes, isComplete, problems: verdicts.map(String).filter((verdict) => verdict !== 'ok') };
-}
-
-export interface Integrity {
-  readonly bytes: number;
-  /** False: only the small tables were read. */
-  readonly isComplete: boolean;
-  readonly problems: readonly string[];
-}
-
-const SMALL_TABLES = [
-  'keys',
-  'agents',
-  'apis',
-  'registrations',
-  'credentials',
-  'open_requests',
-  'open_executions',
-  'commits',
-  'damages',
-];
-
 /** In the data folder. */
 export const DATABASE = 'dragoman.db';
 
 /** How long the write-ahead log may become before it is moved. A log that is used again costs half of one that grows. */
 export const LOG_BYTES = 16_777_216;
-
-/** A database up to this size is checked at every start; in a larger one damage shows when it is read. */
-const CHECKED_BYTES = 67_108_864;
 
 const SQLITE_CORRUPT = 11;
 

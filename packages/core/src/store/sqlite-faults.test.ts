@@ -90,6 +90,22 @@ describe('with a driver that fails', () => {
     expect(fatal).toHaveLength(1);
   });
 
+  test.each([
+    ['another program holds the database', BUSY],
+    ['the disk is full', FULL],
+  ])('a log that cannot be moved because %s stays, and is moved later', async (_, code) => {
+    Atomics.store(control, CHECKPOINT, code);
+    const envelope = 'x'.repeat(5_000_000);
+    const accept = (requestId: string) => store.requests.accept(requestRow({ requestId, envelope }));
+    await inTurn(['a', 'b', 'c', 'd'].map((requestId) => () => accept(requestId)));
+    expect(await store.stats()).toMatchObject({ checkpoints: 0 });
+    Atomics.store(control, CHECKPOINT, 0);
+    await accept('e');
+    expect((await store.stats()).checkpoints).toBeGreaterThan(0);
+    expect(await store.requests.unfinished()).toHaveLength(6);
+    expect(fatal).toEqual([]);
+  });
+
   test('a disk that cannot be read breaks the store', async () => {
     Atomics.store(control, SELECT, IOERR_READ);
     await expect(store.requests.find({ owner: 'ann', requestId: 'before' })).rejects.toMatchObject(UNAVAILABLE);

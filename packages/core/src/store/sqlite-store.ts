@@ -1,10 +1,10 @@
 import type { Damage } from './damage.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
+import type { Integrity } from './integrity.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
-import type { Integrity } from './sqlite-database.ts';
 import type { Questions } from './sqlite-messages.ts';
 import { requireWhole } from './storable.ts';
 import type {

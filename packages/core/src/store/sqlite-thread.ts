@@ -65,7 +65,6 @@ async function open({ folder, ballastBytes, engine: module, acceptLoss }: Thread
       ballast,
       logPath: `${path}-wal`,
       onRoom: tellRoom,
-      onCommit: (count) => marker.note(count),
       elapsed,
     });
     marker.write(committer.count);
@@ -133,6 +132,7 @@ function serve({ driver, lock, committer, marker }: Opened): void {
         if (writes.length > 0) {
           answer(committer.commit(writes.splice(0, BATCH)));
           committer.checkpointWhenDue();
+          marker.note(() => committer.count);
         }
         takeWaiting();
       }

@@ -1,5 +1,5 @@
 import type { Damage } from '../damage.ts';
-import { type Integrity, integrityOf } from '../sqlite-database.ts';
+import { type Integrity, integrityOf } from '../integrity.ts';
 import { type Database, faultOf } from '../sqlite-engine.ts';
 import { StoreError } from '../store-error.ts';
 import { damagedAgents } from './agents.ts';
