@@ -92,7 +92,8 @@ function isWritable(folder: string): boolean {
 }
 
 const FIXES: Readonly<Record<string, string>> = {
-  store_damaged: 'put a backup of dragoman.db in its place, or move it away to begin with an empty store',
+  store_damaged:
+    'put a backup of dragoman.db in its place, or move it away and start with --accept-loss to begin with an empty store',
   store_lost: 'restore a backup (docs/how-to/back-up-and-restore.md), or start once with --accept-loss',
   store_foreign: `choose another folder: ${PROGRAM} serve --data OTHER_FOLDER`,
   store_newer: 'upgrade Dragoman to the version that wrote it: git pull && npm ci',

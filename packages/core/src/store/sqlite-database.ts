@@ -44,7 +44,7 @@ export const LOG_BYTES = 16_777_216;
 
 const SQLITE_CORRUPT = 11;
 
-const WAY_OUT = 'Put a backup in its place, or move it away to begin with an empty store.';
+const WAY_OUT = 'Put a backup in its place, or move it away and start with --accept-loss to begin with an empty store.';
 
 // Temporary tables stay in memory: a file for them would need a descriptor in the middle of a write.
 const PRAGMAS = `
