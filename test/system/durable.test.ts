@@ -16,53 +16,45 @@ const system = await System.start({
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: KEY } = await system.caller('caller-agent');
 
-test.for([
-  { name: 'by the store’s thread', before: 0 },
-  // Requests that come alone, after enough of them on a disk that is quick.
-  { name: 'on the main thread', before: 40 },
-])(
-  'the disk has what was asked, and every frame of the answer, before a byte of it is sent: $name',
-  async ({ before }, context) => {
-    for (let count = 0; count < before; count++) await allFrames(await send({ request_id: fresh() }));
-    const strace = await Strace.attach(system.pid);
-    if (typeof strace === 'string') {
-      context.skip(`strace cannot look at the server here: ${strace}`);
-      return;
-    }
-    await using _ = strace;
-    const single = Array.from({ length: 10 }, () => fresh());
-    for (const id of single) await allFrames(await send({ request_id: id }));
-    const streamed = fresh();
-    const params = { content: 'one two three four', pause_ms: 30 };
-    const frames = await allFrames(
-      await send({ request_id: streamed, agent_ref: { id: 'slow' }, is_stream: true, params }),
-    );
-    // The peer may have the last bytes before strace has written down that they were sent; not those before an answer to it.
-    await allFrames(await send({ request_id: fresh() }));
-    const deeds = await strace.deeds();
+test('the disk has what was asked, and every frame of the answer, before a byte of it is sent', async (context) => {
+  const strace = await Strace.attach(system.pid);
+  if (typeof strace === 'string') {
+    context.skip(`strace cannot look at the server here: ${strace}`);
+    return;
+  }
+  await using _ = strace;
+  const single = Array.from({ length: 10 }, () => fresh());
+  for (const id of single) await allFrames(await send({ request_id: id }));
+  const streamed = fresh();
+  const params = { content: 'one two three four', pause_ms: 30 };
+  const frames = await allFrames(
+    await send({ request_id: streamed, agent_ref: { id: 'slow' }, is_stream: true, params }),
+  );
+  // The peer may have the last bytes before strace has written down that they were sent; not those before an answer to it.
+  await allFrames(await send({ request_id: fresh() }));
+  const deeds = await strace.deeds();
 
-    const syncs = deeds.filter(({ kind }) => kind === 'log-sync');
-    const isSeenOnMain = syncs.some(({ thread }) => thread === system.pid);
-    // A slow disk, or one that strace makes slow, has all of them in the thread; what follows holds for either.
-    if (before === 0) expect(isSeenOnMain).toBe(false);
-    else if (!isSeenOnMain) console.log('the disk is too slow here for commits on the main thread');
-    for (const id of single) {
-      const asked = deeds.findIndex(({ kind, text }) => kind === 'socket-read' && text.includes(id));
-      const answered = deeds.findIndex(({ kind, text }) => kind === 'socket-write' && text.includes(id));
-      expect([asked !== -1, answered > asked], `${id} is seen to be asked, then answered`).toEqual([true, true]);
-      const between = deeds.slice(asked, answered).filter(({ kind }) => kind.startsWith('log-'));
-      expect(between.map(({ kind }) => kind)).toContain('log-sync');
-      expect(between.at(-1)?.kind, `nothing of ${id} waits for the disk when it is answered`).toBe('log-sync');
-    }
-    for (const frame of frames) {
-      const sent = deeds.findIndex(
-        ({ kind, text }) => kind === 'socket-write' && text.includes(String(read(frame).response_id)),
-      );
-      expect(sent).not.toBe(-1);
-      expect(lastOfLog(deeds.slice(0, sent))).toBe('log-sync');
-    }
-  },
-);
+  const syncs = deeds.filter(({ kind }) => kind === 'log-sync');
+  expect(
+    syncs.some(({ thread }) => thread === system.pid),
+    'the event loop waits for no disk',
+  ).toBe(false);
+  for (const id of single) {
+    const asked = deeds.findIndex(({ kind, text }) => kind === 'socket-read' && text.includes(id));
+    const answered = deeds.findIndex(({ kind, text }) => kind === 'socket-write' && text.includes(id));
+    expect([asked !== -1, answered > asked], `${id} is seen to be asked, then answered`).toEqual([true, true]);
+    const between = deeds.slice(asked, answered).filter(({ kind }) => kind.startsWith('log-'));
+    expect(between.map(({ kind }) => kind)).toContain('log-sync');
+    expect(between.at(-1)?.kind, `nothing of ${id} waits for the disk when it is answered`).toBe('log-sync');
+  }
+  for (const frame of frames) {
+    const sent = deeds.findIndex(
+      ({ kind, text }) => kind === 'socket-write' && text.includes(String(read(frame).response_id)),
+    );
+    expect(sent).not.toBe(-1);
+    expect(lastOfLog(deeds.slice(0, sent))).toBe('log-sync');
+  }
+});
 
 /** The last thing that was done to the store's log. */
 function lastOfLog(deeds: readonly Deed[]): string | undefined {

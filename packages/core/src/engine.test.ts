@@ -1,5 +1,6 @@
 import { newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../test-support/memory-store.ts';
 import { SilentLog } from '../test-support/silent-log.ts';
 import { TestClock } from '../test-support/test-clock.ts';
 import { TestIds } from '../test-support/test-ids.ts';
@@ -7,12 +8,11 @@ import type { Agent } from './agents/agent.ts';
 import { moduleAgent } from './agents/module-agent.ts';
 import { Engine } from './engine.ts';
 import { ALL_PERMISSIONS } from './principal.ts';
-import { MemoryStore } from './store/memory-store.ts';
 
 const log = new SilentLog();
 
 function newEngine(): Engine {
-  return new Engine({ store: new MemoryStore(), clock: new TestClock(), ids: new TestIds(), log });
+  return new Engine({ store: memoryStore(), clock: new TestClock(), ids: new TestIds(), log });
 }
 
 /** An agent that says who it is once it is let, and knows whether it was ended. */
@@ -152,7 +152,7 @@ test('an engine that stops has ended the agents that were replaced', async () =>
 
 test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
   const clock = new TestClock();
-  const store = new MemoryStore();
+  const store = memoryStore();
   const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;
   const row = {
     owner: 'ada',

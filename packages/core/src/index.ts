@@ -29,6 +29,7 @@ export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
 export type { Executions } from './executions/executions.ts';
+export { FileStorage } from './executions/file-storage.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
   type WorkflowLimits,
@@ -103,8 +104,9 @@ export type { Reading } from './runs/reading.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
+export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
-export { MemoryStore } from './store/memory-store.ts';
+export { openMemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';

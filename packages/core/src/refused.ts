@@ -19,6 +19,7 @@ export function refuse(code: FailureCode, details?: FailureDetails, message?: st
 export function failureOf(error: unknown): Failure | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && error.code === 'store_unavailable') return failure('store_unavailable', { retry_after: 5 });
+  if ('code' in error && error.code === 'store_damaged') return failure('store_damaged');
   if (!('failure' in error)) return undefined;
   return isFailure(error.failure) ? error.failure : undefined;
 }

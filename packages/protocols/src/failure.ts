@@ -77,6 +77,7 @@ export const FAILURES = {
   unreachable: { ...agent, text: 'The host cannot be reached.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.AGENT_ERROR' },
   tool_failed: { ...agent, text: 'The tool failed.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'tool_error', workflow: 'ExecutionError', e2a: 'E2A.TOOL_ERROR' },
   store_unavailable: { ...server, text: 'The store cannot record this at the moment.', http: 503, jsonrpc: -32053, a2a: 'SERVICE_UNAVAILABLE', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.UNAVAILABLE' },
+  store_damaged: { fault: 'server', retryable: false, text: 'The stored record of this is damaged.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },
   internal: { ...server, text: 'Something went wrong on our side.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },
 } as const satisfies Record<string, FailureRow>;
 

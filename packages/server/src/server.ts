@@ -13,8 +13,8 @@ import {
   JsonReader,
   type Log,
   loadOperations,
-  MemoryStore,
   openAgent,
+  openMemoryStore,
   openSqliteStore,
   provideAdminKey,
   Signatures,
@@ -80,6 +80,8 @@ export interface ServerOptions {
   /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
   readonly vaultKey?: string;
   readonly onAdminKey?: (key: string) => void;
+  /** Start although the database has lost recorded history. Default: false. */
+  readonly acceptLoss?: boolean;
   /** The disk failed: end the process. */
   readonly onFatal?: (error: Error) => void;
   /** No port is opened: whoever starts it hands it what it serves. */
@@ -367,8 +369,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-function openStore({ config, folder, log, onFatal = () => {} }: ServerOptions): Promise<Store> {
-  return config.store === 'memory' ? Promise.resolve(new MemoryStore()) : openSqliteStore({ folder, log, onFatal });
+function openStore({ config, folder, log, acceptLoss = false, onFatal = () => {} }: ServerOptions): Promise<Store> {
+  return config.store === 'memory' ? openMemoryStore() : openSqliteStore({ folder, log, acceptLoss, onFatal });
 }
 
 /** The agent of a definition, ready to be put in place, or why it cannot be reached. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openSqliteStore } from '@dragoman/core';
+import { FileStorage, openSqliteStore } from '@dragoman/core';
 import { PROGRAM } from '../command.ts';
 import { folderHolder } from '../serve/folder-holder.ts';
 import { broken, type Finding, sound } from './finding.ts';
@@ -31,9 +31,8 @@ async function checkStore(
   { serverRuns, check }: { serverRuns: boolean; check: string },
 ): Promise<Finding> {
   try {
-    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
-    await store[Symbol.asyncDispose]();
-    return sound(check, `${folder} is whole and free to use`);
+    await using store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
+    return await examineStore(store, { folder, check });
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
     if (code !== 'store_locked')
@@ -44,6 +43,32 @@ async function checkStore(
     const who = holder === undefined ? 'another process' : `process ${holder.pid}`;
     return broken(check, `${folder} is in use by ${who}`, 'stop it, or find where it listens in its own output');
   }
+}
+
+/** Says what was read, and nothing about the rest. */
+async function examineStore(
+  store: Awaited<ReturnType<typeof openSqliteStore>>,
+  { folder, check }: { folder: string; check: string },
+): Promise<Finding> {
+  const [damages, integrity, names] = await Promise.all([store.damages(), store.integrity(), store.storedData.files()]);
+  const files = await new FileStorage({ root: join(folder, 'stored') }).examine(names);
+  const problems = [
+    ...damages.map(({ kind, owner, name }) => `${kind} ${name}${owner === '' ? '' : ` of ${owner}`} is damaged`),
+    ...integrity.problems,
+    ...files.bad.map((file) => `the stored file ${file} is damaged or missing`),
+  ];
+  if (problems.length > 0) {
+    const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : '';
+    return broken(check, `${folder}: ${problems.slice(0, MOST_TOLD).join('; ')}${more}`, DAMAGED);
+  }
+  const read = integrity.isComplete
+    ? 'the database and its indexes'
+    : `open requests and executions, keys, agents and APIs (not the rest of ${Math.round(integrity.bytes / 1_048_576)} MiB)`;
+  const unchecked = files.withoutChecksum === 0 ? '' : ` (${files.withoutChecksum} without a checksum)`;
+  return sound(
+    check,
+    `${folder}: read ${read} and ${names.length} stored files${unchecked}; found no damage; free to use`,
+  );
 }
 
 function checkPlaceFor(folder: string): Finding {
@@ -67,8 +92,14 @@ function isWritable(folder: string): boolean {
 }
 
 const FIXES: Readonly<Record<string, string>> = {
-  store_damaged: 'put a backup of dragoman.db in its place, or move it away to begin with an empty store',
+  store_damaged:
+    'put a backup of dragoman.db in its place, or move it away and start with --accept-loss to begin with an empty store',
+  store_lost: 'restore a backup (docs/how-to/back-up-and-restore.md), or start once with --accept-loss',
   store_foreign: `choose another folder: ${PROGRAM} serve --data OTHER_FOLDER`,
   store_newer: 'upgrade Dragoman to the version that wrote it: git pull && npm ci',
   driver_missing: 'npm ci --include=optional',
 };
+
+const MOST_TOLD = 5;
+const DAMAGED =
+  'restore a backup, or put damaged keys, agents and APIs again; damaged requests are ended and answer store_damaged';

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { openSqliteStore } from '@dragoman/core';
@@ -250,7 +250,31 @@ describe('the data folder', () => {
     expect(locked).toMatchObject({ ok: false, message: expect.stringContaining(`process ${process.pid}`) });
     expect(await checkDataFolder(folder, { serverRuns: true })).toMatchObject({ ok: true });
     await store[Symbol.asyncDispose]();
-    expect(await checkDataFolder(folder, { serverRuns: false })).toMatchObject({ ok: true });
+    const free = await checkDataFolder(folder, { serverRuns: false });
+    expect(free).toMatchObject({
+      ok: true,
+      message: `${folder}: read the database and its indexes and 0 stored files; found no damage; free to use`,
+    });
+  });
+
+  test('with a damaged key in it is told with the name of the key', async () => {
+    const folder = temporaryFolder();
+    const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
+    const key = { keyId: 'k1', hash: 'h', agentId: 'ann', role: 'agent', createdAt: 1, revokedAt: null } as const;
+    await store.keys.put({ ...key, description: 'needle' });
+    await store[Symbol.asyncDispose]();
+    const file = readFileSync(join(folder, 'dragoman.db'), 'latin1');
+    writeFileSync(join(folder, 'dragoman.db'), file.replaceAll('needle', 'noodle'), 'latin1');
+    const finding = await checkDataFolder(folder, { serverRuns: false });
+    expect(finding).toMatchObject({ ok: false, message: `${folder}: key k1 of ann is damaged` });
+  });
+
+  test('whose database is gone is told as lost', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'dragoman.db'), '');
+    writeFileSync(join(folder, 'vault.key'), 'x');
+    const finding = await checkDataFolder(folder, { serverRuns: false });
+    expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('--accept-loss') });
   });
 
   test('with a damaged store is told as such', async () => {

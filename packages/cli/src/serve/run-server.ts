@@ -50,7 +50,7 @@ export async function runServer({
   const disk = brokenDisk();
   const log = json ? jsonLog('info') : terminalLog(terminal);
   const forgetStray = outliveStrayErrors(context, log);
-  const { config, data: folder, adminKey, vaultKey } = settings;
+  const { config, data: folder, adminKey, vaultKey, acceptLoss } = settings;
   const options = {
     config,
     folder,
@@ -58,6 +58,7 @@ export async function runServer({
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
+    ...(acceptLoss !== undefined && { acceptLoss }),
   };
   let newAdminKey: string | undefined;
   // `dev` keeps in its folder where it listens. An administration that listens elsewhere is not told to whoever calls a tool.

@@ -10,3 +10,8 @@ export function withServeOptions(command: Command, { data }: { data: string }): 
     .option('--port <number>', `the port, 0 for any free one (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
     .option('--data <folder>', `where everything durable is kept (${data})`);
 }
+
+/** For the commands that may start on a database that lost something. */
+export function withAcceptLoss(command: Command): Command {
+  return command.option('--accept-loss', 'start although the database has lost recorded history');
+}

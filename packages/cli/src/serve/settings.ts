@@ -15,6 +15,7 @@ export interface ServeOptions {
   readonly host?: string;
   readonly port?: number;
   readonly data?: string;
+  readonly acceptLoss?: boolean;
 }
 
 /** Everything a server is started with. */
@@ -26,6 +27,8 @@ export interface Settings {
   readonly flags: { readonly config: string; readonly data: string };
   /** The data folder, absolute. */
   readonly data: string;
+  /** Start although the database has lost recorded history. */
+  readonly acceptLoss?: boolean;
   /** The operator's own. */
   readonly adminKey: string | undefined;
   readonly vaultKey: string | undefined;
@@ -56,6 +59,7 @@ export function settingsFrom(
     configPath: path,
     flags: { config: flag('--config', options.config), data: flag('--data', options.data) },
     data: resolve(folder, options.data ?? given(environment, 'DRAGOMAN_DATA') ?? usual.data),
+    ...(options.acceptLoss !== undefined && { acceptLoss: options.acceptLoss }),
     adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
     vaultKey: given(environment, 'DRAGOMAN_VAULT_KEY'),
   };

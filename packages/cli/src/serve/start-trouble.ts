@@ -49,6 +49,15 @@ export async function startTrouble(
     // The message has the command that makes a new one.
     case 'admin_key':
       return { code, message };
+    case 'store_lost':
+      return {
+        code,
+        message,
+        fixes: [
+          'restore a backup: docs/how-to/back-up-and-restore.md',
+          `or continue with what is left: ${PROGRAM} ${command === 'dev' ? 'dev' : 'serve'}${ofConfig} --data ${asWord(settings.data)} --accept-loss`,
+        ],
+      };
     case 'vault_locked':
       return {
         code,

@@ -1,13 +1,13 @@
 import type { DiscoverAgentsMessage } from '@dragoman/protocols/a2a-messages';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { AgentRegistry, STALE_MS } from '../agent-registry/agent-registry.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { announcement } from './announcement.ts';
 
 const clock = new TestClock();
 const registry = new AgentRegistry({
-  store: new MemoryStore().registrations,
+  store: memoryStore().registrations,
   clock,
   hosted: { agents: () => [], version: () => 0 },
   isTaken: () => false,

@@ -1,11 +1,11 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { FRESHNESS_WINDOW, type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { afterAll, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import type { Clock } from '../ports.ts';
 import { Callers } from '../registry/callers.ts';
 import { fingerprintOf, type PublicKey } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { SenderProof } from './sender-proof.ts';
 
 const shared = new Signatures();
@@ -26,7 +26,7 @@ async function open({
   signatures = shared,
 } = {}) {
   const clock = new SetClock();
-  const store = new MemoryStore();
+  const store = memoryStore();
   const callers = new Callers({ store: store.agents, clock });
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@dragoman/protocols/a2a-messages';
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import type { Clock } from '../ports.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { AgentRegistry, STALE_MS } from './agent-registry.ts';
 
 class SetClock implements Clock {
@@ -18,12 +18,7 @@ function cardOf(agent_id: string, capabilities: string[], name = agent_id): Agen
   return { agent_id, name, version: '1.0.0', description: '', capabilities, supported_protocols: ['A2A/1.0'] };
 }
 
-function open({
-  hosted = [] as AgentCard[],
-  mostOwned = 1_000,
-  clock = new SetClock(),
-  store = new MemoryStore(),
-} = {}) {
+function open({ hosted = [] as AgentCard[], mostOwned = 1_000, clock = new SetClock(), store = memoryStore() } = {}) {
   let version = 0;
   const registry = new AgentRegistry({
     store: store.registrations,

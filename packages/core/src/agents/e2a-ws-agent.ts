@@ -108,7 +108,9 @@ export class E2aWsAgent implements Agent {
   async #dial(): Promise<Dialled> {
     const { url, gate, id } = this.#options;
     const { WebSocket: Socket } = await import('ws');
-    const connected = await gate.dial({ url: url.href, allowList: 'allow', caller: id, signal: this.#stopped.signal }).catch(connectFault);
+    const connected = await gate
+      .dial({ url: url.href, allowList: 'allow', caller: id, signal: this.#stopped.signal })
+      .catch(connectFault);
     if (typeof connected === 'string') return agentFailed(`The agent cannot be reached: ${connected}.`);
     const socket = new Socket(url, {
       createConnection: () => connected,

@@ -1,12 +1,12 @@
 import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import type { Gate } from '../gate/gate.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { Apis, decodeApi } from './apis.ts';
 
-const store = new MemoryStore();
+const store = memoryStore();
 
 function open(gate?: Pick<Gate, 'check'>, apis = store.apis): Apis {
   return new Apis({ store: apis, clock: new TestClock(), log: new SilentLog(), ...(gate !== undefined && { gate }) });
@@ -41,7 +41,7 @@ test('what was put is there at once, and after a restart', async () => {
 });
 
 test('one of the configuration is changed there only, and wins over a stored one', async () => {
-  const memory = new MemoryStore().apis;
+  const memory = memoryStore().apis;
   const first = open(undefined, memory);
   await first.load();
   await first.put(api('shop'));
@@ -67,7 +67,7 @@ test('plain http needs the gate to allow it', async () => {
       return url.includes(':9000') ? undefined : failure('forbidden', {}, 'it is not allowed');
     },
   };
-  expect(await open(gate, new MemoryStore().apis).put(api('demo', 'http://127.0.0.1:9000'))).toBe('made');
+  expect(await open(gate, memoryStore().apis).put(api('demo', 'http://127.0.0.1:9000'))).toBe('made');
   await expect(open(gate).put(api('demo', 'http://127.0.0.1:9001'))).rejects.toThrow(/it is not allowed/);
   // Without a port gate.allow means 443.
   await expect(open().put(api('demo', 'http://shop.example/v1'))).rejects.toMatchObject({
@@ -78,7 +78,7 @@ test('plain http needs the gate to allow it', async () => {
 
 test('a host that does not answer at the moment is not refused', async () => {
   const gate = { check: async () => failure('timeout') };
-  expect(await open(gate, new MemoryStore().apis).put(api('far'))).toBe('made');
+  expect(await open(gate, memoryStore().apis).put(api('far'))).toBe('made');
 });
 
 test.each([

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { MemoryStore } from '../store/memory-store.ts';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { EffectJournal } from './effect-journal.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
 const effect = (name: string) => ({ kind: 'call', key: name, note: {} }) as const;
 
 async function begun() {
-  const { executions: store } = new MemoryStore();
+  const { executions: store } = memoryStore();
   const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
   await store.accept(row);
   let appends = 0;

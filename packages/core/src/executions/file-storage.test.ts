@@ -1,7 +1,18 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { smallDisk } from '../../test-support/small-disk.ts';
 import { failureOf } from '../refused.ts';
 import { FileStorage } from './file-storage.ts';
@@ -121,4 +132,46 @@ test('on a full disk a file is refused like every other write, leaves nothing be
   expect(readdirSync(join(root, first.split('/')[0] ?? ''))).toHaveLength(1);
   await small.remove(first);
   expect(await small.read(await put('c'))).toHaveLength(large.length);
+});
+
+test('a file that is not as it was written is damaged, and so told; its neighbour is read', async () => {
+  const [bad, sound] = [await write('ann', 'bad'), await write('ann', 'sound')];
+  writeFileSync(join(folder, 'stored', bad), '{"a":2}');
+  await expect(files.read(bad)).rejects.toMatchObject({ code: 'store_damaged' });
+  expect(await files.read(sound)).toEqual(Buffer.from(bytes));
+  const gone = await write('ann', 'gone');
+  await files.remove(gone);
+  expect(await files.examine([bad, sound, gone])).toEqual({ bad: [bad, gone], withoutChecksum: 0 });
+});
+
+test('a file that was written before names had checksums is read, and counted as unchecked', async () => {
+  const file = await write('ann', 'old');
+  const old = file.slice(0, -9);
+  renameSync(join(folder, 'stored', file), join(folder, 'stored', old));
+  expect(await files.read(old)).toEqual(Buffer.from(bytes));
+  expect(await files.examine([old])).toEqual({ bad: [], withoutChecksum: 1 });
+  await files.sweep(new Set());
+  await expect(files.read(old)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a file is synced before it has its name, and its folder after: a power cut leaves all of it or nothing', async () => {
+  const handle = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = prototype;
+  const synced: [string, boolean][] = [];
+  const isNamed = () => readdirSync(folder, { recursive: true }).some((name) => /-[0-9a-f]{8}$/.test(String(name)));
+  const watched = vi.spyOn(prototype, 'sync').mockImplementation(function (this: FileHandle) {
+    synced.push([basename(readlinkSync(`/proc/self/fd/${this.fd}`)), isNamed()]);
+    return sync.call(this);
+  });
+  try {
+    const [ownFolder = '', name = ''] = (await write('ann', 'kept')).split('/');
+    expect(synced).toEqual([
+      [`${name}.part`, false],
+      [ownFolder, true],
+    ]);
+  } finally {
+    watched.mockRestore();
+  }
 });

@@ -2,11 +2,13 @@ import { hash } from 'node:crypto';
 import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { StoreError } from '../store/store-error.ts';
 
 /**
  * What agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
- * there is no name that leads elsewhere, is reserved, is too long or looks like another. No link is followed.
+ * there is no name that leads elsewhere, is reserved, is too long or looks like another. No link is followed. The name of a file
+ * ends with the checksum of its bytes.
  */
 export class FileStorage {
   readonly #root: string;
@@ -30,7 +32,7 @@ export class FileStorage {
 
   async #write(owner: string, { name, unique, bytes }: NewFile): Promise<string> {
     const folder = await this.#folderOf(owner);
-    const file = `${hash('sha256', name)}-${unique}`;
+    const file = `${hash('sha256', name)}-${unique}-${checksumOf(bytes)}`;
     const temporary = join(folder, `${file}.part`);
     try {
       const handle = await open(temporary, CREATE, 0o600);
@@ -52,10 +54,21 @@ export class FileStorage {
   async read(file: string): Promise<Uint8Array> {
     const handle = await open(this.#pathOf(file), READ);
     try {
-      return await handle.readFile();
+      const bytes = await handle.readFile();
+      const checksum = CHECKSUM.exec(file)?.[1];
+      if (checksum !== undefined && checksum !== checksumOf(bytes))
+        throw new StoreError('store_damaged', `The stored file ${file} is damaged.`);
+      return bytes;
     } finally {
       await handle.close();
     }
+  }
+
+  /** Reads every file of these, and tells which of them are damaged or missing. */
+  async examine(files: readonly string[]): Promise<FilesExamined> {
+    const bad: string[] = [];
+    for (const file of files) await this.read(file).catch(() => bad.push(file));
+    return { bad, withoutChecksum: files.filter((file) => !CHECKSUM.test(file)).length };
   }
 
   async remove(file: string): Promise<void> {
@@ -97,6 +110,16 @@ interface NewFile {
   readonly bytes: Uint8Array;
 }
 
+export interface FilesExamined {
+  readonly bad: readonly string[];
+  /** Written before files had one: only whether they can be read is known of them. */
+  readonly withoutChecksum: number;
+}
+
+function checksumOf(bytes: Uint8Array): string {
+  return (bytes.length === 0 ? 0 : crc32(bytes)).toString(16).padStart(8, '0');
+}
+
 function folderName(owner: string): string {
   return hash('sha256', owner).slice(0, 32);
 }
@@ -124,7 +147,8 @@ async function syncFolder(folder: string): Promise<void> {
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const FOLDER = /^[0-9a-f]{32}$/;
-const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:\.part)?$/;
+const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:-[0-9a-f]{8})?(?:\.part)?$/;
+const CHECKSUM = /-[0-9a-f]{32}-([0-9a-f]{8})$/;
 /** Errors that pass when there is room, or a descriptor, again. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 const FULL = 'The disk is full or no file can be opened: nothing was recorded. It is tried again.';

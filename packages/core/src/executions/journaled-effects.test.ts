@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Ending } from '../ending.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
@@ -72,7 +72,7 @@ test('what was recorded for another computation is neither taken for this one no
 });
 
 /** An execution on a disk that records nothing until it answers. */
-async function begun(store = new MemoryStore()) {
+async function begun(store = memoryStore()) {
   const { executions } = store;
   await executions.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const earlier = await executions.effects(key);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { Ending } from '../ending.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
@@ -36,7 +36,7 @@ test('a clock that was set back does not make it longer than was asked', async (
 
 /** An execution, and the processes it runs in one after the other. */
 async function begun() {
-  const { executions: store } = new MemoryStore();
+  const { executions: store } = memoryStore();
   await store.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const clock = new TestClock();
   const process = async (told = clock) => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Limiter } from '../limits/limiter.ts';
@@ -6,7 +7,6 @@ import { stringOf } from '../long-text.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import type { ExecutionRow } from '../store/executions.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { openWorkflows } from './workflows.ts';
 
@@ -105,7 +105,7 @@ test('two that ask the same at once run it once', async () => {
 });
 
 test('what cannot be recorded is not answered', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const full = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
   const { execute, answer } = workflows(store, { ...store.executions, accept: full });
   const running = execute(get, 'e1');
@@ -113,7 +113,7 @@ test('what cannot be recorded is not answered', async () => {
 });
 
 test('one whose end cannot be recorded waits for the store, says so once, and does nothing twice', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   let refusals = 3;
   const { execute, answer, writes, requests, pass, log } = workflows(store, {
     ...store.executions,
@@ -139,7 +139,7 @@ test('one whose end cannot be recorded waits for the store, says so once, and do
 
 const E1 = { owner: 'ann', executionId: 'e1' };
 
-function workflows(store = new MemoryStore(), kept = store.executions) {
+function workflows(store = memoryStore(), kept = store.executions) {
   const writes: string[] = [];
   const requests: OutboundRequest[] = [];
   const waiting: ((body: string) => void)[] = [];

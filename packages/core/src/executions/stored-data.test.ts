@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { failureOf } from '../refused.ts';
-import { MemoryStore } from '../store/memory-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { StoreWrite } from '../workflow/effects.ts';
 import { FileStorage } from './file-storage.ts';
@@ -13,12 +14,12 @@ import { StoredData } from './stored-data.ts';
 
 let folder: string;
 let data: StoredData;
-let store: MemoryStore;
+let store: SqliteStore;
 let position = 0;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-stored-'));
-  store = new MemoryStore();
+  store = memoryStore();
   const row = { owner: 'ann', executionId: 'e1', digest: 'd', idempotencyKey: null, request: '{}' };
   await store.executions.accept({ ...row, acceptedAt: 1, end: null });
   data = new StoredData({

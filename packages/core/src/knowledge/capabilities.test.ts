@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { NO_PERMISSIONS, type Permissions, type Principal } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { KnowledgeBases } from './bases.ts';
 import { capabilitiesOf } from './capabilities.ts';
 
-const bases = new KnowledgeBases({ store: new MemoryStore().knowledge, clock: new TestClock() });
+const bases = new KnowledgeBases({ store: memoryStore().knowledge, clock: new TestClock() });
 await bases.put({ id: 'open', agents: ['*'], documents: [{ id: 'a', text: 'A.' }] });
 await bases.put({ id: 'adas', description: 'hers', agents: ['ada'], documents: [] });
 await bases.put({ id: 'nobodys', agents: [], documents: [] });

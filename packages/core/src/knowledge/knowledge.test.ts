@@ -1,12 +1,12 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { OperationDescription } from '@dragoman/protocols/a2e-workflow';
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TopicEmbedder } from '../../test-support/topic-embedder.ts';
 import { Apis, decodeApi } from '../apis/apis.ts';
 import { NO_PERMISSIONS, type Permissions, type Principal } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { decodeKnowledgeBase, KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import type { Embedder } from './embedder.ts';
@@ -23,7 +23,7 @@ function agent(id: string, permissions: Partial<Permissions> = ALL): Principal {
 }
 
 async function world(embedder?: Embedder) {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const clock = new TestClock();
   const log = new SilentLog();
   const apis = new Apis({ store: store.apis, clock, log });

@@ -1,16 +1,16 @@
 import { newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
 import { Engine } from '../engine.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 
 /** What is recorded of a request with this hint. */
 async function priorityWith(hint: string): Promise<unknown> {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const log = new SilentLog();
   const engine = new Engine({ store, clock: new TestClock(), ids: new TestIds(), log });
   const agent = moduleAgent('echo', async function* () {

@@ -1,12 +1,12 @@
 import { type E2AResponse, type Json, type JsonObject, newEnvelope } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
 import { Engine } from '../engine.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 
 let engine: Engine;
 let clock: TestClock;
@@ -14,7 +14,7 @@ const log = new SilentLog();
 
 beforeEach(() => {
   clock = new TestClock();
-  engine = new Engine({ store: new MemoryStore(), clock, ids: new TestIds(), log, defaultAgent: 'reporter' });
+  engine = new Engine({ store: memoryStore(), clock, ids: new TestIds(), log, defaultAgent: 'reporter' });
   engine.addAgent(
     moduleAgent('reporter', async function* (envelope, call) {
       const { limit, fail, words } = envelope.params as { limit?: number; fail?: boolean; words?: string[] };

@@ -1,6 +1,7 @@
 import { type Json, newEnvelope } from '@dragoman/protocols';
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { afterAll, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -11,7 +12,6 @@ import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
@@ -31,7 +31,7 @@ const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
 test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {
   const full = new StoreError('store_unavailable', 'The disk is full.');
-  const store = new MemoryStore();
+  const store = memoryStore();
   const { accept } = store.requests;
   let refusals = 0;
   Object.assign(store.requests, {
@@ -57,7 +57,7 @@ test('a message that cannot be recorded is told to its sender, and is whole when
 });
 
 test('a message whose answer takes its time is acknowledged, but never before it is recorded', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const { accept } = store.requests;
   const [landed, finished] = [deferred(), deferred()];
   Object.assign(store.requests, {
@@ -89,7 +89,7 @@ test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
 ])('what waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store);
   engine.addAgent(
     moduleAgent('echo', async function* (_envelope, call) {
@@ -111,7 +111,7 @@ test.each([
 });
 
 test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (text: string, metadata: object) =>
     mailbox.receive(message(text, { threadId: 'th_1', ...metadata }), { principal: ANN });
   await send('first', { messageId: 'm-first' });
@@ -127,7 +127,7 @@ test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
 ])('so does a repeat, whoever would answer it by the configuration of now: %s', async (_, metadata) => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   let addressees: Addressee[] = [{ id: 'echo', name: 'Ann' }];
   const identity = { name: 'Desk', agentId: null };
   const before = mailboxOn(store, echo, {}, new Directory({ identity, addressees: () => addressees }));
@@ -166,7 +166,7 @@ describe.each([
   async function answered(to: To) {
     let addressees: Addressee[] = [desk];
     const directory = new Directory({ identity: { name: 'Tee', agentId: null }, addressees: () => addressees });
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, {}, directory);
+    const { mailbox, engine } = mailboxOn(memoryStore(), echo, {}, directory);
     engine.addAgent(moduleAgent('desk', echo));
     engine.router.defaultAgent = 'desk';
     const send = (text: string, principal: Principal = mayAsk(['desk']), messageId = 'm-1') =>
@@ -213,7 +213,7 @@ describe.each([
 });
 
 test('so does a repeat that replied to an acknowledgement', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('EAI_AGAIN') });
+  const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('EAI_AGAIN') });
   const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
     mailbox.receive(message(text, { threadId: 'th_1', ...metadata }, from), { principal: ANN });
   const { messageId: acknowledgement, metadata } = await send('first', { messageId: 'm-first' }, CALLED_BACK);
@@ -228,7 +228,7 @@ test('so does a repeat that replied to an acknowledgement', async () => {
 });
 
 test('a sender without a key has no part in a session that somebody has under the name of its thread', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const told: unknown[] = [];
   const { mailbox, engine } = mailboxOn(store, async function* ({ session_id: sessionId }) {
     told.push(sessionId);
@@ -246,7 +246,7 @@ test('a sender without a key has no part in a session that somebody has under th
 });
 
 test('a name without a key is somebody else at another address, where nothing of the first is found', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (addressGroup: string, text: string) => {
     const principal = anonymousPrincipal(anonymousOwner(addressGroup, 'Ann'), ['*']);
     return mailbox.receive(message(text, { messageId: 'm-1' }), { principal });
@@ -265,7 +265,7 @@ test('a name without a key is somebody else at another address, where nothing of
 });
 
 test('the history of a message is what stands before it in the thread, and nothing that came while it waited', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const { mailbox, engine } = mailboxOn(memoryStore());
   const first = deferred();
   const told: Json[] = [];
   const single: ModuleAgentFunction = async function* ({ params: { content }, channel_context: { history } }, call) {
@@ -289,7 +289,7 @@ test('the history of a message is what stands before it in the thread, and nothi
 });
 
 test('a thread of long answers is read in pages of some megabytes, and its history leaves them out', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* ({ params, channel_context }) {
+  const { mailbox, engine } = mailboxOn(memoryStore(), async function* ({ params, channel_context }) {
     if (params['content'] === 'long') return 'x'.repeat(1_500_000);
     return { history: channel_context['history'] ?? null };
   });
@@ -311,7 +311,7 @@ test('a thread of long answers is read in pages of some megabytes, and its histo
 });
 
 test('the callback that is owed is the answer, at the receiver’s one address, as urgent and until when its sender said', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
   const expiresAt = new Date(clock.now().getTime() + 60_000);
   const from = { name: 'Ann', callbackUrl: 'https://Away.example:443/a/../in' };
@@ -333,7 +333,7 @@ test('the callback that is owed is the answer, at the receiver’s one address, 
 });
 
 test('a repeat owes no callback of its own, and is acknowledged also where its URL could not be called any more', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   let code = 'EAI_AGAIN';
   const { mailbox, engine } = mailboxOn(store, echo, { resolve: () => failing(code)() });
   const send = (messageId: string) => mailbox.receive(message('hello', { messageId }, CALLED_BACK), { principal: ANN });
@@ -347,7 +347,7 @@ test('a repeat owes no callback of its own, and is acknowledged also where its U
 });
 
 test('what was said in a thread is forgotten when it was kept long enough', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const { mailbox, engine } = mailboxOn(memoryStore());
   await mailbox.start();
   const page = { after: 0, limit: 50 };
   await mailbox.receive(message('hello', { threadId: 'th_1' }), { principal: ANN });
@@ -363,7 +363,7 @@ test('what was said in a thread is forgotten when it was kept long enough', asyn
 });
 
 test('what came by another door is no message, whoever asks for it', async () => {
-  const { mailbox, engine } = mailboxOn(new MemoryStore());
+  const { mailbox, engine } = mailboxOn(memoryStore());
   const envelope = newEnvelope({ request_id: 'r-1', method: 'chat.send', params: { content: 'hello' } });
   const call = { principal: ANN, signal: new AbortController().signal, log };
   for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
@@ -374,7 +374,7 @@ test('what came by another door is no message, whoever asks for it', async () =>
 
 describe('a callback to a name', () => {
   test('that cannot be looked up at the moment is owed, and looked up again at its try', async () => {
-    const store = new MemoryStore();
+    const store = memoryStore();
     const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
     const answer = await mailbox.receive(message('hello', { messageId: 'm-1' }, CALLED_BACK), { principal: ANN });
     expect(answer.metadata.status).toBe('received');
@@ -391,7 +391,7 @@ describe('a callback to a name', () => {
   });
 
   test('that nobody has is refused with the message', async () => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), echo, { resolve: failing('ENOTFOUND') });
+    const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('ENOTFOUND') });
     await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
       'callbackUrl cannot be called: The host cannot be reached',
     );
@@ -405,7 +405,7 @@ describe('an agent that says everything in parts', () => {
     ['at once', {}],
     ['in a thread', { threadId: 'th_1' }],
   ])('is heard whole: %s', async (_, metadata) => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
+    const { mailbox, engine } = mailboxOn(memoryStore(), async function* () {
       yield 'one ';
       yield { delta_kind: 'reasoning', delta: 'not for the sender' };
       yield 'two';
@@ -418,7 +418,7 @@ describe('an agent that says everything in parts', () => {
   });
 
   test('and has a result of its own beside them is heard by that', async () => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), async function* () {
+    const { mailbox, engine } = mailboxOn(memoryStore(), async function* () {
       yield 'thinking';
       return { content: 'two' };
     });
@@ -450,7 +450,7 @@ describe('an agent that says everything in parts', () => {
       },
     ],
   ])('and %s is told as an error, not cut off', async (_, agent) => {
-    const { mailbox, engine } = mailboxOn(new MemoryStore(), agent);
+    const { mailbox, engine } = mailboxOn(memoryStore(), agent);
     const { message: told, metadata } = await mailbox.receive(message('count'), { principal: ANN });
     expect([metadata.status, told.content]).toEqual([
       'error',

@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { type NetworkGate, openGate } from '../gate/network-gate.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import { Outbox } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -16,7 +17,7 @@ afterAll(() => signatures[Symbol.asyncDispose]());
 const DEAD = Array.from({ length: 10 }, (_, index) => `dead-${index}.example`);
 
 let clock: TestClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let server: Server;
 let port: number;
 let gate: NetworkGate;
@@ -27,7 +28,7 @@ let giveUp: Map<string, () => void>;
 
 beforeEach(async () => {
   clock = new TestClock();
-  store = new MemoryStore();
+  store = memoryStore();
   received = 0;
   giveUp = new Map();
   server = createServer((_, response) => {

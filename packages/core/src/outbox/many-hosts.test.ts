@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { Outbox } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -74,7 +74,7 @@ async function deliveredBeside({
   living: readonly Place[];
   dead: readonly Place[];
 }): Promise<number> {
-  const store = new MemoryStore();
+  const store = memoryStore();
   const log = new SilentLog();
   const gate = openGate({ clock: systemClock, log, callbacks: [...living, ...dead] });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import type { Gate } from '../gate/gate.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Outbox } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
@@ -13,7 +14,7 @@ const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
 
 let clock: TestClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let outbox: Outbox;
 let log: SilentLog;
 /** Each request that was sent, by its callback's id, and how to answer it. */
@@ -44,7 +45,7 @@ const gate: Gate = {
 };
 
 beforeEach(() => {
-  [clock, store, log] = [new TestClock(), new MemoryStore(), new SilentLog()];
+  [clock, store, log] = [new TestClock(), memoryStore(), new SilentLog()];
   [sent, ended, isAnswered] = [[], [], false];
   outbox = openOutbox();
 });

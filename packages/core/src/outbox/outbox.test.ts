@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { failure } from '@dragoman/protocols';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -9,7 +10,7 @@ import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { openGate } from '../gate/network-gate.ts';
 import { Refused } from '../refused.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { NewDelivery } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Outbox, type OutboxSettings } from './outbox.ts';
@@ -19,7 +20,7 @@ const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
 
 let clock: TestClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let outbox: Outbox;
 let sent: OutboundRequest[];
 /** What the receiver does with each request, in turn; the last for all that follow. */
@@ -42,7 +43,7 @@ let log: SilentLog;
 beforeEach(() => {
   log = new SilentLog();
   clock = new TestClock();
-  store = new MemoryStore();
+  store = memoryStore();
   sent = [];
   answers = [200];
   said = nothing;

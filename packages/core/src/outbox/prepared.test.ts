@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
+import type { SqliteStore } from '../store/sqlite-store.ts';
 import { Outbox, type OutboxSettings } from './outbox.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -12,7 +13,7 @@ const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
 
 let clock: TestClock;
-let store: MemoryStore;
+let store: SqliteStore;
 let outbox: Outbox;
 /** The ids whose bodies were read, in order. */
 let read: string[];
@@ -34,7 +35,7 @@ const gate: Gate = {
 
 beforeEach(() => {
   clock = new TestClock();
-  store = new MemoryStore();
+  store = memoryStore();
   [read, sent, waiting] = [[], [], []];
   const { dueBody } = store.outbox;
   store.outbox.dueBody = (id) => {

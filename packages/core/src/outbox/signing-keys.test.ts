@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { webhookHeaders } from './signature.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -13,7 +13,7 @@ const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
 
 let folder: string;
-const store = new MemoryStore();
+const store = memoryStore();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-keys-'));
 });

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { provideAdminKey } from './admin-key.ts';
 import { Keys } from './keys.ts';
 
 const [FIRST, SECOND] = ['first-'.padEnd(24, 'x'), 'second-'.padEnd(24, 'x')];
 
-async function keysOn(store = new MemoryStore()): Promise<Keys> {
+async function keysOn(store = memoryStore()): Promise<Keys> {
   const keys = new Keys({
     store: store.keys,
     clock: new TestClock(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import type { Clock, Ids } from '../ports.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { Keys } from './keys.ts';
 
 const clock: Clock = {
@@ -13,7 +13,7 @@ const clock: Clock = {
 function open() {
   let count = 0;
   const ids: Ids = { hex: () => String(count++).padStart(32, '0'), uuid: () => '' };
-  return new Keys({ store: new MemoryStore().keys, clock, ids });
+  return new Keys({ store: memoryStore().keys, clock, ids });
 }
 
 test('a key is found by what is sent, as often as it is sent, and nothing else is', async () => {

@@ -1,5 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -7,7 +8,6 @@ import { answering } from '../agents/answering.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { envelopeRecord } from './envelope-record.ts';
 import { Runs } from './runs.ts';
 import { Slots } from './slots.ts';
@@ -20,7 +20,7 @@ const DONE = { is_final: true, body: { result: { content: 'done' } } };
 
 /** An agent that works on one request at a time, and on the first until it is let go. */
 function setUp() {
-  const [store, clock, ids, log] = [new MemoryStore(), new TestClock(), new TestIds(), new SilentLog()];
+  const [store, clock, ids, log] = [memoryStore(), new TestClock(), new TestIds(), new SilentLog()];
   const slots = new Slots({ limitOf: () => 1 });
   const runs = new Runs({ store, clock, ids, log, slots });
   let letGo = () => {};

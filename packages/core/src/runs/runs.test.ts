@@ -1,5 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, FrameOrder, newEnvelope } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -8,7 +9,6 @@ import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts
 import type { Call } from '../call.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { frameText } from './frame-text.ts';
 import { Runs } from './runs.ts';
@@ -16,7 +16,7 @@ import { Slots } from './slots.ts';
 
 const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
 
-function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = new MemoryStore(), idempotent = false } = {}) {
+function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = memoryStore(), idempotent = false } = {}) {
   const clock = new TestClock();
   const ids = new TestIds();
   const log = new SilentLog();
@@ -372,7 +372,7 @@ async function* twoWords() {
 describe('an agent that may be asked twice', () => {
   /** A store that tells what it was asked to write, and records requests only when told to. */
   function slowStore() {
-    const store = new MemoryStore();
+    const store = memoryStore();
     const written: string[] = [];
     const gate = withResolvers();
     const { accept, acceptAnswered, append } = store.requests;
@@ -464,7 +464,7 @@ describe('an agent that may be asked twice', () => {
   });
 
   test('gives its place back when its request cannot be recorded', async () => {
-    const store = new MemoryStore();
+    const store = memoryStore();
     store.requests.accept = store.requests.acceptAnswered = () =>
       Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
     const { open, runs, slots } = setUp(twoWords, { store, idempotent: true, maxParallel: 1 });
@@ -478,7 +478,7 @@ describe('an agent that may be asked twice', () => {
 describe('while the store refuses', () => {
   /** A store whose appends are refused until told otherwise. */
   function refusingStore(why: Error) {
-    const store = new MemoryStore();
+    const store = memoryStore();
     const append = store.requests.append;
     const state = { refuses: true, tries: 0 };
     store.requests.append = (key, frames) => {

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createPrivateFile } from './private-files.ts';
+import { DATABASE } from './sqlite-database.ts';
 import { type Engine, faultOf } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -21,6 +22,7 @@ export class FolderLock {
     this.#close = () => database.close();
     try {
       database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+      refuseOpened(engine, join(folder, DATABASE));
     } catch (error) {
       database.close();
       if (faultOf(error) !== 'busy') throw error;
@@ -41,6 +43,23 @@ export class FolderLock {
       // On a full disk the lock holds without a name.
       rmSync(this.#owner, { force: true });
     }
+  }
+}
+
+/**
+ * The lock file can be removed while its owner runs; then a second process locks a new one. But every connection holds a lock on
+ * the database itself, and nobody gets it exclusively meanwhile. Waits for a backup that is about to end.
+ */
+function refuseOpened(engine: Engine, path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const database = engine.open(path);
+  try {
+    database.exec('PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_master');
+  } catch (error) {
+    // Any other fault is for whoever opens it to work with.
+    if (faultOf(error) === 'busy') throw error;
+  } finally {
+    database.close();
   }
 }
 

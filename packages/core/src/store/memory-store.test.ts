@@ -1,4 +1,13 @@
-import { MemoryStore } from './memory-store.ts';
+import { expect, test } from 'vitest';
+import { openMemoryStore } from './memory-store.ts';
+import { requestRow } from './requests.contract.ts';
 import { describeStore } from './store.contract.ts';
 
-describeStore('the store in memory', async () => new MemoryStore());
+describeStore('the store in memory', openMemoryStore);
+
+test('a store in memory that is closed refuses what it is asked, and may be closed again', async () => {
+  const store = await openMemoryStore();
+  await store[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  await expect(store.requests.accept(requestRow())).rejects.toMatchObject({ code: 'store_unavailable' });
+});

@@ -17,7 +17,7 @@ describe('migrations', () => {
 
   test('run once', () => {
     migrate(database, 'path');
-    database.exec("INSERT INTO agents VALUES ('a', '{}', 1)");
+    database.exec("INSERT INTO agents (agent_id, definition, created_at) VALUES ('a', '{}', 1)");
     migrate(database, 'path');
     expect(database.prepare('SELECT count(*) AS count FROM agents').get()).toEqual({ count: 1 });
   });

@@ -1,6 +1,7 @@
 import { ANONYMOUS_INDEXES } from './sql/anonymous.ts';
 import { API_TABLES } from './sql/apis.ts';
 import { CREDENTIALS_MIGRATION } from './sql/credentials.ts';
+import { DAMAGE_TABLES } from './sql/damages.ts';
 import { EXECUTION_TABLES } from './sql/executions.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
@@ -179,4 +180,20 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE deliveries ADD COLUMN head_checksum BIGINT',
   THREAD_END_TABLES,
   ANONYMOUS_INDEXES,
+  // How many transactions were committed: a database behind what is known of it elsewhere has lost some.
+  `
+  CREATE TABLE commits (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    count BIGINT NOT NULL
+  );
+  INSERT INTO commits (id, count) VALUES (1, 0)
+  `,
+  // Null in rows that are older.
+  `
+  ${DAMAGE_TABLES};
+  ALTER TABLE keys ADD COLUMN checksum BIGINT;
+  ALTER TABLE agents ADD COLUMN checksum BIGINT;
+  ALTER TABLE apis ADD COLUMN checksum BIGINT;
+  ALTER TABLE registrations ADD COLUMN checksum BIGINT
+  `,
 ];

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Ballast } from './ballast.ts';
+import { countOf } from './commit-marker.ts';
 import { type Operations, prepareOperations } from './sql/operations.ts';
 import { LOG_BYTES } from './sqlite-database.ts';
-import { type Database, faultOf } from './sqlite-engine.ts';
+import { type Database, type Fault, faultOf } from './sqlite-engine.ts';
 import type { Answer, Call, ErrorData } from './sqlite-messages.ts';
 import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
@@ -19,8 +20,9 @@ export class Committer {
   readonly #ballast: Ballast;
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
-  readonly #onLongLog: () => void;
   readonly #elapsed: () => number;
+  /** Of the database, over all its life. */
+  #count: number;
   #room = true;
   #writes = 0;
   #commits = 0;
@@ -28,18 +30,21 @@ export class Committer {
   #checkpoints = 0;
   #commitsSinceCheckpoint = 0;
   #commitsPerCheckpoint = 256;
-  /** Somebody else moves the log. */
-  #isMoving = false;
 
-  constructor({ database, ballast, logPath, onRoom, onLongLog, elapsed }: CommitterOptions) {
+  constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
     this.#database = database;
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
     this.#ballast = ballast;
     this.#logPath = logPath;
     this.#onRoom = onRoom;
-    this.#onLongLog = onLongLog;
     this.#elapsed = elapsed;
+    this.#count = countOf(database);
+  }
+
+  /** How many commits the database contains. */
+  get count(): number {
+    return this.#count;
   }
 
   get counts(): Omit<StoreStats, 'driver'> {
@@ -72,44 +77,16 @@ export class Committer {
       this.#noteRoom(true);
       return answers;
     } catch (error) {
-      if (faultOf(error) === 'full') return this.#commitRemovals(calls);
-      if (faultOf(error) === 'busy') return refuse(calls, HELD);
+      const fault = faultOf(error);
+      if (fault === 'full') return this.#commitRemovals(calls);
+      if (isPassing(fault)) return refuse(calls, errorData(error));
       throw error;
     }
   }
 
-  /**
-   * For after the answers: nobody should wait for it. To move a long log takes as long as dozens of commits, so another
-   * thread does while we go on writing. What it leaves us is what came meanwhile, and that is moved at once.
-   */
+  /** For after the answers: only the next batch waits for it. */
   checkpointWhenDue(): void {
-    if (this.#isMoving) return;
-    const bytes = this.#logBytes();
-    if (this.#commitsSinceCheckpoint < this.#commitsPerCheckpoint && bytes <= LOG_BYTES) return;
-    if (bytes < LONG_LOG_BYTES) this.#checkpoint();
-    else {
-      this.#isMoving = true;
-      this.#onLongLog();
-    }
-  }
-
-  /** Commits that were made without us: they are in the same log. */
-  countNear({ commits, milliseconds }: { readonly commits: number; readonly milliseconds: number }): void {
-    this.#writes += commits;
-    this.#commits += commits;
-    this.#commitMs += milliseconds;
-    this.#commitsSinceCheckpoint += commits;
-  }
-
-  /** Whoever moves the log does not keep up: until it is `moved`, nothing should be added to it. */
-  get isLogFull(): boolean {
-    return this.#isMoving && this.#logBytes() > LONGEST_LOG_BYTES;
-  }
-
-  /** The log was moved up to where it was, or the disk failed. */
-  moved(error: ErrorData | null): void {
-    this.#isMoving = false;
-    if (error !== null) throw new Error(error.message);
+    if (this.#commitsSinceCheckpoint < this.#commitsPerCheckpoint && this.#logBytes() <= LOG_BYTES) return;
     this.#checkpoint();
   }
 
@@ -119,13 +96,20 @@ export class Committer {
       this.#statements.truncatingCheckpoint.get();
     } catch (error) {
       // Nothing is lost: the log stays, and is moved later.
-      if (faultOf(error) !== 'full' && faultOf(error) !== 'busy') throw error;
+      if (!isPassing(faultOf(error))) throw error;
     }
   }
 
   close(): void {
     this.scrub();
     this.#database.close();
+  }
+
+  /** After the disk failed: another failure adds nothing to it. */
+  abandon(): void {
+    try {
+      this.#database.close();
+    } catch {}
   }
 
   /**
@@ -142,12 +126,14 @@ export class Committer {
   }
 
   #run(calls: readonly Call[], performOne: (call: Call) => Answer): Answer[] {
-    const { begin, commit, rollback } = this.#statements;
+    const { begin, countOne, commit, rollback } = this.#statements;
     const startedAt = this.#elapsed();
     begin.run();
     try {
       const answers = calls.map(performOne);
+      countOne.run();
       commit.run();
+      this.#count += 1;
       this.#writes += calls.length;
       this.#commits += 1;
       this.#commitMs += this.#elapsed() - startedAt;
@@ -206,8 +192,7 @@ export class Committer {
         ),
       ];
     } catch (error) {
-      if (faultOf(error) === 'full') return refuse(calls, DISK_FULL);
-      if (faultOf(error) === 'busy') return refuse(calls, HELD);
+      if (isPassing(faultOf(error))) return refuse(calls, errorData(error));
       throw error;
     }
   }
@@ -229,7 +214,7 @@ export class Committer {
       this.#commitsSinceCheckpoint = 0;
       this.#checkpoints += 1;
     } catch (error) {
-      if (faultOf(error) !== 'full' && faultOf(error) !== 'busy') throw error;
+      if (!isPassing(faultOf(error))) throw error;
     }
   }
 
@@ -245,8 +230,6 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
-  /** Called when the log should be moved by somebody else, who tells `moved`. */
-  readonly onLongLog: () => void;
   /** Milliseconds that only ever grow. */
   readonly elapsed: () => number;
 }
@@ -257,10 +240,16 @@ export function errorData(error: unknown): ErrorData {
   return {
     full: DISK_FULL,
     busy: HELD,
+    unopened: unopened(message),
     damaged: damaged(message),
     broken: broken(message),
     operation: { code: undefined, message },
   }[faultOf(error)];
+}
+
+/** Nothing was recorded, and the same may work later. */
+function isPassing(fault: Fault): boolean {
+  return fault === 'full' || fault === 'busy' || fault === 'unopened';
 }
 
 function refuse(calls: readonly Call[], error: ErrorData): Answer[] {
@@ -276,6 +265,7 @@ function perform(table: object, { name, values }: Call): unknown {
 function prepareTransaction(database: Database) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
+    countOne: database.prepare('UPDATE commits SET count = count + 1'),
     commit: database.prepare('COMMIT'),
     rollback: database.prepare('ROLLBACK'),
     savepoint: database.prepare('SAVEPOINT one'),
@@ -299,6 +289,13 @@ const HELD: ErrorData = {
   message: 'Another program holds the database: nothing was recorded. It goes on by itself when that program lets go.',
 };
 
+function unopened(reason: string): ErrorData {
+  return {
+    code: 'store_unavailable',
+    message: `The store could not open a file (${reason}): nothing was recorded. It continues when files can be opened.`,
+  };
+}
+
 function damaged(reason: string): ErrorData {
   return { code: 'store_damaged', message: `The database is damaged: ${reason}.` };
 }
@@ -312,6 +309,3 @@ function broken(reason: string): ErrorData {
 
 /** SQLite's default. */
 const PAGE_BYTES = 4096;
-/** A shorter log is moved sooner than another thread would begin. */
-const LONG_LOG_BYTES = LOG_BYTES / 4;
-const LONGEST_LOG_BYTES = 2 * LOG_BYTES;

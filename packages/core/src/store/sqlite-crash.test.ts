@@ -13,7 +13,6 @@ const root = mkdtempSync(join(tmpdir(), 'dragoman-crash-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('kill -9', () => {
-  // One at a time is committed on the main thread before long, and the kill may come at the change too.
   test.each([
     ['as fast as it can', 8],
     ['one after the other', 1],
@@ -68,7 +67,6 @@ describe.runIf(strace === '')(`a real fsync that fails${strace}`, () => {
     { number: 80, lanes: 8 },
     { number: 110, lanes: 8 },
     { number: 140, lanes: 8 },
-    // Late enough for one writer to commit on the main thread.
     { number: 200, lanes: 1 },
     { number: 231, lanes: 1 },
   ])(

@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { integrityOf } from './integrity.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { prepareOperations } from './sql/operations.ts';
@@ -136,6 +137,22 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
   });
 });
 
+test('an index that does not match its table opens, and is found by whoever looks', () => {
+  fill(path);
+  const database = openDatabase(engine, path);
+  prepareOperations(database).writes.putKey({ ...KEY, hash: 'needle' });
+  database.exec(MOVE_LOG);
+  expect(integrityOf(database)).toMatchObject({ isComplete: true, problems: [] });
+  database.close();
+  // The hash is in the table and in its index: one of both is changed.
+  const file = readFileSync(path, 'latin1');
+  expect(file.split('needle')).toHaveLength(3);
+  writeFileSync(path, file.replace('needle', 'noodle'), 'latin1');
+  const damaged = openDatabase(engine, path);
+  expect(integrityOf(damaged).problems.join()).toContain('keys');
+  damaged.close();
+});
+
 test('whichever bit flips, nobody is handed what was not written', () => {
   fill(path);
   const whole = readFileSync(path);
@@ -190,6 +207,16 @@ function fill(file: string): void {
   database.exec(`COMMIT; ${MOVE_LOG}`);
   database.close();
 }
+
+const KEY = {
+  keyId: 'k1',
+  hash: 'h',
+  agentId: 'ann',
+  role: 'agent',
+  description: null,
+  createdAt: 1,
+  revokedAt: null,
+} as const;
 
 const ANSWERED = 'answered at once';
 

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { CHECKED_BYTES } from './integrity.ts';
 import { migrate } from './migrations.ts';
 import { createPrivateFile } from './private-files.ts';
 import { type Database, type Engine, faultOf } from './sqlite-engine.ts';
@@ -22,18 +23,12 @@ export function openDatabase(engine: Engine, path: string): Database {
   }
 }
 
-/** A second connection, for one who writes little to a database that is open, and therefore checked and up to date. */
-export function openBeside(engine: Engine, path: string): Database {
-  const database = engine.open(path);
-  try {
-    database.exec(PRAGMAS);
-    // Whoever finds it held by another program lets the store's thread wait for it.
-    database.exec('PRAGMA busy_timeout = 0; PRAGMA cache_size = -1024');
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+/** A new database that no file holds. */
+export function openInMemory(engine: Engine): Database {
+  const database = engine.open(':memory:');
+  migrate(database, 'the database in memory');
+  database.exec('PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF');
+  return database;
 }
 
 function refuseDamaged(database: Database): void {
@@ -47,13 +42,11 @@ export const DATABASE = 'dragoman.db';
 /** How long the write-ahead log may become before it is moved. A log that is used again costs half of one that grows. */
 export const LOG_BYTES = 16_777_216;
 
-/** A database up to this size is checked at every start; in a larger one damage shows when it is read. */
-const CHECKED_BYTES = 67_108_864;
-
 const SQLITE_CORRUPT = 11;
 
-const WAY_OUT = 'Put a backup in its place, or move it away to begin with an empty store.';
+const WAY_OUT = 'Put a backup in its place, or move it away and start with --accept-loss to begin with an empty store.';
 
+// Temporary tables stay in memory: a file for them would need a descriptor in the middle of a write.
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -62,4 +55,5 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = ${LOG_BYTES};
   PRAGMA cache_size = -32768;
   PRAGMA secure_delete = FAST;
+  PRAGMA temp_store = MEMORY;
   PRAGMA trusted_schema = OFF`;

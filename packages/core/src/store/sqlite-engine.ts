@@ -49,6 +49,8 @@ export type Fault =
   | 'full'
   /** Another process holds the database. It may work again later. */
   | 'busy'
+  /** A file could not be opened, as when the process has no descriptor left. It may work again later. */
+  | 'unopened'
   /** The file is not what was written. */
   | 'damaged'
   /** The disk failed. After a failed fsync nobody knows what is on it: nothing may be acknowledged any more. */
@@ -60,6 +62,7 @@ export function faultOf(error: unknown): Fault {
     if (error.errcode === SQLITE_IOERR_SHMSIZE) return 'full';
     return FAULTS.find(({ code }) => code === (Number(error.errcode) & 0xff))?.fault ?? 'operation';
   }
+  if ('code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')) return 'unopened';
   // The package's `all` and `iterate` leave the number out; the words are SQLite's own.
   if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return 'operation';
   return FAULTS.find(({ words }) => error.message.includes(words))?.fault ?? 'operation';
@@ -86,6 +89,6 @@ const FAULTS: readonly { readonly code: number; readonly words: string; readonly
   { code: 10, words: 'disk I/O error', fault: 'broken' },
   { code: 11, words: 'database disk image is malformed', fault: 'damaged' },
   { code: 13, words: 'database or disk is full', fault: 'full' },
-  { code: 14, words: 'unable to open database file', fault: 'broken' },
+  { code: 14, words: 'unable to open database file', fault: 'unopened' },
   { code: 26, words: 'file is not a database', fault: 'damaged' },
 ];

@@ -1,7 +1,7 @@
 import type { LogFields } from '../ports.ts';
 import type { OperationsByName } from './sql/operations.ts';
 import type { StoreStats } from './store.ts';
-import type { StoreErrorCode } from './store-error.ts';
+import { StoreError, type StoreErrorCode } from './store-error.ts';
 
 // What the store and its thread say to each other.
 
@@ -10,6 +10,9 @@ export interface ThreadSetup {
   readonly folder: string;
   readonly ballastBytes: number;
   readonly engine: EngineModule | undefined;
+  readonly acceptLoss: boolean;
+  /** The thread sets it to 1, and notifies, when the database is closed. */
+  readonly closed: Int32Array;
 }
 
 /** A module that exports `engine(data): Promise<Engine>`. */
@@ -18,25 +21,8 @@ export interface EngineModule {
   readonly data: unknown;
 }
 
-/**
- * Calls one after the other, each as its id, its name, the number of its values, and those; that the log was moved, or why it
- * could not be; what was committed without the thread; the end; or that the disk failed under somebody else.
- */
-export type ToThread =
-  | readonly unknown[]
-  | { readonly moved: ErrorData | null }
-  | { readonly commits: number; readonly milliseconds: number }
-  | 'close'
-  | 'broken';
-
-/** What the thread that moves the log is told; it answers a move as `moved` above says. */
-export type ToMover = 'move' | 'close';
-
-/** Handed to it when it starts. */
-export interface MoverSetup {
-  readonly path: string;
-  readonly engine: EngineModule | undefined;
-}
+/** Calls one after the other, each as its id, its name, the number of its values, and those; or the end. */
+export type ToThread = readonly unknown[] | 'close';
 
 export interface Call {
   readonly id: number;
@@ -45,15 +31,12 @@ export interface Call {
 }
 
 export type FromThread =
-  /** With the driver that it uses, where that is not ours. */
-  | { readonly kind: 'ready'; readonly engine: EngineModule | undefined }
+  | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly error: ErrorData }
   /** Answers one after the other, each as the id of its call and its value: most are nothing but a word. */
   | readonly unknown[]
   | { readonly kind: 'failed'; readonly failed: readonly FailedAnswer[] }
   | { readonly kind: 'broken'; readonly error: ErrorData }
-  /** The log is long: somebody should move it. */
-  | { readonly kind: 'long-log' }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';
@@ -81,6 +64,10 @@ export function* callsIn(message: readonly unknown[]): Generator<Call> {
 export interface ErrorData {
   readonly code: StoreErrorCode | undefined;
   readonly message: string;
+}
+
+export function errorOf({ code, message }: ErrorData): Error {
+  return code === undefined ? new Error(message) : new StoreError(code, message);
 }
 
 /** What the thread can be asked. */

@@ -87,7 +87,7 @@ describe('what was written', () => {
       await store.requests.accept(requestRow());
       expect(existsSync(join(folder, 'dragoman.owner'))).toBe(true);
     });
-    expect(readdirSync(folder).sort()).toEqual(['dragoman.db', 'dragoman.lock']);
+    expect(readdirSync(folder).sort()).toEqual(['dragoman.db', 'dragoman.db-commits', 'dragoman.lock']);
   });
 
   test('includes what was asked just before closing', async () => {
@@ -106,7 +106,8 @@ describe('what was written', () => {
     await using(folder, async (store) => {
       await store.requests.accept(requestRow());
       expect(statSync(folder).mode & 0o777).toBe(0o700);
-      const files = ['dragoman.db', 'dragoman.db-shm', 'dragoman.db-wal', 'dragoman.lock', 'dragoman.owner'];
+      const log = ['dragoman.db-shm', 'dragoman.db-wal'];
+      const files = ['dragoman.db', 'dragoman.db-commits', ...log, 'dragoman.lock', 'dragoman.owner'];
       expect(readdirSync(folder).sort()).toEqual(files);
       for (const file of files) expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600]);
     });

@@ -1,6 +1,8 @@
 import { ANONYMOUS_KINDS } from './anonymous.ts';
+import type { Damage } from './damage.ts';
 import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
+import type { Integrity } from './integrity.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
 import type { AnonymousCursor, AnonymousWindow } from './sql/anonymous.ts';
@@ -30,19 +32,28 @@ import type {
   StoreStats,
   ThreadStore,
 } from './store.ts';
-import { type SqliteStoreOptions, type StoreThread, startStoreThread } from './store-thread.ts';
+import { type SqliteStoreOptions, startStoreThread } from './store-thread.ts';
 
 /** Opens the store in a data folder. Rejects with a `StoreError` that says what stands in the way. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   return new SqliteStore(await startStoreThread(options));
 }
 
-/** Every family as questions to the thread that owns the database. */
-export class SqliteStore implements Store {
-  readonly #thread: StoreThread;
+/** Answers questions from the database: the store's thread or, for a database in memory, the code that asks. */
+export interface StoreOwner extends AsyncDisposable {
+  ask<Name extends keyof Questions>(
+    name: Name,
+    ...values: Parameters<Questions[Name]>
+  ): Promise<ReturnType<Questions[Name]>>;
+  stats(): Promise<StoreStats>;
+}
 
-  constructor(thread: StoreThread) {
-    this.#thread = thread;
+/** Every family as questions to the owner of the database. */
+export class SqliteStore implements Store {
+  readonly #owner: StoreOwner;
+
+  constructor(owner: StoreOwner) {
+    this.#owner = owner;
   }
 
   readonly requests: RequestStore = {
@@ -219,14 +230,23 @@ export class SqliteStore implements Store {
   };
 
   readonly anonymous: AnonymousStore = { sweep: (range) => this.#sweepAnonymous(range) };
+  /** Everything in the database that is known to be damaged. */
+  damages(): Promise<Damage[]> {
+    return this.#ask('listDamages');
+  }
+
+  /** Looks for damage in pages and indexes, as `integrityOf` does. */
+  integrity(): Promise<Integrity> {
+    return this.#ask('integrity');
+  }
 
   stats(): Promise<StoreStats> {
-    return this.#thread.stats();
+    return this.#owner.stats();
   }
 
   /** Finishes what was asked, empties the write-ahead log into the database, and lets go of the folder. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#thread[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owner[Symbol.asyncDispose]();
   }
 
   async #forgetCaller(owner: string): Promise<Forgotten> {
@@ -265,7 +285,7 @@ export class SqliteStore implements Store {
     name: Name,
     ...values: Parameters<Questions[Name]>
   ): Promise<ReturnType<Questions[Name]>> {
-    return this.#thread.ask(name, ...values);
+    return this.#owner.ask(name, ...values);
   }
 }
 

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { Ballast } from './ballast.ts';
+import { CommitMarker, refuseLoss, refuseMissing } from './commit-marker.ts';
 import { FolderLock } from './folder-lock.ts';
 import { createPrivateFolder } from './private-files.ts';
+import { damageReads, endDamaged } from './sql/damages.ts';
 import { Committer, errorData } from './sqlite-committer.ts';
 import { DATABASE, openDatabase } from './sqlite-database.ts';
-import { type Database, type Engine, engineOf, faultOf } from './sqlite-engine.ts';
+import { type Database, engineOf, faultOf } from './sqlite-engine.ts';
 import {
   type Answer,
   type Call,
@@ -27,7 +29,7 @@ async function start(): Promise<void> {
     serve(await open(setup));
   } catch (error) {
     say({ kind: 'refused', error: errorData(error) });
-    port.close();
+    end();
   }
 }
 
@@ -35,43 +37,60 @@ interface Opened {
   readonly driver: string;
   readonly lock: FolderLock;
   readonly committer: Committer;
+  readonly marker: CommitMarker;
 }
 
-async function open({ folder, ballastBytes, engine: module }: ThreadSetup): Promise<Opened> {
+async function open({ folder, ballastBytes, engine: module, acceptLoss }: ThreadSetup): Promise<Opened> {
   const engine = await engineOf(module);
   if (!createPrivateFolder(folder, DATABASE)) {
     log('warn', { folder }, 'others may read the names in the data folder, which existed before: chmod 700 hides them');
   }
   const lock = new FolderLock({ engine, folder });
+  let database: Database | undefined;
   try {
     const path = join(folder, DATABASE);
+    if (!acceptLoss) refuseMissing(folder);
     const ballast = new Ballast({ path: join(folder, 'ballast'), bytes: ballastBytes });
-    const database = openMakingRoom({ engine, path, ballast });
-    if (!ballast.restore()) log('warn', { folder, bytes: ballastBytes }, 'the disk has no room for the ballast');
+    const opened = makingRoom(ballast, () => openDatabase(engine, path));
+    database = opened;
     const elapsed = () => performance.now();
+    const marker = new CommitMarker({ folder, elapsed });
+    if (!acceptLoss) refuseLoss(database, { folder, marker });
+    for (const damage of makingRoom(ballast, () => endDamaged(opened)))
+      log('error', { ...damage }, 'ended as store_damaged: it cannot be read');
+    tellLeftOut(opened);
+    if (!ballast.restore()) log('warn', { folder, bytes: ballastBytes }, 'the disk has no room for the ballast');
     const committer = new Committer({
       database,
       ballast,
       logPath: `${path}-wal`,
       onRoom: tellRoom,
-      onLongLog: () => say({ kind: 'long-log' }),
       elapsed,
     });
-    return { driver: engine.name, lock, committer };
+    marker.write(committer.count);
+    return { driver: engine.name, lock, committer, marker };
   } catch (error) {
+    database?.close();
     lock.release();
     throw error;
   }
 }
 
+function tellLeftOut(database: Database): void {
+  for (const damage of damageReads(database).listDamages()) {
+    if (damage.kind !== 'request' && damage.kind !== 'execution')
+      log('error', { ...damage }, 'left out as store_damaged: put it again to repair it');
+  }
+}
+
 /** On a full disk even opening may need room. */
-function openMakingRoom({ engine, path, ballast }: { engine: Engine; path: string; ballast: Ballast }): Database {
+function makingRoom<Result>(ballast: Ballast, work: () => Result): Result {
   try {
-    return openDatabase(engine, path);
+    return work();
   } catch (error) {
     if (faultOf(error) !== 'full') throw error;
     ballast.release();
-    return openDatabase(engine, path);
+    return work();
   }
 }
 
@@ -79,7 +98,7 @@ function openMakingRoom({ engine, path, ballast }: { engine: Engine; path: strin
  * Takes everything that waits, answers the reads, commits one batch of writes, and looks again: a read waits for one
  * batch at most, and all writes that came in meanwhile share the next commit.
  */
-function serve({ driver, lock, committer }: Opened): void {
+function serve({ driver, lock, committer, marker }: Opened): void {
   const reads: Call[] = [];
   const writes: Call[] = [];
   let closing = false;
@@ -91,12 +110,7 @@ function serve({ driver, lock, committer }: Opened): void {
 
   const take = (message: ToThread): void => {
     if (message === 'close') closing = true;
-    else if (message === 'broken') port.close();
-    else if ('moved' in message) committer.moved(message.moved);
-    else if ('commits' in message) {
-      committer.countNear(message);
-      committer.checkpointWhenDue();
-    } else
+    else
       for (const call of callsIn(message))
         (Object.hasOwn(own, call.name) || committer.isRead(call) ? reads : writes).push(call);
   };
@@ -113,25 +127,34 @@ function serve({ driver, lock, committer }: Opened): void {
     try {
       take(first);
       takeWaiting();
-      while (reads.length > 0 || (writes.length > 0 && !committer.isLogFull)) {
+      while (reads.length > 0 || writes.length > 0) {
         if (reads.length > 0) answer(reads.splice(0).map(read));
-        if (writes.length > 0 && !committer.isLogFull) {
+        if (writes.length > 0) {
           answer(committer.commit(writes.splice(0, BATCH)));
           committer.checkpointWhenDue();
+          marker.note(() => committer.count);
         }
         takeWaiting();
       }
-      // Writes that are left go on when the log has been moved, and nothing is closed before.
-      if (!closing || writes.length > 0) return;
-      committer.close();
-      lock.release();
-      port.close();
+      if (closing) {
+        marker.write(committer.count);
+        committer.close();
+        lock.release();
+      }
     } catch (error) {
       say({ kind: 'broken', error: errorData(error) });
-      port.close();
+      committer.abandon();
+      closing = true;
     }
+    if (closing) end();
   });
-  say({ kind: 'ready', engine: setup.engine });
+  say({ kind: 'ready' });
+}
+
+function end(): void {
+  port.close();
+  Atomics.store(setup.closed, 0, 1);
+  Atomics.notify(setup.closed, 0);
 }
 
 function answer(answers: readonly Answer[]): void {

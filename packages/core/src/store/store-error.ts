@@ -17,6 +17,8 @@ export type StoreErrorCode =
   | 'store_unavailable'
   /** What was read is not what was written. */
   | 'store_damaged'
+  /** The database has lost recorded history, or is gone while what belongs to it is still there. */
+  | 'store_lost'
   /** Another process has this data folder open. */
   | 'store_locked'
   /** The file is a database, but not ours. */

@@ -1,6 +1,5 @@
 /** Every thread there is, by the name of its file when built. A new one is a line here. */
 export const THREADS = {
-  'log-thread': new URL('../store/log-thread.ts', import.meta.url),
   'sqlite-thread': new URL('../store/sqlite-thread.ts', import.meta.url),
   worker: new URL('../workflow/worker.ts', import.meta.url),
   'embedding-thread': new URL('../knowledge/embedding-thread.ts', import.meta.url),

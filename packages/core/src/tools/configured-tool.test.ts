@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -14,7 +15,6 @@ import { Ending } from '../ending.ts';
 import { Engine } from '../engine.ts';
 import { CredentialUse, type OutboundRequest } from '../gate/gate.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { directGate } from './direct-gate.contract.ts';
 import { FixedTools } from './fixed-tools.ts';
@@ -26,7 +26,7 @@ import type { ConfiguredTool } from './tools-config.ts';
 const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
 const clock = new TestClock();
 const ids = new TestIds();
-const engine = new Engine({ store: new MemoryStore(), clock, ids, log: new SilentLog() });
+const engine = new Engine({ store: memoryStore(), clock, ids, log: new SilentLog() });
 engine.addAgent(
   moduleAgent('greeter', async function* (envelope) {
     yield 'Hello, ';

@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { nameOfHostPort } from '../gate/host-port.ts';
 import { failureOf } from '../refused.ts';
 import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
-import { MemoryStore } from '../store/memory-store.ts';
 import { decodeCredential, type NewCredential } from './decode-credential.ts';
 import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';
 import { openVault, type Vault } from './vault.ts';
@@ -23,7 +23,7 @@ const clock = new TestClock();
 const open = (key: KeySource = environmentKey(KEY)) => openVault({ store, clock, log, key });
 
 beforeEach(() => {
-  store = new MemoryStore().credentials;
+  store = memoryStore().credentials;
   log = new SilentLog();
 });
 
@@ -234,7 +234,7 @@ describe('the key', () => {
   test('is a file for its owner alone when none is given, and no two vaults have the same', async () => {
     const [one, two] = [folder(), folder()];
     await open(fileKey({ folder: one, log }));
-    store = new MemoryStore().credentials;
+    store = memoryStore().credentials;
     await open(fileKey({ folder: two, log }));
     const [first, second] = [one, two].map((place) => readFileSync(join(place, KEY_FILE), 'utf8'));
     expect(first).toMatch(/^[\w-]{43}\n$/);
@@ -268,7 +268,7 @@ describe('the key', () => {
     const passphrase = 'a passphrase that is long enough';
     const seals: (VaultSeal | undefined)[] = [];
     for (let round = 0; round < 2; round += 1) {
-      store = new MemoryStore().credentials;
+      store = memoryStore().credentials;
       const vault = await open(environmentKey(passphrase));
       seals.push(await store.seal());
       await vault.rotate(passphrase);

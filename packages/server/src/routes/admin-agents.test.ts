@@ -1,6 +1,7 @@
-import { Engine, MemoryStore, refuse } from '@dragoman/core';
+import { Engine, refuse } from '@dragoman/core';
 import { parseJsonBytes } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
@@ -39,7 +40,7 @@ const DESK = { agent_id: 'desk', permissions: {}, driver: 'http', url: 'http://1
 
 /** Administration over a store whose disk can be full. */
 function administration() {
-  const [store, clock, ids, log] = [new MemoryStore(), new TestClock(), new TestIds(), new SilentLog()];
+  const [store, clock, ids, log] = [memoryStore(), new TestClock(), new TestIds(), new SilentLog()];
   let isFull = false;
   const { agents } = store;
   const put = agents.put.bind(agents);

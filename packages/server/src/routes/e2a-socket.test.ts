@@ -1,6 +1,7 @@
-import { Engine, JsonReader, MemoryStore, moduleAgent } from '@dragoman/core';
+import { Engine, JsonReader, moduleAgent } from '@dragoman/core';
 import { failure } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
@@ -9,7 +10,7 @@ import { e2aSocketRoute } from './e2a-socket.ts';
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
 async function connected({ answerLength = 100_000, letter = 'x', held = Promise.resolve() } = {}) {
-  const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), new MemoryStore()];
+  const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), memoryStore()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
   await engine.callers.put({ agent_id: 'ada', permissions: { agents: ['*'] } });
   engine.addAgent(

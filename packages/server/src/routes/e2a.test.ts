@@ -1,6 +1,7 @@
-import { Engine, JsonReader, MemoryStore, moduleAgent } from '@dragoman/core';
+import { Engine, JsonReader, moduleAgent } from '@dragoman/core';
 import { parseJsonBytes } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
@@ -10,7 +11,7 @@ import { e2aRoutes } from './e2a.ts';
 // A proxy gives up on an answer that does not begin, and keeps a stream that is silent as long as it beats.
 
 /** An agent that says nothing until it is let go, asked for a stream. */
-function asked({ store = new MemoryStore() } = {}) {
+function asked({ store = memoryStore() } = {}) {
   const [clock, ids, log] = [new TestClock(), new TestIds(), new SilentLog()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
   let letGo = () => {};
@@ -60,7 +61,7 @@ test('a stream begins after ten seconds, also when its agent has said nothing ye
 });
 
 test('not before the request is recorded: until then it can still be refused', async () => {
-  const store = new MemoryStore();
+  const store = memoryStore();
   let refuse = (_: Error) => {};
   store.requests.accept = () =>
     new Promise((_, reject) => {

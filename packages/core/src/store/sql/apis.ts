@@ -1,5 +1,7 @@
 import type { ApiRow } from '../apis.ts';
+import type { Damage } from '../damage.ts';
 import type { Database } from '../sqlite-engine.ts';
+import { type Checked, checksumOf, isWhole, wholeRows } from './checked-rows.ts';
 
 export const API_TABLES = `
   CREATE TABLE apis (
@@ -10,23 +12,30 @@ export const API_TABLES = `
 `;
 
 export function apiReads(database: Database) {
-  const list = database.prepare(
-    'SELECT api_id AS "apiId", definition, created_at AS "createdAt" FROM apis ORDER BY created_at, api_id',
-  );
+  const list = database.prepare(`${SELECT_API} ORDER BY created_at, api_id`);
 
   return {
-    listApis: (): ApiRow[] => list.all() as ApiRow[],
+    listApis: (): ApiRow[] => wholeRows(list.all() as Checked<ApiRow>[], checksumOfApi),
   };
+}
+
+export function damagedApis(database: Database): () => Damage[] {
+  const list = database.prepare(`${SELECT_API} ORDER BY api_id`);
+  return () =>
+    (list.all() as Checked<ApiRow>[])
+      .filter((row) => !isWhole(row, checksumOfApi))
+      .map(({ apiId }) => ({ kind: 'api', owner: '', name: apiId }));
 }
 
 export function apiWrites(database: Database) {
   const put = database.prepare(`
-    INSERT INTO apis (api_id, definition, created_at) VALUES (?, ?, ?)
-    ON CONFLICT (api_id) DO UPDATE SET definition = excluded.definition, created_at = excluded.created_at`);
+    INSERT INTO apis (api_id, definition, created_at, checksum) VALUES (?, ?, ?, ?)
+    ON CONFLICT (api_id) DO UPDATE SET definition = excluded.definition, created_at = excluded.created_at,
+      checksum = excluded.checksum`);
 
   return {
     putApi(row: ApiRow): void {
-      put.run(row.apiId, row.definition, row.createdAt);
+      put.run(row.apiId, row.definition, row.createdAt, checksumOfApi(row));
     },
   };
 }
@@ -38,3 +47,9 @@ export function apiRemovals(database: Database) {
     removeApi: (apiId: string): boolean => remove.run(apiId).changes === 1,
   };
 }
+
+function checksumOfApi({ apiId, definition, createdAt }: ApiRow): number {
+  return checksumOf(apiId, definition, createdAt);
+}
+
+const SELECT_API = 'SELECT api_id AS "apiId", definition, created_at AS "createdAt", checksum FROM apis';

@@ -6,6 +6,7 @@ import { prepareOperations } from './operations.ts';
 import { endValues, executionValues } from './values.ts';
 
 const KEY = { owner: 'ann', executionId: 'e-1' };
+const EXECUTION = { digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
 const ROWS = 'what is fetched, filtered and sorted '.repeat(100);
 
 let database: Database;
@@ -45,6 +46,21 @@ test('what was recorded before there were repeats is read as it was', () => {
   migrate(database, 'path');
   const end = { status: 'success', result: ROWS, events: '[]', endedAt: 2 };
   expect(prepareOperations(database).reads.findExecution(KEY)).toMatchObject({ ...KEY, acceptedAt: 1, end });
+});
+
+test.each([
+  ['as on Node 20', 0],
+  ['as on Node 24', crc32('n', crc32('1,call,k'))],
+])('an effect without bytes is read with the checksum that it was written with, %s', (_, checksum) => {
+  migrate(database, 'path');
+  const { reads, writes } = prepareOperations(database);
+  writes.acceptExecution(executionValues({ ...KEY, ...EXECUTION }));
+  const effect = { position: 1, key: 'k', kind: 'call', note: 'n', bytes: new Uint8Array(0) } as const;
+  writes.appendEffects(KEY, [effect]);
+  database.prepare('UPDATE execution_effects SET checksum = ?').run(checksum);
+  expect(reads.effects(KEY)).toMatchObject([{ key: 'k', note: 'n' }]);
+  database.exec("UPDATE execution_effects SET checksum = 1, note = 'm'");
+  expect(() => reads.effects(KEY)).toThrow(expect.objectContaining({ code: 'store_damaged' }));
 });
 
 /** A row as version 0.1 wrote it. */

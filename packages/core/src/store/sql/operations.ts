@@ -4,6 +4,7 @@ import { anonymousRemovals } from './anonymous.ts';
 import { apiReads, apiRemovals, apiWrites } from './apis.ts';
 import { counterReads, counterWrites } from './counters.ts';
 import { credentialReads, credentialRemovals, credentialWrites } from './credentials.ts';
+import { damageReads } from './damages.ts';
 import { executionReads, executionRemovals, executionWrites } from './executions.ts';
 import { forgettingRemovals } from './forgetting.ts';
 import { keyReads, keyRemovals, keyWrites } from './keys.ts';
@@ -38,6 +39,7 @@ export function prepareOperations(database: Database) {
       ...storedDataReads(database),
       ...registrationReads(database),
       ...nonceReads(database),
+      ...damageReads(database),
     },
     writes: {
       ...requestWrites(database),

@@ -1,6 +1,8 @@
+import type { Damage } from '../damage.ts';
 import type { RegistrationRow } from '../registrations.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
+import { type Checked, checksumOf, isWhole, wholeRows } from './checked-rows.ts';
 
 export const REGISTRATION_TABLES = `
   CREATE TABLE registrations (
@@ -14,26 +16,36 @@ export const REGISTRATION_TABLES = `
 `;
 
 export function registrationReads(database: Database) {
-  const list = database.prepare(`
-    SELECT agent_id AS "agentId", owner, card, endpoint, registered_at AS "registeredAt", last_heartbeat AS "lastHeartbeat"
-    FROM registrations ORDER BY agent_id`);
+  const list = database.prepare(SELECT_REGISTRATION);
 
   return {
-    listRegistrations: (): RegistrationRow[] => list.all() as RegistrationRow[],
+    listRegistrations: (): RegistrationRow[] =>
+      wholeRows(list.all() as Checked<RegistrationRow>[], checksumOfRegistration),
   };
+}
+
+export function damagedRegistrations(database: Database): () => Damage[] {
+  const list = database.prepare(SELECT_REGISTRATION);
+  return () =>
+    (list.all() as Checked<RegistrationRow>[])
+      .filter((row) => !isWhole(row, checksumOfRegistration))
+      .map(({ owner, agentId }) => ({ kind: 'registration', owner, name: agentId }));
 }
 
 export function registrationWrites(database: Database) {
   const put = database.prepare(`
-    INSERT INTO registrations (agent_id, owner, card, endpoint, registered_at, last_heartbeat) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO registrations (agent_id, owner, card, endpoint, registered_at, last_heartbeat, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (agent_id) DO UPDATE SET owner = excluded.owner, card = excluded.card, endpoint = excluded.endpoint,
-      registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat`);
+      registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat,
+      checksum = excluded.checksum`);
   const beat = database.prepare('UPDATE registrations SET last_heartbeat = ? WHERE agent_id = ?');
 
   return {
     putRegistration(row: RegistrationRow): void {
       requireStorable(row.agentId, row.owner, row.card, row.endpoint);
-      put.run(row.agentId, row.owner, row.card, row.endpoint, row.registeredAt, row.lastHeartbeat);
+      const { agentId, owner, card, endpoint, registeredAt, lastHeartbeat } = row;
+      put.run(agentId, owner, card, endpoint, registeredAt, lastHeartbeat, checksumOfRegistration(row));
     },
 
     beatRegistration: (agentId: string, at: number): boolean => beat.run(at, agentId).changes === 1,
@@ -47,3 +59,13 @@ export function registrationRemovals(database: Database) {
     removeRegistration: (agentId: string): boolean => remove.run(agentId).changes === 1,
   };
 }
+
+/** Without the last heartbeat, which changes by itself and decides nothing but whether the agent is healthy. */
+function checksumOfRegistration({ agentId, owner, card, endpoint, registeredAt }: RegistrationRow): number {
+  return checksumOf(agentId, owner, card, endpoint, registeredAt);
+}
+
+const SELECT_REGISTRATION = `
+  SELECT agent_id AS "agentId", owner, card, endpoint, registered_at AS "registeredAt",
+    last_heartbeat AS "lastHeartbeat", checksum
+  FROM registrations ORDER BY agent_id`;

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { JsonObject } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { directGate } from '../direct-gate.contract.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
@@ -70,7 +70,7 @@ async function open(manners: Manners) {
     clock,
     log,
     folder: tmpdir(),
-    pins: new MemoryStore().pins,
+    pins: memoryStore().pins,
     gate: directGate([]),
     version: '0',
   });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { freePort } from '../../../test-support/ports.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -12,7 +13,6 @@ import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import { CredentialUse, type OutboundRequest } from '../../gate/gate.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { directGate } from '../direct-gate.contract.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
@@ -51,7 +51,7 @@ test('a server over streamable HTTP is reached through the gate alone, with the 
     clock,
     log: new SilentLog(),
     folder,
-    pins: new MemoryStore().pins,
+    pins: memoryStore().pins,
     gate: directGate(seen),
     version: '0',
   });

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import type { Clock } from '../../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { McpServers } from './mcp-servers.ts';
@@ -35,11 +35,11 @@ const clock: Clock = {
 };
 
 let folder = '';
-let store = new MemoryStore();
+let store = memoryStore();
 let log = new SilentLog();
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-mcp-'));
-  store = new MemoryStore();
+  store = memoryStore();
   log = new SilentLog();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

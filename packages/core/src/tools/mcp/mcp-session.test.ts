@@ -9,12 +9,12 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
 import { Ending } from '../../ending.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { directGate } from '../direct-gate.contract.ts';
 import type { ToolEvent } from '../tool.ts';
 import { ToolRegistry } from '../tool-registry.ts';
@@ -87,7 +87,7 @@ function open() {
     clock,
     log,
     folder: tmpdir(),
-    pins: new MemoryStore().pins,
+    pins: memoryStore().pins,
     gate: directGate([]),
     version: '0',
   });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import type { PinStore } from '../../store/pins.ts';
 import { ToolPins } from './tool-pins.ts';
 
-const open = (store: PinStore = new MemoryStore().pins) => new ToolPins({ store, clock: new TestClock() });
+const open = (store: PinStore = memoryStore().pins) => new ToolPins({ store, clock: new TestClock() });
 
 test('a tool is used as it was first seen, and held as anything else', async () => {
   const pins = open();
@@ -27,7 +27,7 @@ test('a tool that its server does not have any more is not held, and is again wh
 });
 
 test('what a server makes up without end is not remembered without end', async () => {
-  const { pins: store } = new MemoryStore();
+  const { pins: store } = memoryStore();
   const pins = open(store);
   for (let count = 0; count < 10_000; count++) await pins.admit(`s__t${count}`, '1');
   expect(await pins.admit('s__one-more', '1')).toBe(false);
@@ -42,7 +42,7 @@ test('what a server makes up without end is not remembered without end', async (
 });
 
 test('a store that could not be read is asked again', async () => {
-  const { pins: store } = new MemoryStore();
+  const { pins: store } = memoryStore();
   await store.put({ name: 's__a', hash: '1', pinnedAt: 0 });
   let isAway = true;
   const pins = open({

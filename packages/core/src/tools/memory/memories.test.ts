@@ -1,17 +1,17 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { Ending } from '../../ending.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { lexicalSearch } from './lexical-search.ts';
 import { Memories, type MemoryQuery } from './memories.ts';
 import type { Search } from './search.ts';
 
 const clock = new TestClock();
-const store = new MemoryStore();
+const store = memoryStore();
 const memories = new Memories({
   store: store.memories,
   search: lexicalSearch,
@@ -175,7 +175,7 @@ test('others have their turn while as many entries or keys as a message has room
 
 // Each tag against each would be 96,000,000,000 comparisons, and nobody would be heard for minutes.
 test('two hundred thousand tags are looked for in no time to speak of', async () => {
-  const large = new Memories({ store: new MemoryStore().memories, search: lexicalSearch, clock });
+  const large = new Memories({ store: memoryStore().memories, search: lexicalSearch, clock });
   const ann = sessionOf('ann-tags');
   const id = await large.open(ann, 'default', {});
   const tags = Array.from({ length: 8_000 }, (_, n) => `a${n}`);
@@ -196,7 +196,7 @@ test('a caller looks for one thing after the other, and for nothing it has given
       return new Promise((resolve) => answers.set(query, () => resolve([])));
     },
   };
-  const careful = new Memories({ store: new MemoryStore().memories, search, clock });
+  const careful = new Memories({ store: memoryStore().memories, search, clock });
   const [ann, bob] = [sessionOf('ann-looks'), sessionOf('bob-looks')];
   const [hers, his] = [await careful.open(ann, 'default', {}), await careful.open(bob, 'default', {})];
   const given = new Ending();
@@ -219,7 +219,7 @@ test('a caller looks for one thing after the other, and for nothing it has given
 });
 
 test('however many are asked for, a thousand come in one answer, and how many there are is told', async () => {
-  const many = new Memories({ store: new MemoryStore().memories, search: lexicalSearch, clock });
+  const many = new Memories({ store: memoryStore().memories, search: lexicalSearch, clock });
   const ann = sessionOf('ann-thousand');
   const id = await many.open(ann, 'default', {});
   const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x', { tier: 'working' }));

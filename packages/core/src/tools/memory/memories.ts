@@ -13,10 +13,10 @@ import {
   type MemoryRow,
   wholeOf,
 } from '../../store/memories.ts';
-import { memoryMemories } from '../../store/memory/memories.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import type { Search } from './search.ts';
+import { workingMemory } from './working-memory.ts';
 
 export interface MemoriesOptions {
   readonly store: MemoriesStore;
@@ -208,12 +208,9 @@ export class Memories {
     );
   }
 
-  #storeOf(session: WireSession, tier: Tier): MemoriesStore {
+  #storeOf(session: WireSession, tier: Tier): ReturnType<typeof workingMemory> {
     if (tier !== 'working') return this.#options.store;
-    const working = this.#working.get(session) ?? {
-      store: memoryMemories(async (operation) => operation()),
-      spaces: new Set(),
-    };
+    const working = this.#working.get(session) ?? { store: workingMemory(), spaces: new Set() };
     this.#working.set(session, working);
     return working.store;
   }
@@ -231,7 +228,7 @@ export interface Retrieved {
 
 /** What is kept beside a connection. */
 interface Working {
-  readonly store: MemoriesStore;
+  readonly store: ReturnType<typeof workingMemory>;
   /** Those with something in them, now or before. */
   readonly spaces: Set<string>;
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
 import { ALL_PERMISSIONS } from '../../principal.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { McpServers } from '../mcp/mcp-servers.ts';
 import { SessionToolkits } from '../session-toolkits.ts';
 import type { McpServerConfig } from '../tools-config.ts';
@@ -30,7 +30,7 @@ const servers = new McpServers({
   clock: systemClock,
   log,
   folder,
-  pins: new MemoryStore().pins,
+  pins: memoryStore().pins,
   gate: undefined,
   version: '0',
 });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { ONE_HOUR } from '../../every-hour.ts';
-import { MemoryStore } from '../../store/memory-store.ts';
 import { lexicalSearch } from '../memory/lexical-search.ts';
 import { Memories } from '../memory/memories.ts';
 import { memoryPlugin } from './memory.ts';
 
 test('what has expired is forgotten at the start and every hour, until the host ends', async () => {
   const clock = new TestClock();
-  const store = new MemoryStore();
+  const store = memoryStore();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   const plugin = memoryPlugin({ memories, clock, log: new SilentLog() });
   const remember = async (key: string, milliseconds: number) => {

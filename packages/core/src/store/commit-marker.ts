@@ -1,0 +1,102 @@
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATABASE } from './sqlite-database.ts';
+import type { Database } from './sqlite-engine.ts';
+import { StoreError } from './store-error.ts';
+
+/**
+ * Keeps the number of commits in a file beside the database, written about once a second. SQLite drops everything behind a
+ * damaged place in its log without a word: a database that is behind its marker has lost what was acknowledged.
+ */
+export class CommitMarker {
+  readonly #path: string;
+  readonly #elapsed: () => number;
+  #written = -1;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ folder, elapsed }: { folder: string; elapsed: () => number }) {
+    this.#path = join(folder, MARKER);
+    this.#elapsed = elapsed;
+  }
+
+  /** The number of commits when it was last written; 0 when there is no marker that can be read. */
+  read(): number {
+    try {
+      const { commits } = JSON.parse(readFileSync(this.#path, 'utf8'));
+      return Number.isSafeInteger(commits) ? commits : 0;
+    } catch {
+      // A power cut can leave it empty.
+      return 0;
+    }
+  }
+
+  /** Notes how many there are; `count` is asked again when it is written. */
+  note(count: () => number): void {
+    if (this.#elapsed() - this.#writtenAt >= INTERVAL_MS) this.write(count());
+    else
+      this.#timer ??= setTimeout(() => {
+        this.write(count());
+      }, INTERVAL_MS).unref();
+  }
+
+  /** An older marker is as good: without a descriptor or room for it the next one is written later. */
+  write(count: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writtenAt = this.#elapsed();
+    if (count === this.#written) return;
+    try {
+      const file = openSync(`${this.#path}.part`, 'w', 0o600);
+      try {
+        writeSync(file, `${JSON.stringify({ commits: count })}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(`${this.#path}.part`, this.#path);
+      this.#written = count;
+    } catch {}
+  }
+}
+
+/** Refuses a database that lost commits: what was revoked or used in them would be valid again. */
+export function refuseLoss(database: Database, { folder, marker }: { folder: string; marker: CommitMarker }): void {
+  const [has, had] = [countOf(database), marker.read()];
+  if (has >= had) return;
+  throw new StoreError(
+    'store_lost',
+    `${join(folder, DATABASE)} has lost recorded history: it contains ${has} commits, and at least ${had} were made. ` +
+      'Restore a backup. Continuing without the lost commits can make revoked keys and used nonces valid again.',
+  );
+}
+
+/** Refuses to make a database where one has been: it would be empty, and what lies beside it useless. */
+export function refuseMissing(folder: string): void {
+  if (sizeOf(join(folder, DATABASE)) > 0) return;
+  const left = BESIDE.filter((name) => sizeOf(join(folder, name)) > 0);
+  if (left.length === 0) return;
+  throw new StoreError(
+    'store_lost',
+    `${join(folder, DATABASE)} is missing or empty, but ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} still there. ` +
+      'Restore a backup of the database. Continuing starts with an empty one.',
+  );
+}
+
+export function countOf(database: Database): number {
+  const { count } = database.prepare('SELECT count FROM commits').get() as { count: number };
+  return count;
+}
+
+/** In bytes; in entries, of a folder. */
+function sizeOf(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return 0;
+  return found.isDirectory() ? readdirSync(path).length : found.size;
+}
+
+/** Its name begins as that of the database: removing `dragoman.db*` before a restore removes both. */
+const MARKER = `${DATABASE}-commits`;
+/** What only a server that had a database leaves in its folder. */
+const BESIDE = [`${DATABASE}-wal`, MARKER, 'vault.key', 'stored'];
+const INTERVAL_MS = 1_000;

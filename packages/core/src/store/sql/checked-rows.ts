@@ -1,0 +1,17 @@
+import { crc32 } from 'node:zlib';
+
+/** A row with its checksum; null where it was written before there was one. */
+export type Checked<Row> = Row & { readonly checksum: number | null };
+
+export function checksumOf(...values: readonly (string | number | null)[]): number {
+  return crc32(JSON.stringify(values));
+}
+
+export function isWhole<Row>({ checksum, ...row }: Checked<Row>, sum: (row: Row) => number): boolean {
+  return checksum === null || checksum === sum(row as Row);
+}
+
+/** The rows that are as they were written, without their checksums. */
+export function wholeRows<Row>(rows: readonly Checked<Row>[], sum: (row: Row) => number): Row[] {
+  return rows.filter((row) => isWhole(row, sum)).map(({ checksum, ...row }) => row as Row);
+}

@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { frame, requestRow } from '../requests.contract.ts';
+import { openInMemory } from '../sqlite-database.ts';
+import { type Database, loadEngine } from '../sqlite-engine.ts';
+import { endDamaged } from './damages.ts';
+import { prepareOperations } from './operations.ts';
+import { executionValues, framesValues, requestValues } from './values.ts';
+
+const DAMAGED = expect.objectContaining({ code: 'store_damaged' });
+let database: Database;
+let reads: ReturnType<typeof prepareOperations>['reads'];
+let writes: ReturnType<typeof prepareOperations>['writes'];
+let removals: ReturnType<typeof prepareOperations>['removals'];
+
+beforeEach(async () => {
+  database = openInMemory(await loadEngine());
+  ({ reads, writes, removals } = prepareOperations(database));
+});
+
+describe('an open request that cannot be read', () => {
+  beforeEach(() => {
+    for (const requestId of ['sound', 'bad']) {
+      const row = requestRow({ requestId });
+      writes.accept(...requestValues(row, { letter: { thread: null } }));
+      writes.append(row.owner, requestId, framesValues([frame(0)]));
+    }
+  });
+
+  test.each([
+    ['its envelope', "UPDATE requests SET envelope = '[]' WHERE request_id = 'bad'"],
+    ['a frame', "UPDATE frames SET text = '[]' WHERE request = (SELECT id FROM requests WHERE request_id = 'bad')"],
+  ])('because of %s is ended, kept as damaged, and leaves its neighbour alone', (_, damage) => {
+    database.exec(damage);
+    expect(endDamaged(database)).toEqual([{ kind: 'request', owner: 'ann', name: 'bad' }]);
+    expect(reads.unfinished()).toMatchObject([{ requestId: 'sound' }]);
+    expect(reads.pendingLetters()).toMatchObject([{ requestId: 'sound' }]);
+    expect(() => reads.find(requestRow({ requestId: 'bad' }))).toThrow(DAMAGED);
+    expect(reads.listDamages()).toEqual([{ kind: 'request', owner: 'ann', name: 'bad' }]);
+    expect(endDamaged(database)).toEqual([]);
+  });
+
+  test('is known as damaged until it is forgotten', () => {
+    database.exec("UPDATE requests SET envelope = '[]' WHERE request_id = 'bad'");
+    endDamaged(database);
+    expect(removals.purge(Number.MAX_SAFE_INTEGER, 0).purged).toBe(1);
+    expect(reads.listDamages()).toEqual([]);
+  });
+});
+
+test.each([
+  ['what was asked', "UPDATE executions SET request = '[]' WHERE execution_id = 'bad'"],
+  [
+    'an effect',
+    "UPDATE execution_effects SET note = '[]' WHERE execution = (SELECT id FROM executions WHERE execution_id = 'bad')",
+  ],
+])('an open execution with damage in %s is ended, listed as an error, and not run again', (_, damage) => {
+  for (const executionId of ['sound', 'bad']) {
+    const key = { owner: 'ann', executionId };
+    const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
+    writes.acceptExecution(executionValues(row));
+    writes.appendEffects(key, [{ position: 0, key: 'k', kind: 'call', note: '{}', bytes: null }]);
+  }
+  database.exec(damage);
+  expect(endDamaged(database)).toEqual([{ kind: 'execution', owner: 'ann', name: 'bad' }]);
+  expect(reads.unfinishedExecutions()).toMatchObject([{ executionId: 'sound' }]);
+  expect(() => reads.findExecution({ owner: 'ann', executionId: 'bad' })).toThrow(DAMAGED);
+  const page = { before: Number.MAX_SAFE_INTEGER, limit: 10, status: null };
+  expect(reads.listExecutions('ann', page, '').newest).toMatchObject([
+    { executionId: 'bad', status: 'error' },
+    { executionId: 'sound', status: 'running' },
+  ]);
+});
+
+describe.each([
+  {
+    kind: 'key',
+    table: 'keys',
+    column: 'role',
+    put: () => writes.putKey(key('k1')),
+    list: () => reads.listKeys().length,
+    damage: { kind: 'key', owner: 'ann', name: 'k1' },
+  },
+  {
+    kind: 'agent',
+    table: 'agents',
+    column: 'definition',
+    put: () => writes.putAgent({ agentId: 'a1', definition: '{}', createdAt: 1 }),
+    list: () => reads.listAgents().length,
+    damage: { kind: 'agent', owner: '', name: 'a1' },
+  },
+  {
+    kind: 'api',
+    table: 'apis',
+    column: 'definition',
+    put: () => writes.putApi({ apiId: 'a1', definition: '{}', createdAt: 1 }),
+    list: () => reads.listApis().length,
+    damage: { kind: 'api', owner: '', name: 'a1' },
+  },
+  {
+    kind: 'registration',
+    table: 'registrations',
+    column: 'endpoint',
+    put: () => writes.putRegistration(REGISTRATION),
+    list: () => reads.listRegistrations().length,
+    damage: { kind: 'registration', owner: 'ann', name: 'r1' },
+  },
+])('a row of $table', ({ table, column, put, list, damage }) => {
+  beforeEach(() => put());
+
+  test('that is not as it was written is left out and told as damaged, until it is put again', () => {
+    expect([list(), reads.listDamages()]).toEqual([1, []]);
+    database.exec(`UPDATE ${table} SET ${column} = ${column} || 'x'`);
+    expect([list(), reads.listDamages()]).toEqual([0, [damage]]);
+    put();
+    expect([list(), reads.listDamages()]).toEqual([1, []]);
+  });
+
+  test('that was written before there were checksums is read', () => {
+    database.exec(`UPDATE ${table} SET checksum = NULL`);
+    expect([list(), reads.listDamages()]).toEqual([1, []]);
+  });
+});
+
+test('a revoked key is whole, and one that lost its revocation is damaged', () => {
+  writes.putKey(key('k1'));
+  expect(removals.revokeKey('k1', 5)).toBe(true);
+  expect(reads.listKeys()).toEqual([{ ...key('k1'), revokedAt: 5 }]);
+  database.exec('UPDATE keys SET revoked_at = NULL');
+  expect(reads.listKeys()).toEqual([]);
+});
+
+test('a heartbeat leaves a registration whole', () => {
+  writes.putRegistration(REGISTRATION);
+  writes.beatRegistration('r1', 99);
+  expect(reads.listRegistrations()).toEqual([{ ...REGISTRATION, lastHeartbeat: 99 }]);
+});
+
+function key(keyId: string) {
+  const rest = { agentId: 'ann', role: 'agent', description: null, createdAt: 1, revokedAt: null } as const;
+  return { keyId, hash: `hash of ${keyId}`, ...rest };
+}
+
+const REGISTRATION = {
+  agentId: 'r1',
+  owner: 'ann',
+  card: '{}',
+  endpoint: 'https://one.example',
+  registeredAt: 1,
+  lastHeartbeat: 2,
+};
