@@ -11,11 +11,13 @@ const host = spawn(process.execPath, command, { stdio: ['pipe', 'pipe', 'inherit
 const wire = await connectWire({ transport: streamWire({ input: host.stdout, output: host.stdin }) });
 
 const tools = await wire.tools();
+// The toolkits `agents` and `workflows` hold what else can be called by name.
+const own = tools.filter(({ toolkit }) => toolkit === null);
 assert.deepEqual(
-  tools.map(({ name }) => name),
+  own.map(({ name }) => name),
   ['add', 'countdown', 'divide'],
 );
-step(`The host has ${tools.length} tools.`);
+step(`The host has ${own.length} tools of its own.`);
 
 const { data } = await wire.call('add', { a: 1, b: 2 });
 assert.deepEqual(data, { sum: 3 });

@@ -72,8 +72,8 @@ describe('a server that lists an agent in mailbox.anonymous', async () => {
   });
 
   test('does not let a sender without a key reach an agent that registered itself under a listed id', async () => {
-    // Nothing listens there: a caller with a key gets as far as trying.
-    const json = { agent_card: { ...CARD, agent_id: 'foreign' }, endpoint: 'http://127.0.0.1:9/a2a/messages' };
+    // Nobody resolves that name here: a caller with a key gets as far as trying.
+    const json = { agent_card: { ...CARD, agent_id: 'foreign' }, endpoint: 'https://agents.example.com/a2a/messages' };
     const registered = await call(system.url, { method: 'POST', path: '/agents/register', key, json });
     expect(registered.status).toBe(201);
     const refused = await post(system, { from: 'Eve', to: 'foreign', message: 'hi' });

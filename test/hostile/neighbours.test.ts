@@ -61,7 +61,7 @@ describe('an address that has sent too many messages that prove nobody', async (
 
   test('has to prove who sends a large message in another way', async () => {
     const large = signed(ada, request({ content: 'x'.repeat(70_000) }));
-    expect((await post(system, '/a2a/messages', large)).status).toBe(429);
+    expect((await post(system, '/a2a/messages', large)).status).toBe(413);
     expect((await post(system, '/a2a/messages', large, ada.api_key)).status).toBe(200);
   });
 });

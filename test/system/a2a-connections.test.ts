@@ -230,11 +230,10 @@ describe('two servers', () => {
   });
 
   test('an endpoint inside is not reached, whoever registered it', async () => {
-    await register(ada.api_key, 'inner-agent', ['inner'], { endpoint: 'http://127.0.0.1:9/a2a' });
+    const refused = await register(ada.api_key, 'inner-agent', ['inner'], { endpoint: 'http://127.0.0.1:9/a2a' });
+    expect(refused.status).toBe(400);
     const asked = { ...request({}), recipient_id: 'inner-agent' };
-    expect(await post(signed(signer, asked))).toMatchObject({
-      payload: { status: 'error', error: { code: 'FORBIDDEN' } },
-    });
+    expect(await post(signed(signer, asked))).toMatchObject({ payload: { error: { code: 'AGENT_NOT_REGISTERED' } } });
   });
 
   test('where signatures are required, a key alone is not enough', async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -45,8 +45,11 @@ describe('replays', () => {
       { status: 'success', data: { caller: 'ada-agent', asked: 1 } },
     ]);
     await system.kill();
+    // A copy: this process may keep the file open, and no server starts on a database that is in use.
+    const copy = join(system.folder, 'copy');
+    cpSync(system.data, copy, { recursive: true });
     const { open } = await loadEngine();
-    const database = open(join(system.data, 'dragoman.db'));
+    const database = open(join(copy, 'dragoman.db'));
     const rows = (table: string) => (database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get() as { n: number }).n;
     expect([rows('requests'), rows('nonces')]).toEqual([1, 1]);
     database.close();

@@ -12,6 +12,7 @@ const api = await CountingApi.start();
 const system = System.create({
   config: {
     gate: { allow: [api.host] },
+    apis: { counting: { base_url: api.url, description: 'Counts.', endpoints: [] } },
     default_agent: 'echo',
     agents: {
       echo: { driver: 'module', module: agentModule('echo') },

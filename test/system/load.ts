@@ -76,13 +76,15 @@ export class Load {
     const words = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, index) => `${owner.canary}-${index}`);
     const content = words.join(' ');
     // The owners use the same ids: nothing but the key tells them apart.
+    const crash = this.#takeCrash(number);
     const envelope = {
       request_id: `${life}-${door}-${number}`,
       method: 'chat.send',
       session_id: `session-${number % 3}`,
-      is_stream: isStream,
+      // A unary answer has no frame before the last, at which the server could die.
+      is_stream: isStream || 'crash' in crash,
       agent_ref: { id: AGENTS[Math.floor(random() * AGENTS.length)] ?? 'wide' },
-      params: { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...this.#takeCrash(number) },
+      params: { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...crash },
     };
     const sent: Sent = { owner, door, envelope, content, isAcknowledged: false, frames: [] };
     this.sent.push(sent);

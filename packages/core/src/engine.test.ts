@@ -51,6 +51,7 @@ async function asked(engine: Engine, requestId: string, query = 'who?'): Promise
     method: 'chat.send',
     agent_ref: { id: 'desk' },
     params: { query },
+    is_stream: true,
   });
   const said: string[] = [];
   for await (const { body } of engine.handle(envelope, { principal, signal: new AbortController().signal, log })) {

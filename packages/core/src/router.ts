@@ -55,8 +55,9 @@ export class Router {
     return this.#agents.has(id);
   }
 
+  /** Every agent, without the server's own targets. */
   ids(): string[] {
-    return [...this.#agents.keys()];
+    return [...this.#agents].flatMap(([id, { agent }]) => (agent.refusal === undefined ? [id] : []));
   }
 
   /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
