@@ -1,6 +1,7 @@
 // Twenty hostile senders of one kind. Tells that it has begun, and goes on until it is disconnected.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { WebSocket } from 'ws';
 
 const [kind, port, key] = process.argv.slice(2);
@@ -82,6 +83,8 @@ const ATTACKS = {
     posting(post('/e2a', `{"method":"chat.send","params":{"x":${TEXTS.nested().slice(0, 999_998)}]}}`, bearer)),
 };
 
+// Real senders have processors of their own: here they take what the server and the client leave.
+setPriority(constants.priority.PRIORITY_LOW);
 for (let sender = 0; sender < SENDERS; sender += 1) ATTACKS[kind]();
 process.send({ begun: true });
 process.on('disconnect', () => process.exit(0));

@@ -8,14 +8,15 @@ const server = await startServer({
     port: 0,
     default_agent: 'bench',
     agents: { bench: { driver: 'module', module: agent, max_parallel: 100_000 } },
-    limits: NO_LIMITS,
   },
   folder,
   clock: systemClock,
   ids: systemIds,
   log: SILENT,
 });
-await server.engine.callers.put({ agent_id: 'honest-agent', permissions: { agents: ['*'] } });
+// The limits are the defaults: they are part of the defence. Only the honest client may send as much as it does.
+const { messages_per_minute: _, message_bytes_per_minute: __, ...limits } = NO_LIMITS;
+await server.engine.callers.put({ agent_id: 'honest-agent', permissions: { agents: ['*'] }, limits });
 await server.engine.callers.put({ agent_id: 'hostile-agent', permissions: {} });
 const { secret: key } = await server.engine.keys.create({ agentId: 'honest-agent', role: 'agent' });
 const { secret: hostileKey } = await server.engine.keys.create({ agentId: 'hostile-agent', role: 'agent' });

@@ -61,7 +61,7 @@ export const DOOR_LIMITS = {
   message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
   messages_per_minute: atLeast(
     1,
-    `Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire; before it is known who it is, all peers of its address together. A sender past it is read more slowly. Default: ${MESSAGES_PER_MINUTE}.`,
+    `Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire. Unproven peers of one address together have a hundredth of it. A sender past it is read more slowly. Default: ${MESSAGES_PER_MINUTE}.`,
   ),
   message_bytes_per_minute: atLeast(1024, `The same in bytes. Default: ${BYTES_PER_MINUTE}.`),
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),

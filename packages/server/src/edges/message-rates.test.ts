@@ -23,6 +23,17 @@ test('bytes count as messages do, whichever is used up first', () => {
   expect(rates.delay('ada')).toBe(1_000);
 });
 
+test('unproven peers of an address have a hundredth of the rate, and room for six seconds of it', () => {
+  const { clock, rates } = ratesOf({ messagesPerMinute: 6_000 });
+  const unproven = senderOf(undefined, '127.0.0.1');
+  rates.count(unproven, { messages: 6, bytes: 0 });
+  expect(rates.delay(unproven)).toBe(0);
+  rates.count(unproven, { messages: 1, bytes: 0 });
+  expect(rates.delay(unproven)).toBe(1_000);
+  clock.pass(1_000);
+  expect(rates.delay(unproven)).toBe(0);
+});
+
 test('senders count for themselves', () => {
   const { rates } = ratesOf({});
   rates.count('ada', { messages: 1_000, bytes: 0 });
@@ -32,7 +43,7 @@ test('senders count for themselves', () => {
 
 test('senders whose buckets are full again are forgotten', () => {
   const { clock, rates } = ratesOf({});
-  for (let at = 0; at < 1_000; at += 1) rates.count(`address ${at}`, { messages: 1, bytes: 1 });
+  for (let at = 0; at < 1_000; at += 1) rates.count(`caller ${at}`, { messages: 1, bytes: 1 });
   expect(rates.size).toBe(1_000);
   clock.pass(60_000);
   rates.count('ada', { messages: 1, bytes: 1 });

@@ -3,7 +3,8 @@ import { addressGroup } from './address.ts';
 
 /**
  * How much each sender may send over open connections, as two token buckets: messages and bytes, each with room for a minute's
- * amount. A sender past it is read no further until `delay` has passed.
+ * amount. A sender past it is read no further until `delay` has passed. Peers that have not proven who they are have a hundredth of
+ * both, all of one address together: they need a few messages to do so.
  */
 export class MessageRates {
   readonly #clock: Clock;
@@ -33,9 +34,10 @@ export class MessageRates {
     const now = this.#clock.elapsed();
     if (now - this.#prunedAt >= MINUTE_MS) this.#prune(now);
     const used = this.#used.get(sender);
+    const weight = sender.startsWith(UNPROVEN) ? UNPROVEN_WEIGHT : 1;
     this.#used.set(sender, {
-      messages: Math.max(used?.messages ?? now, now) + messages * this.#messageMs,
-      bytes: Math.max(used?.bytes ?? now, now) + bytes * this.#byteMs,
+      messages: Math.max(used?.messages ?? now, now) + weight * messages * this.#messageMs,
+      bytes: Math.max(used?.bytes ?? now, now) + weight * bytes * this.#byteMs,
     });
   }
 
@@ -43,7 +45,8 @@ export class MessageRates {
   delay(sender: string): number {
     const used = this.#used.get(sender);
     if (used === undefined) return 0;
-    return Math.max(0, Math.max(used.messages, used.bytes) - this.#clock.elapsed() - MINUTE_MS);
+    const room = sender.startsWith(UNPROVEN) ? UNPROVEN_ROOM_MS : MINUTE_MS;
+    return Math.max(0, Math.max(used.messages, used.bytes) - this.#clock.elapsed() - room);
   }
 
   #prune(now: number): void {
@@ -56,7 +59,7 @@ export class MessageRates {
 
 /** Whose messages they are: the caller's, or before it is known those of its address. */
 export function senderOf(principal: Principal | undefined, address: string): string {
-  return principal === undefined ? `address ${addressGroup(address)}` : `caller ${principal.id}`;
+  return principal === undefined ? `${UNPROVEN}${addressGroup(address)}` : `caller ${principal.id}`;
 }
 
 export interface MessageRateOptions {
@@ -74,3 +77,7 @@ interface Used {
 export const MESSAGES_PER_MINUTE = 600_000;
 export const BYTES_PER_MINUTE = 1024 * 1024 * 1024;
 const MINUTE_MS = 60_000;
+const UNPROVEN = 'address ';
+const UNPROVEN_WEIGHT = 100;
+/** What they may send at once is that of a few seconds. */
+const UNPROVEN_ROOM_MS = 6_000;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Connection, SocketRoute } from '../route.ts';
+import { systemClock } from '../system-ports.ts';
 import {
   ada,
   closeCode,
@@ -69,7 +70,7 @@ describe('a connection', () => {
 
   test('whose peer sends more than its rate is read more slowly, and loses nothing', async () => {
     const clock = new TestClock();
-    const intake = openIntake({ clock, rates: { messagesPerMinute: 600 } });
+    const intake = openIntake({ clock, rates: { messagesPerMinute: 530_000 } });
     const edge = await startEdge({ sockets: [echo()], intake });
     const peer = await upgrade(edge);
     const sent = Array.from({ length: 620 }, (_, at) => `message ${at}`);
@@ -355,7 +356,8 @@ describe('abuse', () => {
     const open: SocketRoute['open'] = async ({ messages }) => {
       for await (const message of messages) heard.push(message);
     };
-    const edge = await startEdge({ sockets: [echo({ open })] });
+    const intake = openIntake({ clock: systemClock, rates: { messagesPerMinute: 1_000_000_000 } });
+    const edge = await startEdge({ sockets: [echo({ open })], intake });
     const [many, one] = [await upgrade(edge), await upgrade(edge)];
     many.say(Buffer.concat(Array(5_000).fill(frame({ payload: 'x' }))));
     one.say(frame({ payload: 'me too' }));
