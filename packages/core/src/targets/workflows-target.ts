@@ -6,6 +6,7 @@ import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import type { ExecutionEvent } from '../executions/live-execution.ts';
 import { refusalOf } from '../executions/planner.ts';
 import type { Workflows } from '../executions/workflows.ts';
+import { hopsOf } from '../hops.ts';
 import { stringOf } from '../long-text.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
 import { allows, type Principal } from '../principal.ts';
@@ -95,11 +96,6 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-}
-
-/** Set by the hub where a workflow asks. A caller that sets it shortens its own way. */
-function hopsOf({ channel_context: { hops } }: E2AEnvelope): number {
-  return typeof hops === 'number' && hops > 0 ? hops : 0;
 }
 
 /** The same for the same request, so that a repeat meets the execution it repeats. */
