@@ -130,6 +130,12 @@ test('workflow.execute tells each operation as a tool chunk, and ends with the a
 test.each([
   [{ status: 'error', error: { type: 'TimeoutError', message: 'too late' } }, 'TimeoutError', 'too late'],
   [{ status: 'cancelled' }, 'WORKFLOW_FAILED', 'The workflow ended with status "cancelled".'],
+  [{ status: 'timeout' }, 'WORKFLOW_FAILED', 'The workflow ended with status "timeout".'],
+  [
+    { status: 'partial_success', results: { a: 1 }, error: { type: 'ExecutionError', message: 'b failed' } },
+    'ExecutionError',
+    'b failed',
+  ],
 ])('an execution that ended with %j is an error frame', async (answer, code, message) => {
   const executions = new Executions();
   executions.answer = answer;

@@ -133,9 +133,10 @@ function chunkOf({ event, data }: ExecutionEvent): JsonObject {
   };
 }
 
+/** Anything but `success` is an error, as where a tool runs a workflow: an operation that ran this one must not go on as if it were done. */
 function endOf(answer: JsonObject): AgentPart {
   const { status, error } = answer;
-  if (status !== 'error' && status !== 'cancelled') return { part: 'complete', result: answer };
+  if (status === 'success') return { part: 'complete', result: answer };
   const { type, message } = isObject(error) ? error : ({} as JsonObject);
   return {
     part: 'error',
