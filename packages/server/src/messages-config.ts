@@ -19,7 +19,7 @@ export const MessagesShape = {
     tools_agent: {
       ...AgentId,
       description:
-        'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
+        'Deprecated: use the recipient `tools`, which every server has. Another name for that target.',
     },
     unproven_per_minute: {
       type: 'integer',
