@@ -14,14 +14,12 @@ export function storedWorkflowsRoute(stored: StoredWorkflows): Route {
     summary: 'The stored workflows that the caller may run, with the JSON Schema of their inputs.',
     wordFailure: workflowFailure,
     handle: (request) => {
-      const workflows = stored
-        .list(callerOf(request))
-        .map(({ name, description, inputs, version }) => ({
-          name,
-          description,
-          inputs: inputs as JsonObject,
-          version,
-        }));
+      const workflows = stored.list(callerOf(request)).map(({ name, description, inputs, version }) => ({
+        name,
+        description,
+        inputs: inputs as JsonObject,
+        version,
+      }));
       return { status: 200, json: { workflows } };
     },
   };
