@@ -218,6 +218,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   'DELETE /admin/v1/apis/{api_id}': {
     call: async () => ({ path: await put(`/admin/v1/apis/${fresh()}`, SHOP) }),
   },
+  'GET /api/v1/workflows': { call: () => ({ path: '/api/v1/workflows' }), words: 'application/json' },
+  'GET /admin/v1/workflows': { call: () => ({ path: '/admin/v1/workflows' }) },
+  'PUT /admin/v1/workflows/{name}': { call: () => ({ path: '/admin/v1/workflows/rest', json: REST }), status: 201 },
+  'GET /admin/v1/workflows/{name}': { call: () => ({ path: '/admin/v1/workflows/rest' }) },
+  'DELETE /admin/v1/workflows/{name}': {
+    call: async () => ({ path: await put(`/admin/v1/workflows/${fresh()}`, REST) }),
+  },
   'GET /admin/v1/knowledge': { call: () => ({ path: '/admin/v1/knowledge' }) },
   'PUT /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules', json: BASE }), status: 201 },
   'GET /admin/v1/knowledge/{kb_id}': { call: () => ({ path: '/admin/v1/knowledge/rules' }) },
@@ -644,6 +651,7 @@ async function revoke(keyId: string): Promise<void> {
 const HELD: JsonObject = { method: 'chat.send', agent_ref: { id: 'held' }, params: {} };
 
 const SHOP: JsonObject = { base_url: 'https://shop.example.com', endpoints: [{ method: 'GET', path: '/goods' }] };
+const REST: JsonObject = { workflow: workflow('rest') };
 const BASE: JsonObject = { agents: ['*'], documents: [{ id: 'one', text: 'Returns are taken for thirty days.' }] };
 
 /** Puts something in place to be taken away, and gives its path. */

@@ -120,6 +120,29 @@ test.each<[string, string, RegExp]>([
   expect((await ask('added', `added-${from}`)).status).toBe(404);
 });
 
+test('stored workflows follow the file and the files it names, and a circle leaves them as they were', async () => {
+  const file = served.file('rest.jsonl');
+  const config: Config = { ...FIRST, workflows: { stored: { rest: { file } } } };
+  const rest = async () => {
+    const { json } = await new WorkflowCaller({ url }, key).get('workflows');
+    return json['workflows'];
+  };
+  writeFileSync(file, workflowOf({ wait: { Wait: { duration: '{{ms}}' } } }));
+  expect((await reloaded(config)).changed).toContain('workflows.stored');
+  expect(await rest()).toMatchObject([{ name: 'rest', inputs: { required: ['ms'] } }]);
+
+  writeFileSync(file, workflowOf({ wait: { Wait: { duration: '{{seconds}}' } } }));
+  utimesSync(file, 1, 1);
+  expect((await reloaded(config)).changed).toContain('workflows.stored');
+  expect(await rest()).toMatchObject([{ inputs: { required: ['seconds'] } }]);
+
+  writeFileSync(file, workflowOf({ again: { RunWorkflow: { name: 'rest', outputPath: '/workflow/out' } } }));
+  const from = served.log.length;
+  served.signal('SIGHUP');
+  await expect.poll(() => served.log.slice(from)).toMatch(/in a circle: rest → rest/);
+  expect(await rest()).toMatchObject([{ inputs: { required: ['seconds'] } }]);
+});
+
 /** A program that is called by a name, and ends its answers when a file is there. */
 function patient(name: string, at: string) {
   const args = [agentModule('patient'), name, join(at, 'go')];

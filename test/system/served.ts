@@ -63,7 +63,7 @@ export class Served implements AsyncDisposable {
 
   /** Makes a caller that may do everything, and gives back its key. */
   async caller(agentId: string): Promise<string> {
-    const permissions = { agents: ['*'], tools: ['*'], operations: ['*'], apis: ['*'] };
+    const permissions = { agents: ['*'], tools: ['*'], operations: ['*'], apis: ['*'], workflows: ['*'] };
     const json = { agent_id: agentId, permissions };
     const answer = await call(this.url, { method: 'POST', path: '/admin/v1/agents', key: ADMIN_KEY, json });
     return ((await answer.json()) as { api_key: string }).api_key;

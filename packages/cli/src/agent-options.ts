@@ -14,6 +14,7 @@ export interface AgentOptions {
   readonly mayUseApi?: readonly string[];
   readonly mayUseCredential?: readonly string[];
   readonly mayUseTool?: readonly string[];
+  readonly mayRunWorkflow?: readonly string[];
   readonly limit?: Readonly<Record<string, number>>;
   readonly module?: string;
   readonly agentUrl?: string;
@@ -39,6 +40,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--may-use-api <id>', 'an API its workflows may call, * for all; may be repeated', each)
     .option('--may-use-credential <id>', 'a credential it may name, * for all; may be repeated', each)
     .option('--may-use-tool <name>', 'a tool it may call, * for all; may be repeated', each)
+    .option('--may-run-workflow <name>', 'a stored workflow it may run, * for all; may be repeated', each)
     .option('--limit <name=number>', 'such as requests_per_minute=10; may be repeated', limit)
     .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
     .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
@@ -89,13 +91,14 @@ export async function agentDefinition(
 }
 
 function permissionsOf(options: AgentOptions): AgentDefinition['permissions'] {
-  const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool } = options;
+  const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool, mayRunWorkflow } = options;
   return {
     agents: [...mayCall],
     ...(mayRun !== undefined && { operations: [...mayRun] }),
     ...(mayUseApi !== undefined && { apis: [...mayUseApi] }),
     ...(mayUseCredential !== undefined && { credentials: [...mayUseCredential] }),
     ...(mayUseTool !== undefined && { tools: [...mayUseTool] }),
+    ...(mayRunWorkflow !== undefined && { workflows: [...mayRunWorkflow] }),
   };
 }
 

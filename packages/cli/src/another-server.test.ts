@@ -45,6 +45,9 @@ const COMMANDS = [
   'workflow validate -',
   'workflow plan -',
   'workflow run -',
+  'workflow stored list',
+  'workflow stored put report -',
+  'workflow stored remove report',
 ];
 
 describe.each(Object.keys(BODIES))('a server that answers %s', (kind) => {

@@ -81,6 +81,27 @@ test('an API is made, read, listed and removed', async () => {
   await expect(apis.get('crm')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
+test('a workflow is stored, read in each version, listed and removed', async () => {
+  const { admin, client } = await realServer();
+  const { workflows } = admin.admin;
+  const lines = (duration: number) => [
+    { type: 'operationUpdate', operationId: 'rest', operation: { Wait: { duration } } },
+    { type: 'beginExecution', executionId: 'e', operationOrder: ['rest'] },
+  ];
+  const stored = await workflows.put('rest', lines(1), { description: 'rests' });
+  expect(stored).toMatchObject({ name: 'rest', description: 'rests', version: 1, from: 'admin' });
+  expect(await workflows.put('rest', lines(1), { description: 'rests' })).toEqual(stored);
+  expect(await workflows.put('rest', lines(2))).toMatchObject({ version: 2 });
+  const { versions, workflow } = await workflows.get('rest', { version: 1 });
+  expect(versions.map(({ version }) => version)).toEqual([2, 1]);
+  expect(workflow).toContain('"duration":1');
+  expect((await workflows.get('rest')).workflow).toContain('"duration":2');
+  expect(await workflows.list()).toMatchObject([{ name: 'rest', version: 2 }]);
+  expect(Array.isArray(await client.workflows.stored())).toBe(true);
+  expect(await workflows.remove('rest')).toEqual({ name: 'rest', removed: true });
+  await expect(workflows.get('rest')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+});
+
 test('a knowledge base is made, read, listed, shortened and removed', async () => {
   const { knowledge } = (await realServer()).admin.admin;
   const documents = [

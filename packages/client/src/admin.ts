@@ -3,6 +3,7 @@ import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
+import { WorkflowAdmin } from './workflow-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
 export interface AgentDefinition {
@@ -34,6 +35,8 @@ export interface Permissions {
   readonly credentials?: string[];
   readonly agents?: string[];
   readonly tools?: string[];
+  /** Stored workflows. */
+  readonly workflows?: string[];
 }
 
 export interface Limits {
@@ -130,6 +133,7 @@ export class Admin {
   readonly keys: KeyAdmin;
   readonly credentials: CredentialAdmin;
   readonly apis: ApiAdmin;
+  readonly workflows: WorkflowAdmin;
   readonly knowledge: KnowledgeAdmin;
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
@@ -142,6 +146,7 @@ export class Admin {
     this.keys = new KeyAdmin(http);
     this.credentials = new CredentialAdmin(http);
     this.apis = new ApiAdmin(http);
+    this.workflows = new WorkflowAdmin(http);
     this.knowledge = new KnowledgeAdmin(http);
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);

@@ -52,9 +52,11 @@ export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
 export type { ConnectOptions, SocketSession } from './socket-session.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
+export type { StoredWorkflow, StoredWorkflowSummary } from './workflow-admin.ts';
 export type {
   ExecutionPage,
   ExecutionQuery,
+  RunnableWorkflow,
   WorkflowInput,
   WorkflowOptions,
   WorkflowPlan,

@@ -44,6 +44,15 @@ export interface ExecutionPage {
   readonly next_cursor: string | null;
 }
 
+/** A stored workflow that a caller may run by name. */
+export interface RunnableWorkflow {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly inputs: JsonObject;
+  readonly version: number;
+}
+
 /** What a workflow would do. */
 export interface WorkflowPlan {
   /** Names what was compiled: the same workflow comes to the same one. */
@@ -82,6 +91,12 @@ export class Workflows {
   /** What this key may use: APIs, credentials by name, operations. */
   capabilities(options: Waiting = {}): Promise<Capabilities> {
     return this.#insist({ path: 'api/v1/capabilities', signal: options.signal, gives: { capabilities: 'object' } });
+  }
+
+  /** The stored workflows that this key may run. */
+  async stored(options: Waiting = {}): Promise<readonly RunnableWorkflow[]> {
+    const request = { path: 'api/v1/workflows', signal: options.signal, gives: { workflows: 'array' } } as const;
+    return (await this.#insist<{ workflows: readonly RunnableWorkflow[] }>(request)).workflows;
   }
 
   /** Everything that is wrong with a workflow. */
@@ -180,7 +195,7 @@ export class Workflows {
     { signal, ...options }: WorkflowOptions,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<T> {
-    const body = JSON.stringify({ workflow: textOf(workflow), ...options });
+    const body = JSON.stringify({ workflow: linesOf(workflow), ...options });
     return this.#insist({ method: 'POST', path, body, headers, signal, gives });
   }
 
@@ -198,7 +213,7 @@ function executionPath(executionId: string): string {
   return `api/v1/executions/${encodeURIComponent(textGiven(executionId, 'executionId'))}`;
 }
 
-function textOf(workflow: WorkflowInput): string {
+export function linesOf(workflow: WorkflowInput): string {
   if (typeof workflow === 'string') return workflow;
   if (Array.isArray(workflow)) return workflow.map((line) => JSON.stringify(line)).join('\n');
   throw invalidArgument(`a workflow must be its lines, as one text or as an array of objects; got ${shown(workflow)}`);

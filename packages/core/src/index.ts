@@ -113,7 +113,14 @@ export type * from './store/store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
-export { isWorkflowName, type StoredDefinition, StoredWorkflows } from './targets/stored-workflows.ts';
+export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
+export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.ts';
+export {
+  isWorkflowName,
+  type StoredDefinition,
+  type StoredWorkflow,
+  StoredWorkflows,
+} from './targets/stored-workflows.ts';
 export { toolsTarget } from './targets/tools-target.ts';
 export { WorkflowTools } from './targets/workflow-tools.ts';
 export { workflowsTarget } from './targets/workflows-target.ts';

@@ -18,8 +18,7 @@ export const MessagesShape = {
     agent_id: { ...AgentId, description: 'The name this server goes by among agents; dragoman unless told.' },
     tools_agent: {
       ...AgentId,
-      description:
-        'A name by which the tools of this server are asked like an agent: the method is the tool. None unless told.',
+      description: 'Deprecated: use the recipient `tools`, which every server has. Another name for that target.',
     },
     unproven_per_minute: {
       type: 'integer',

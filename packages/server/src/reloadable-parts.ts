@@ -8,9 +8,11 @@ import {
   type McpServers,
   type NetworkGate,
   openTools,
+  type StoredWorkflows,
   type ToolBackends,
 } from '@dragoman/core';
 import type { Config } from './config-schema.ts';
+import { configuredWorkflows } from './configured-workflows.ts';
 import { ModuleFiles } from './module-files.ts';
 import type { Reloadable } from './reload.ts';
 import { allowedLists } from './way-out.ts';
@@ -69,6 +71,26 @@ export function reloadableTools(tools: FixedTools, entries: Config['tools'], bac
       return {
         put: () => {
           tools.become(next);
+          files = nextFiles;
+        },
+      };
+    },
+  };
+}
+
+export function reloadableWorkflows(stored: StoredWorkflows, config: Config): Reloadable {
+  const filesOf = ({ workflows = {} }: Config) =>
+    new ModuleFiles(Object.values(workflows.stored ?? {}).map(({ file }) => file));
+  let files = filesOf(config);
+  return {
+    names: ['workflows.stored'],
+    isStale: () => files.anyStale,
+    prepare: (next) => {
+      const nextFiles = filesOf(next);
+      const workflows = stored.configured(configuredWorkflows(next));
+      return {
+        put: () => {
+          stored.configure(workflows);
           files = nextFiles;
         },
       };

@@ -225,7 +225,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       tools,
     });
     endings.add(() => finding.knowledge[Symbol.asyncDispose]());
-    const workflows = openWorkflowService({ ...service, vault, apis: finding.apis, operations });
+    const workflows = await openWorkflowService({ ...service, vault, apis: finding.apis, operations });
     endings.add((drainMs) => workflows.stop(drainMs));
     const wire = await openWire({
       ...service,
@@ -358,6 +358,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         reloadableAgents({ agents, engine, open, place }),
         reloadableDefault(engine),
         reloadableApis(finding.apis),
+        ...workflows.reloadables,
         ...wire.reloadables,
       ],
       clock,

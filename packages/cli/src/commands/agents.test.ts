@@ -267,6 +267,7 @@ describe('agents add', () => {
     const mayUse = ['--may-run', 'ApiCall', '--may-run', 'FilterData', '--may-use-api', 'shop'];
     const { out } = await add(
       ...['--may-call', 'echo', ...mayUse, '--may-use-credential', 'shop-key', '--may-use-tool', '*'],
+      ...['--may-run-workflow', 'report', '--may-run-workflow', 'digest'],
       ...['--limit', 'requests_per_minute=10', '--limit', 'api_calls_per_hour=3', '--timeout', '90'],
       ...['--command', 'true'],
     );
@@ -277,6 +278,7 @@ describe('agents add', () => {
         apis: ['shop'],
         credentials: ['shop-key'],
         tools: ['*'],
+        workflows: ['report', 'digest'],
       },
       limits: { requests_per_minute: 10, api_calls_per_hour: 3 },
       timeout_ms: 90_000,

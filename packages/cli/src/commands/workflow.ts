@@ -5,6 +5,7 @@ import { type Connection, type ConnectionOptions, connect, withConnectionOptions
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import type * as Actions from '../workflow/actions.ts';
+import { workflowStoredCommand } from './workflow-stored.ts';
 
 export interface WorkflowOptions extends ConnectionOptions {
   readonly config?: string;
@@ -24,7 +25,7 @@ export function workflowCommand(context: Context): Command {
   });
   for (const [name, { summary, act }] of Object.entries(ACTIONS))
     command.addCommand(action(name, summary, act, context));
-  return command;
+  return command.addCommand(workflowStoredCommand(context));
 }
 
 function action(name: string, summary: string, act: keyof typeof Actions, context: Context): Command {

@@ -1,5 +1,6 @@
 import type { Failure, JsonObject } from '@dragoman/protocols';
 import { abortSignalOf } from '../ending.ts';
+import { MOST_HOPS, TOO_MANY_HOPS } from '../hops.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
@@ -9,7 +10,7 @@ import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts'
 import type { EffectJournal } from './effect-journal.ts';
 import { isIdempotent } from './retry.ts';
 import type { StoredData } from './stored-data.ts';
-import { type AskTarget, MOST_HOPS } from './target-asks.ts';
+import type { AskTarget } from './target-asks.ts';
 import type { UsedSecrets } from './used-secrets.ts';
 
 export interface JournaledEffectsOptions {
@@ -188,5 +189,3 @@ function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | unde
   if (failure !== undefined) throw new Refused(failure);
   return { ...(labelsNow !== undefined && { labels: labelsNow }), ...told, bytes: bytes ?? new Uint8Array(0) };
 }
-
-const TOO_MANY_HOPS = `Workflows call each other more than ${MOST_HOPS} levels deep.`;

@@ -26,6 +26,15 @@ export interface PlannerOptions {
   readonly limits: WorkflowLimits;
   /** The operations there are. */
   readonly catalog: Catalog;
+  /** The stored workflows there are. Absent: `RunWorkflow` is not checked against them. */
+  readonly storedWorkflows?: (() => WorkflowCatalogue) | undefined;
+}
+
+/** The stored workflows there are, by name. */
+export interface WorkflowCatalogue {
+  /** Another number after every change. */
+  readonly version: number;
+  names(): readonly string[];
 }
 
 /** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
@@ -60,9 +69,10 @@ export class Planner {
     return outcome;
   }
 
-  /** The plans that were made with these permissions and the APIs as they are now, by the kind of workflow. */
+  /** The plans that were made with these permissions, and the APIs and stored workflows as they are now, by the kind of workflow. */
   #plansFor({ permissions }: Principal): LRUCache<object, Plan> {
-    const name = `${this.#options.apis.version} ${this.#nameOf(permissions)}`;
+    const { apis, storedWorkflows } = this.#options;
+    const name = `${apis.version} ${storedWorkflows?.().version} ${this.#nameOf(permissions)}`;
     let plans = this.#plans.get(name);
     if (plans === undefined) {
       plans = new LRUCache({ max: MOST_PLANS });
@@ -93,7 +103,7 @@ export class Planner {
   }
 
   async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
-    const { apis, credentials, storedData, limits } = this.#options;
+    const { apis, credentials, storedData, limits, storedWorkflows } = this.#options;
     // Most workflows read nothing that was kept before, and those need not ask.
     const stored = /\/store|\\u/.test(asked.text) ? await storedData.names(principal.id) : [];
     return {
@@ -103,6 +113,7 @@ export class Planner {
       credentials: credentials(),
       limits: boundsOf(asked, limits),
       stored,
+      ...(storedWorkflows !== undefined && { workflows: storedWorkflows().names() }),
     };
   }
 }
@@ -112,9 +123,14 @@ export function faultsIn(
   asked: Asked,
   { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>,
 ): readonly Finding[] {
-  const level = asked.options.level ?? 'moderate';
-  const outcome = compilePlan(asked.workflow, { level, limits: boundsOf(asked, limits), catalog });
+  const outcome = planForAll(asked, { limits, catalog });
   return outcome.ok ? [] : outcome.findings.filter(({ severity }) => severity === 'error');
+}
+
+/** The plan of a caller who may use everything there is. */
+export function planForAll(asked: Asked, { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>): PlanOutcome {
+  const { level = 'moderate', onError = 'stop' } = asked.options;
+  return compilePlan(asked.workflow, { level, limits: boundsOf(asked, limits), catalog, options: { onError } });
 }
 
 function boundsOf(asked: Asked, limits: WorkflowLimits): Limits {

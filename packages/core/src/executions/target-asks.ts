@@ -21,6 +21,3 @@ export type AskTarget = (
   ask: TargetAsk,
   by: { readonly principal: Principal; readonly signal: AbortSignal },
 ) => Promise<Json>;
-
-/** Workflows that run workflows, and agents in between, come to an end. */
-export const MOST_HOPS = 8;

@@ -19,7 +19,7 @@ import { CircuitBreaker } from './circuit-breaker.ts';
 import { Executions } from './executions.ts';
 import { FileStorage } from './file-storage.ts';
 import { DEFAULT_WORKFLOW_LIMITS, type WorkflowLimits, type WorkflowsConfig } from './limits.ts';
-import { Planner } from './planner.ts';
+import { Planner, type WorkflowCatalogue } from './planner.ts';
 import { StoredData } from './stored-data.ts';
 import type { AskTarget } from './target-asks.ts';
 
@@ -33,6 +33,8 @@ export interface WorkflowsOptions {
   readonly limiter: Limiter;
   readonly askTarget: AskTarget;
   readonly principalNamed: (id: string) => Principal | undefined;
+  /** The stored workflows there are when a plan is made. */
+  readonly storedWorkflows?: () => WorkflowCatalogue;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -93,7 +95,14 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   const pool = new WorkflowPool({ clock, log, operations: modules });
   const reader = new AskedReader(catalog.own, options.jsonLimits);
   const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
-  const planner = new Planner({ apis, credentials: known, storedData, limits, catalog });
+  const planner = new Planner({
+    apis,
+    credentials: known,
+    storedData,
+    limits,
+    catalog,
+    storedWorkflows: options.storedWorkflows,
+  });
   const executions = new Executions({
     store: store.executions,
     forgetting: store.forgetting,

@@ -1,5 +1,7 @@
+import type { E2AEnvelope } from '@dragoman/protocols';
 import { type Added, type Call, ExtendedCall } from '../call.ts';
 import type { Layer } from '../handler.ts';
+import { hopsOf } from '../hops.ts';
 import { type CallerTools, callerTools } from '../tools/caller-tools.ts';
 import type { ToolRegistry } from '../tools/tool-registry.ts';
 
@@ -7,7 +9,7 @@ import type { ToolRegistry } from '../tools/tool-registry.ts';
 export function withTools(registry: () => ToolRegistry | undefined): Layer {
   return (next) => (envelope, call) => {
     const tools = registry();
-    return next(envelope, tools === undefined ? call : new ExtendedCall(call, new AddedTools(tools, call)));
+    return next(envelope, tools === undefined ? call : new ExtendedCall(call, new AddedTools(tools, call, envelope)));
   };
 }
 
@@ -15,15 +17,18 @@ export function withTools(registry: () => ToolRegistry | undefined): Layer {
 class AddedTools implements Added {
   readonly #registry: ToolRegistry;
   readonly #call: Call;
+  readonly #envelope: E2AEnvelope;
   #tools: CallerTools | undefined;
 
-  constructor(registry: ToolRegistry, call: Call) {
+  constructor(registry: ToolRegistry, call: Call, envelope: E2AEnvelope) {
     this.#registry = registry;
     this.#call = call;
+    this.#envelope = envelope;
   }
 
   get tools(): CallerTools {
-    this.#tools ??= callerTools(this.#registry, this.#call);
+    const { principal, signal } = this.#call;
+    this.#tools ??= callerTools(this.#registry, { principal, signal, hops: hopsOf(this.#envelope) + 1 });
     return this.#tools;
   }
 }

@@ -1,6 +1,6 @@
 /** Something in the database that is not what was written. Reading it answers `store_damaged`, or it is left out. */
 export interface Damage {
-  readonly kind: 'request' | 'execution' | 'key' | 'agent' | 'api' | 'registration';
+  readonly kind: 'request' | 'execution' | 'key' | 'agent' | 'api' | 'registration' | 'workflow';
   /** Empty for what belongs to the server. */
   readonly owner: string;
   readonly name: string;

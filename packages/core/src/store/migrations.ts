@@ -7,6 +7,7 @@ import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
 import { NONCE_TABLES } from './sql/nonces.ts';
 import { REGISTRATION_TABLES } from './sql/registrations.ts';
+import { WORKFLOW_TABLES } from './sql/workflows.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
@@ -196,4 +197,5 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE apis ADD COLUMN checksum BIGINT;
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
+  WORKFLOW_TABLES,
 ];

@@ -31,6 +31,7 @@ import type {
   StoredDataStore,
   StoreStats,
   ThreadStore,
+  WorkflowStore,
 } from './store.ts';
 import { type SqliteStoreOptions, startStoreThread } from './store-thread.ts';
 
@@ -187,6 +188,13 @@ export class SqliteStore implements Store {
     put: (row) => this.#ask('putApi', row),
     list: () => this.#ask('listApis'),
     remove: (apiId) => this.#ask('removeApi', apiId),
+  };
+
+  readonly workflows: WorkflowStore = {
+    put: (workflow) => this.#ask('putWorkflow', workflow),
+    list: () => this.#ask('listWorkflows'),
+    versions: (name) => this.#ask('workflowVersions', name),
+    remove: (name, at) => this.#ask('removeWorkflow', name, at),
   };
 
   readonly knowledge: KnowledgeStore = {

@@ -16,6 +16,7 @@ import { describeRequests } from './requests.contract.ts';
 import { describeSessions } from './sessions.contract.ts';
 import type { Store } from './store.ts';
 import { describeThreads } from './threads.contract.ts';
+import { describeWorkflows } from './workflows.contract.ts';
 
 /** What every store must do. `open` gives a fresh, empty one. */
 export function describeStore(name: string, open: () => Promise<Store>): void {
@@ -41,4 +42,5 @@ const FAMILIES = [
   describeRequests,
   describeSessions,
   describeThreads,
+  describeWorkflows,
 ];

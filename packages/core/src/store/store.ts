@@ -10,6 +10,7 @@ import type { OutboxStore } from './outbox.ts';
 import type { PinStore } from './pins.ts';
 import type { RegistrationStore } from './registrations.ts';
 import type { NewLetter, ThreadStore } from './threads.ts';
+import type { WorkflowStore } from './workflows.ts';
 
 export type * from './anonymous.ts';
 export type * from './apis.ts';
@@ -21,6 +22,7 @@ export type * from './nonces.ts';
 export type * from './outbox.ts';
 export type * from './registrations.ts';
 export type * from './threads.ts';
+export type * from './workflows.ts';
 
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
@@ -37,6 +39,7 @@ export interface Store extends AsyncDisposable {
   readonly storedData: StoredDataStore;
   readonly credentials: CredentialStore;
   readonly apis: ApiStore;
+  readonly workflows: WorkflowStore;
   readonly knowledge: KnowledgeStore;
   readonly threads: ThreadStore;
   readonly outbox: OutboxStore;

@@ -37,8 +37,7 @@ export class AgentTools implements ToolSource {
       answeredBy: 'agent',
       mayUse: ({ permissions }) => allows(permissions.agents, id),
       issuesOf: () => [],
-      run: (args, call) =>
-        answerOf(engine, question({ agent: id, ...askedIn(args), principal: call.principal, ids }), call),
+      run: (args, call) => answerOf(engine, question({ agent: id, ...askedIn(args), call, ids }), call),
     };
   }
 }

@@ -13,7 +13,7 @@ export class PartQueue {
   #wake: (() => void) | undefined;
 
   put(body: JsonObject): void {
-    const size = atMost(body, MOST_BYTES);
+    const size = atMost(body, MOST_BYTES + 1);
     if (this.#dropped > 0 || this.#bytes + size > MOST_BYTES) this.#dropped += 1;
     else {
       this.#bytes += size;

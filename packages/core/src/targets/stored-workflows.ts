@@ -1,6 +1,10 @@
-import { failure, type Issue, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import { failure, type Issue, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
 import type { AskedOutcome } from '../executions/asked.ts';
+import type { WorkflowCatalogue } from '../executions/planner.ts';
+import type { Clock, Log } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
+import type { WorkflowRow, WorkflowStore } from '../store/workflows.ts';
 import { ToolWorkflow, type WorkflowRules } from '../tools/tool-workflow.ts';
 
 /** A workflow under a name, as an operator wrote it. */
@@ -9,7 +13,6 @@ export interface StoredDefinition {
   readonly description: string;
   /** JSON lines; `{{name}}` is an input. */
   readonly text: string;
-  readonly version: number;
 }
 
 /** A stored workflow's name stands in paths, in permissions, and beside the three methods of the target. */
@@ -17,25 +20,111 @@ export function isWorkflowName(name: string): boolean {
   return /^(?!workflow\.)[a-zA-Z0-9._-]{1,128}$/.test(name);
 }
 
-/** Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`. */
-export class StoredWorkflows {
-  readonly #rules: WorkflowRules;
-  #byName: ReadonlyMap<string, StoredWorkflow> = new Map();
-  /** Grows with every change. */
-  version = 1;
+export interface StoredWorkflowsOptions {
+  readonly rules: WorkflowRules;
+  readonly store: WorkflowStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
-  constructor(rules: WorkflowRules) {
-    this.#rules = rules;
+/**
+ * Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`: those of the configuration,
+ * which change with it, and those of administration, of which every version is kept.
+ */
+export class StoredWorkflows implements WorkflowCatalogue {
+  readonly #options: StoredWorkflowsOptions;
+  #configured: ReadonlyMap<string, StoredWorkflow> = new Map();
+  readonly #administered = new Map<string, StoredWorkflow>();
+  #byName: ReadonlyMap<string, StoredWorkflow> = new Map();
+  #lastChange: Promise<unknown> = Promise.resolve();
+  /** Grows with every change. */
+  version = 0;
+
+  constructor(options: StoredWorkflowsOptions) {
+    this.#options = options;
   }
 
-  /** Replaces all of them. Throws for the first that no caller could run. */
-  replace(definitions: readonly StoredDefinition[]): void {
-    this.#byName = new Map(definitions.map((one) => [one.name, new StoredWorkflow(one, this.#rules)]));
-    this.version += 1;
+  /**
+   * Call it once. Throws for a configured workflow that no caller could run. One of administration is left out, because storing it again
+   * or removing it takes a running server.
+   */
+  async load(definitions: readonly StoredDefinition[] = []): Promise<void> {
+    const { store, log } = this.#options;
+    this.#configured = this.configured(definitions);
+    for (const row of await store.list()) {
+      try {
+        this.#check(this.#opened(row, row.version));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        log.error({ workflow: row.name, reason }, 'a stored workflow cannot run: store it again, or remove it');
+      }
+    }
+    this.#changed();
+  }
+
+  /** Those of a configuration. Throws for the first that no caller could run, and where they run each other in a circle. */
+  configured(definitions: readonly StoredDefinition[]): ReadonlyMap<string, StoredWorkflow> {
+    const next = new Map(definitions.map((one) => [one.name, this.#opened(one, 1)]));
+    const circle = circleIn(new Map([...this.#administered, ...next]));
+    if (circle !== undefined) throw new Error(circleText(circle));
+    return next;
+  }
+
+  /** Puts these in place of those the configuration had. */
+  configure(workflows: ReadonlyMap<string, StoredWorkflow>): void {
+    this.#configured = workflows;
+    this.#changed();
+  }
+
+  /** Stores a version that differs from the newest. Refuses what no caller could run, a circle, and a name of the configuration. */
+  put(definition: StoredDefinition): Promise<Stored> {
+    return this.#inTurn(async () => {
+      const { name } = definition;
+      this.#refuseConfigured(name);
+      const opened = this.#opened(definition, 0);
+      const { description, text, planHash } = opened;
+      const circle = circleIn(new Map([...this.#byName, [name, opened]]));
+      if (circle !== undefined) {
+        const message = circleText(circle);
+        refuse('invalid_message', { issues: [{ pointer: '/workflow', code: 'cycle', message }] }, message);
+      }
+      const createdAt = this.#options.clock.now().getTime();
+      const row = await this.#options.store.put({ name, description, text, planHash, createdAt });
+      const before = this.#administered.get(name);
+      if (before?.version === row.version) return { workflow: before, change: 'none' };
+      const workflow = this.#opened(row, row.version);
+      this.#administered.set(name, workflow);
+      this.#changed();
+      return { workflow, change: before === undefined ? 'made' : 'replaced' };
+    });
+  }
+
+  /** False when there is none. Its versions stay on record, and their numbers are not used again. */
+  remove(name: string): Promise<boolean> {
+    return this.#inTurn(async () => {
+      this.#refuseConfigured(name);
+      const removed = await this.#options.store.remove(name, this.#options.clock.now().getTime());
+      this.#administered.delete(name);
+      this.#changed();
+      return removed;
+    });
+  }
+
+  /** Every version that administration stored under a name, newest first. */
+  versions(name: string): Promise<readonly WorkflowRow[]> {
+    return this.#options.store.versions(name);
+  }
+
+  isConfigured(name: string): boolean {
+    return this.#configured.has(name);
   }
 
   find(name: string): StoredWorkflow | undefined {
     return this.#byName.get(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.#byName.keys()];
   }
 
   all(): readonly StoredWorkflow[] {
@@ -46,24 +135,78 @@ export class StoredWorkflows {
   list({ permissions }: Principal): readonly StoredWorkflow[] {
     return this.all().filter(({ name }) => allows(permissions.workflows, name));
   }
+
+  #opened(definition: StoredDefinition, version: number): StoredWorkflow {
+    return new StoredWorkflow(definition, { version, rules: this.#options.rules });
+  }
+
+  #check(opened: StoredWorkflow): void {
+    const next = new Map([...this.#administered, [opened.name, opened] as const, ...this.#configured]);
+    const circle = circleIn(next);
+    if (circle !== undefined) throw new Error(circleText(circle));
+    this.#administered.set(opened.name, opened);
+  }
+
+  #changed(): void {
+    const all = new Map([...this.#administered, ...this.#configured]);
+    this.#byName = new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+    this.version += 1;
+  }
+
+  /** One after the other: two that are stored at once could form a circle that neither sees. */
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#lastChange.then(change);
+    this.#lastChange = changed.catch(() => {});
+    return changed;
+  }
+
+  #refuseConfigured(name: string): void {
+    if (!this.#configured.has(name)) return;
+    const suggestions = [`change workflows.stored.${name} in dragoman.yaml`, 'or choose another name'];
+    refuse(
+      'conflict',
+      { suggestions },
+      `The workflow ${show(name)} is in the configuration file and can be changed there only.`,
+    );
+  }
+}
+
+/** A workflow that was stored, and what that changed. */
+export interface Stored {
+  readonly workflow: StoredWorkflow;
+  readonly change: 'made' | 'replaced' | 'none';
 }
 
 export class StoredWorkflow {
   readonly name: string;
   readonly description: string;
+  readonly text: string;
   readonly version: number;
+  readonly planHash: string;
   /** JSON Schema of its inputs. */
   readonly inputs: JsonSchema;
+  /** The stored workflows that it runs, whatever its inputs. */
+  readonly runs: readonly string[];
   readonly #rules: WorkflowRules;
   readonly #workflow: ToolWorkflow;
 
-  constructor({ name, description, version, text }: StoredDefinition, rules: WorkflowRules) {
+  /** Throws `Refused` for what no caller could run. */
+  constructor(
+    { name, description, text }: StoredDefinition,
+    { version, rules }: { readonly version: number; readonly rules: WorkflowRules },
+  ) {
     const workflow = ToolWorkflow.of(text, { source: name, rules });
-    if (!(workflow instanceof ToolWorkflow)) throw new Error(`workflow ${name}: ${workflow.fault}`);
+    if (!(workflow instanceof ToolWorkflow)) {
+      const { fault, issues } = workflow;
+      refuse('invalid_message', { issues }, fault);
+    }
     this.name = name;
     this.description = description;
+    this.text = text;
     this.version = version;
+    this.planHash = workflow.planHash(rules);
     this.inputs = workflow.inputs;
+    this.runs = workflow.runs;
     this.#workflow = workflow;
     this.#rules = rules;
   }
@@ -95,4 +238,29 @@ export class StoredWorkflow {
       })),
     ];
   }
+}
+
+/** The names of workflows that run each other in a circle, the first one again at the end; `undefined` when none do. */
+function circleIn(workflows: ReadonlyMap<string, StoredWorkflow>): readonly string[] | undefined {
+  const cleared = new Set<string>();
+  const visit = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    const at = path.indexOf(name);
+    if (at !== -1) return [...path.slice(at), name];
+    if (cleared.has(name)) return undefined;
+    for (const next of workflows.get(name)?.runs ?? []) {
+      const circle = visit(next, [...path, name]);
+      if (circle !== undefined) return circle;
+    }
+    cleared.add(name);
+    return undefined;
+  };
+  for (const name of workflows.keys()) {
+    const circle = visit(name, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
+function circleText(circle: readonly string[]): string {
+  return `stored workflows run each other in a circle: ${circle.join(' → ')}`;
 }

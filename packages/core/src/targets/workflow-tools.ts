@@ -59,8 +59,7 @@ export class WorkflowTools implements ToolSource {
       mayUse,
       // The target checks what it is given.
       issuesOf: () => [],
-      run: (params, call) =>
-        answerOf(engine, question({ agent: 'workflows', method: name, params, principal: call.principal, ids }), call),
+      run: (params, call) => answerOf(engine, question({ agent: 'workflows', method: name, params, call, ids }), call),
     };
   }
 }

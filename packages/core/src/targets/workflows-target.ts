@@ -6,6 +6,7 @@ import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import type { ExecutionEvent } from '../executions/live-execution.ts';
 import { refusalOf } from '../executions/planner.ts';
 import type { Workflows } from '../executions/workflows.ts';
+import { hopsOf } from '../hops.ts';
 import { stringOf } from '../long-text.ts';
 import { isAnonymous } from '../mailbox/anonymous.ts';
 import { allows, type Principal } from '../principal.ts';
@@ -97,11 +98,6 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   }
 }
 
-/** Set by the hub where a workflow asks. A caller that sets it shortens its own way. */
-function hopsOf({ channel_context: { hops } }: E2AEnvelope): number {
-  return typeof hops === 'number' && hops > 0 ? hops : 0;
-}
-
 /** The same for the same request, so that a repeat meets the execution it repeats. */
 function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
   return `req-${hash('sha256', requestId ?? '', 'hex').slice(0, 32)}`;
@@ -137,9 +133,10 @@ function chunkOf({ event, data }: ExecutionEvent): JsonObject {
   };
 }
 
+/** Anything but `success` is an error, as where a tool runs a workflow: an operation that ran this one must not go on as if it were done. */
 function endOf(answer: JsonObject): AgentPart {
   const { status, error } = answer;
-  if (status !== 'error' && status !== 'cancelled') return { part: 'complete', result: answer };
+  if (status === 'success') return { part: 'complete', result: answer };
   const { type, message } = isObject(error) ? error : ({} as JsonObject);
   return {
     part: 'error',

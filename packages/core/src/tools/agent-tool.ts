@@ -6,8 +6,9 @@ import {
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
+import { MOST_HOPS, TOO_MANY_HOPS } from '../hops.ts';
 import type { Ids } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
@@ -21,12 +22,14 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
       required: ['content'],
       properties: { content: { type: 'string', description: 'What to say to the agent.' } },
     },
-    run: (params, call) => answerOf(engine, question({ agent, params, principal: call.principal, ids }), call),
+    run: (params, call) => answerOf(engine, question({ agent, params, call, ids }), call),
   };
 }
 
 /** What an agent is asked on behalf of whoever called a tool or a skill. */
-export function question({ agent, method = 'chat.send', params, principal, ids }: Question): E2AEnvelope {
+export function question({ agent, method = 'chat.send', params, call, ids }: Question): E2AEnvelope {
+  const { principal, hops } = call;
+  if (hops > MOST_HOPS) refuse('invalid_message', {}, TOO_MANY_HOPS);
   return newEnvelope({
     request_id: `req_${ids.hex()}`,
     method,
@@ -36,6 +39,7 @@ export function question({ agent, method = 'chat.send', params, principal, ids }
     identity_origin: 'agent',
     is_stream: true,
     provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),
+    ...(hops > 0 && { channel_context: { hops } }),
   });
 }
 
@@ -43,7 +47,7 @@ interface Question {
   readonly agent: string;
   readonly method?: string;
   readonly params: JsonObject;
-  readonly principal: Principal;
+  readonly call: Pick<ToolCall, 'principal' | 'hops'>;
   readonly ids: Ids;
 }
 

@@ -20,7 +20,7 @@ export interface CallerToolOptions {
 /** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
 export function callerTools(
   tools: ToolRegistry,
-  call: { readonly principal: Principal; readonly signal: AbortSignal },
+  call: { readonly principal: Principal; readonly signal: AbortSignal; readonly hops: number },
 ): CallerTools {
   let ending: Ending | undefined;
   // One for all its tools: each would else listen to the signal for as long as the call lasts.
@@ -31,6 +31,6 @@ export function callerTools(
   return {
     list: (filter) => tools.list(call.principal, filter),
     call: async (name, args = {}, options = {}) =>
-      tools.call({ name, args, principal: call.principal, ending: end(), ...options }),
+      tools.call({ ...options, name, args, principal: call.principal, hops: call.hops, ending: end() }),
   };
 }

@@ -8,7 +8,7 @@ const ADA = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS } as const;
 /** The artifacts that are told of what a tool makes. */
 function told(make: (tool: RunningTool) => void): { chunk: string; final: boolean }[] {
   const events: ToolEvent[] = [];
-  make(new RunningTool(ADA, (event) => events.push(event)));
+  make(new RunningTool(ADA, { onEvent: (event) => events.push(event) }));
   return events.map(({ data }) => data as { chunk: string; final: boolean });
 }
 

@@ -6,9 +6,16 @@ import type { Principal } from '../principal.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 
+export interface RunningToolOptions {
+  readonly onEvent?: ((event: ToolEvent) => void) | undefined;
+  /** Default: 0. */
+  readonly hops?: number | undefined;
+}
+
 /** One call of a tool while it runs. What it tells after its end is told to nobody. */
 export class RunningTool implements ToolCall {
   readonly principal: Principal;
+  readonly hops: number;
   readonly ending = new Ending();
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
   /** Most tools tell nothing. */
@@ -20,8 +27,9 @@ export class RunningTool implements ToolCall {
   #isOver = false;
 
   /** What it tells while nobody listens is kept. */
-  constructor(principal: Principal, onEvent?: (event: ToolEvent) => void) {
+  constructor(principal: Principal, { onEvent, hops = 0 }: RunningToolOptions = {}) {
     this.principal = principal;
+    this.hops = hops;
     this.#onEvent = onEvent;
   }
 

@@ -63,8 +63,8 @@ export class Skills {
     const asked = skill.agent.hasMethods
       ? { method: skill.name, params: args }
       : { params: { ...args, skill: skill.name } };
-    const envelope = question({ agent: skill.agent.id, ...asked, principal, ids });
-    const running = new RunningTool(principal, onEvent);
+    const running = new RunningTool(principal, { onEvent });
+    const envelope = question({ agent: skill.agent.id, ...asked, call: running, ids });
     const forget = running.ending.follow(ending);
     try {
       const outcome = await answerOf(this.#options.engine, envelope, running);

@@ -36,6 +36,8 @@ export interface ToolRequest {
   readonly name: string;
   readonly args: JsonObject;
   readonly principal: Principal;
+  /** How many workflows and agents stand between the first caller and this call. Default: 0. */
+  readonly hops?: number;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
@@ -120,11 +122,11 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
-    const { name, args, principal, ending, onEvent } = request;
+    const { name, args, principal, ending, onEvent, hops } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
     const startedAt = this.#clock.elapsed();
-    const running = new RunningTool(principal, onEvent);
+    const running = new RunningTool(principal, { onEvent, hops });
     const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));

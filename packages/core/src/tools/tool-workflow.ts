@@ -1,8 +1,17 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isObject, type Json, type JsonObject, type JsonSchema, parseJson } from '@dragoman/protocols';
+import {
+  canonicalJson,
+  type Issue,
+  isObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  parseJson,
+} from '@dragoman/protocols';
 import { type Finding, operationNamed, usesOf } from '@dragoman/protocols/a2e-workflow';
 import type { Asked } from '../executions/asked.ts';
-import { faultsIn } from '../executions/planner.ts';
+import { faultsIn, planForAll } from '../executions/planner.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 
@@ -15,30 +24,31 @@ export class ToolWorkflow {
   readonly #lines: readonly Json[];
 
   /** That of a file, or what is wrong with it whatever it is called with. */
-  static in(path: string, rules: WorkflowRules): ToolWorkflow | { readonly fault: string } {
+  static in(path: string, rules: WorkflowRules): ToolWorkflow | WorkflowFault {
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
     } catch (error) {
-      return { fault: `the workflow ${path} cannot be read: ${(error as Error).message}` };
+      return { fault: `the workflow ${path} cannot be read: ${(error as Error).message}`, issues: [] };
     }
     return ToolWorkflow.of(text, { source: path, rules });
   }
 
   /** That of a text; `source` names it in what is wrong with it. */
-  static of(
-    text: string,
-    { source, rules }: { source: string; rules: WorkflowRules },
-  ): ToolWorkflow | { readonly fault: string } {
+  static of(text: string, { source, rules }: { source: string; rules: WorkflowRules }): ToolWorkflow | WorkflowFault {
     const written: Written[] = [];
     for (const [index, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue;
       const json = parseJson(line);
-      if (!json.ok) return { fault: `line ${index + 1} of ${source} is not JSON: ${json.issues[0]?.message}` };
+      if (!json.ok) {
+        const message = `line ${index + 1} of ${source} is not JSON: ${json.issues[0]?.message}`;
+        return { fault: message, issues: [{ pointer: '/workflow', code: 'not_json', message }] };
+      }
       written.push({ line: json.value, number: index + 1 });
     }
-    const problem = problemIn(written, rules);
-    if (problem !== undefined) return { fault: `the workflow ${source} cannot be run: ${problem}` };
+    const issues = issuesIn(written, rules);
+    const [first] = issues;
+    if (first !== undefined) return { fault: `the workflow ${source} cannot be run: ${sentenceOf(first)}`, issues };
     return new ToolWorkflow(written.map(({ line }) => line));
   }
 
@@ -57,10 +67,30 @@ export class ToolWorkflow {
     };
   }
 
+  /** The stored workflows that it runs by a name that no argument decides. */
+  get runs(): readonly string[] {
+    const names = this.#lines.flatMap(operationsOf).map((operation) => nameRunBy(operation));
+    return [...new Set(names.filter((name) => name !== undefined))];
+  }
+
+  /** The hash of its plan. Where it has blanks its plan is not known before they are filled: then the hash of its lines. */
+  planHash({ reader, limits, catalog }: WorkflowRules): string {
+    const read = this.blanks.length === 0 ? reader.read({ workflow: this.textFor({}, 'x') }) : undefined;
+    const planned = read?.ok === true ? planForAll(read.asked, { limits, catalog }) : undefined;
+    if (planned?.ok === true) return planned.plan.hash;
+    return hash('sha256', canonicalJson({ catalogue: catalog.version, lines: [...this.#lines] }), 'base64url');
+  }
+
   /** Its lines with the blanks filled. */
   textFor(args: JsonObject, executionId: string): string {
     return textOf(this.#lines, args, executionId);
   }
+}
+
+/** Why a workflow cannot be run, in one sentence and one by one. */
+export interface WorkflowFault {
+  readonly fault: string;
+  readonly issues: readonly Issue[];
 }
 
 /** A line of the file, counted from 1. */
@@ -73,21 +103,31 @@ interface Written {
  * What is wrong with it whatever it is called with. Of a line with a blank nothing is known before the blank is filled, nor of
  * the whole where such a line could not be read.
  */
-function problemIn(written: readonly Written[], rules: WorkflowRules): string | undefined {
+function issuesIn(written: readonly Written[], rules: WorkflowRules): readonly Issue[] {
   const lines = written.map(({ line }) => line);
   const open = new Set(lines.flatMap((line, index) => (blanksIn(line).length > 0 ? [String(index)] : [])));
   const anything = Object.fromEntries(blanksIn(lines).map(({ name }) => [name, ANYTHING]));
   const read = rules.reader.read({ workflow: textOf(lines, anything, 'x') });
-  if (!read.ok && 'failure' in read) return read.failure.message;
+  if (!read.ok && 'failure' in read) return [{ pointer: '/workflow', code: 'workflow', message: read.failure.message }];
   const issues = read.ok ? faultsOf(read.asked, rules) : read.issues;
   const placed = issues.map((issue) => ({ ...issue, index: placeOf(issue, lines) }));
   const isOpen = placed.some(({ index }) => open.has(index));
-  const found = placed.find(({ index }) => (index === '' ? !isOpen : !open.has(index)));
-  if (found === undefined) return undefined;
-  const number = written[Number(found.index)]?.number;
-  const words = found.message.replace(/^line \d+: /, '');
-  const fix = found.suggestion === undefined ? '' : ` (${found.suggestion})`;
-  return `${found.index === '' || number === undefined ? '' : `line ${number}: `}${words}${fix}`;
+  return placed
+    .filter(({ index }) => (index === '' ? !isOpen : !open.has(index)))
+    .map(({ index, code, message, suggestion }) => {
+      const number = index === '' ? undefined : written[Number(index)]?.number;
+      const words = message.replace(/^line \d+: /, '');
+      return {
+        pointer: '/workflow',
+        code,
+        message: number === undefined ? words : `line ${number}: ${words}`,
+        ...(suggestion !== undefined && { suggestion }),
+      };
+    });
+}
+
+function sentenceOf({ message, suggestion }: Issue): string {
+  return suggestion === undefined ? message : `${message} (${suggestion})`;
 }
 
 /** None where an argument says where an operation writes or what it goes on to: that decides what is wrong with the others. */
@@ -112,6 +152,20 @@ function defines(line: Json, operationId: string): boolean {
   const { operationUpdate: bundle } = line;
   const bundled = isObject(bundle) && Array.isArray(bundle['operations']) ? bundle['operations'] : [];
   return line['operationId'] === operationId || bundled.some((one) => isObject(one) && one['id'] === operationId);
+}
+
+/** The operations that a line defines, in either form. */
+function operationsOf(line: Json): readonly Json[] {
+  if (!isObject(line)) return [];
+  const { operation, operationUpdate: bundle } = line;
+  const bundled = isObject(bundle) && Array.isArray(bundle['operations']) ? bundle['operations'] : [];
+  return [operation ?? null, ...bundled.map((one) => (isObject(one) ? (one['operation'] ?? null) : null))];
+}
+
+function nameRunBy(operation: Json): string | undefined {
+  const config = isObject(operation) ? operation['RunWorkflow'] : undefined;
+  const name = isObject(config) ? config['name'] : undefined;
+  return typeof name === 'string' && blanksIn(name).length === 0 ? name : undefined;
 }
 
 function textOf(lines: readonly Json[], args: JsonObject, executionId: string): string {

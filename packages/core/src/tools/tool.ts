@@ -46,6 +46,8 @@ export interface ToolCall {
   readonly signal: AbortSignal;
   /** The same, for those who can do without a signal. */
   readonly ending: Ending;
+  /** How many workflows and agents stand between the first caller and this call. */
+  readonly hops: number;
   /** Whether its caller listens while it runs; what it tells others, they find in the result. */
   readonly isHeard: boolean;
   /** Lines for the caller, told as events. */

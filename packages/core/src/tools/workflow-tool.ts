@@ -24,9 +24,9 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       const read = reader.read({ workflow: written.textFor(args, executionId) });
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
-      const { principal, signal } = call;
+      const { principal, signal, hops } = call;
       const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
-      const execution = await executions.execute(asked, { principal });
+      const execution = await executions.execute(asked, { principal, hops });
       const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();

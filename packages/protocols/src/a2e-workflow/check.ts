@@ -2,7 +2,7 @@ import type { Issue } from '../outcome.ts';
 import { MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { dataFlow } from './check/flow.ts';
 import { deadline, loopCost, size } from './check/limit.ts';
-import { allowedCallees, allowedOperations, usableCredentials } from './check/permission.ts';
+import { allowedCallees, allowedOperations, knownWorkflows, usableCredentials } from './check/permission.ts';
 import { type CheckContext, type Draft, examine, type Rule } from './check/rule.ts';
 import { type Severity, severityOf } from './check/severity.ts';
 import { acyclic, cleanOrder, definedReferences, knownTypes, knownValues, reachable } from './check/structure.ts';
@@ -56,6 +56,7 @@ const RULES: readonly Rule[] = [
   dataFlow,
   allowedOperations,
   allowedCallees,
+  knownWorkflows,
   destinations,
   usableCredentials,
   size,

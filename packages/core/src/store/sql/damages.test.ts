@@ -129,6 +129,26 @@ test('a revoked key is whole, and one that lost its revocation is damaged', () =
   expect(reads.listKeys()).toEqual([]);
 });
 
+test('a stored workflow whose newest version is damaged is left out and reported, until it is stored again', () => {
+  const workflow = { name: 'w', description: '', text: '{}', planHash: 'h', createdAt: 1 };
+  writes.putWorkflow({ ...workflow, text: 'older' });
+  writes.putWorkflow(workflow);
+  expect([reads.listWorkflows().length, reads.listDamages()]).toEqual([1, []]);
+  database.exec("UPDATE workflows SET text = 'x' WHERE version = 2");
+  expect([reads.listWorkflows(), reads.listDamages()]).toEqual([[], [{ kind: 'workflow', owner: '', name: 'w' }]]);
+  expect(writes.putWorkflow(workflow)).toMatchObject({ version: 3 });
+  expect([reads.listWorkflows().length, reads.listDamages()]).toEqual([1, []]);
+  expect(reads.workflowVersions('w').map(({ version }) => version)).toEqual([3, 1]);
+});
+
+test('a removed workflow is whole, and one that lost its removal is damaged', () => {
+  writes.putWorkflow({ name: 'w', description: '', text: '{}', planHash: 'h', createdAt: 1 });
+  removals.removeWorkflow('w', 5);
+  expect(reads.workflowVersions('w')).toMatchObject([{ version: 1, removedAt: 5 }]);
+  database.exec('UPDATE workflows SET removed_at = NULL');
+  expect(reads.listWorkflows()).toEqual([]);
+});
+
 test('a heartbeat leaves a registration whole', () => {
   writes.putRegistration(REGISTRATION);
   writes.beatRegistration('r1', 99);

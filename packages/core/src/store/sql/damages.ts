@@ -16,6 +16,7 @@ import { type FramesRow, unpackFrames } from './frames.ts';
 import { damagedKeys } from './keys.ts';
 import { damagedRegistrations } from './registrations.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from './requests.ts';
+import { damagedWorkflows } from './workflows.ts';
 
 /** Requests and executions that were ended because they could not be read. */
 export const DAMAGE_TABLES = `
@@ -93,7 +94,9 @@ export function damageReads(database: Database) {
       ELSE EXISTS (SELECT 1 FROM executions x WHERE x.owner = d.owner AND x.execution_id = d.name)
     END
     ORDER BY kind, owner, name`);
-  const items = [damagedKeys, damagedAgents, damagedApis, damagedRegistrations].map((find) => find(database));
+  const items = [damagedKeys, damagedAgents, damagedApis, damagedRegistrations, damagedWorkflows].map((find) =>
+    find(database),
+  );
 
   return {
     integrity: (): Integrity => integrityOf(database),

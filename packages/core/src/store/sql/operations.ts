@@ -18,6 +18,7 @@ import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { storedDataReads, storedDataWrites } from './stored-data.ts';
 import { threadReads, threadRemovals, threadWrites } from './threads.ts';
+import { workflowReads, workflowRemovals, workflowWrites } from './workflows.ts';
 
 /** Everything the thread can be asked, by kind: the kind decides when it runs and whether it may use the last space. */
 export function prepareOperations(database: Database) {
@@ -32,6 +33,7 @@ export function prepareOperations(database: Database) {
       ...threadReads(database),
       ...outboxReads(database),
       ...apiReads(database),
+      ...workflowReads(database),
       ...knowledgeReads(database),
       ...memoryReads(database),
       ...pinReads(database),
@@ -51,6 +53,7 @@ export function prepareOperations(database: Database) {
       ...threadWrites(database),
       ...outboxWrites(database),
       ...apiWrites(database),
+      ...workflowWrites(database),
       ...knowledgeWrites(database),
       ...memoryWrites(database),
       ...pinWrites(database),
@@ -69,6 +72,7 @@ export function prepareOperations(database: Database) {
       ...threadRemovals(database),
       ...outboxRemovals(database),
       ...apiRemovals(database),
+      ...workflowRemovals(database),
       ...knowledgeRemovals(database),
       ...memoryRemovals(database),
       ...executionRemovals(database),

@@ -33,6 +33,26 @@ export const allowedCallees: Rule = ({ operations, context }) =>
     }),
   );
 
+/** Each stored workflow that the caller may run exists. */
+export const knownWorkflows: Rule = ({ operations, context }) => {
+  const { workflows, permissions } = context;
+  if (workflows === undefined) return [];
+  const existing = new Set(workflows);
+  const mayRun = (name: string) =>
+    permissions?.workflows === undefined || permissions.workflows.includes('*') || permissions.workflows.includes(name);
+  return [...operations.values()].flatMap((operation) =>
+    operation.uses.callees.flatMap(({ pointer, name, list }) => {
+      if (list !== 'workflows' || existing.has(name) || !mayRun(name)) return [];
+      const close = nearest(name, workflows.filter(mayRun));
+      return about(operation, pointer, {
+        code: 'workflow_unknown',
+        message: `${nameOf(pointer)} names the stored workflow ${show(name)}, which does not exist`,
+        suggestion: close === undefined ? 'store it, or name another' : `did you mean ${close}?`,
+      });
+    }),
+  );
+};
+
 /** Credentials exist, are the caller's to use, and stand where a request may carry them. */
 export const usableCredentials: Rule = ({ operations, context }) => {
   const drafts: Draft[] = [];

@@ -31,6 +31,8 @@ export interface CheckContext {
   readonly operations?: OwnOperations;
   /** Keys below `/store/` that earlier executions left. */
   readonly stored?: Iterable<string>;
+  /** The stored workflows there are, by name. */
+  readonly workflows?: readonly string[];
 }
 
 /** Names that are allowed; `*` is all of them, an empty list is none. */

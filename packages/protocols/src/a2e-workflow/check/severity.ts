@@ -41,6 +41,7 @@ export const FINDINGS = {
 
   operation_not_allowed: 'fatal',
   callee_not_allowed: 'fatal',
+  workflow_unknown: 'fatal',
   url: 'fatal',
   url_userinfo: 'fatal',
   templated_host: 'fatal',

@@ -1,0 +1,100 @@
+import type { StoredWorkflowSummary } from '@dragoman/client';
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { readText } from '../input.ts';
+import { noSuchName } from '../no-such-name.ts';
+import { table } from '../table.ts';
+import { visible } from '../visible.ts';
+
+export function workflowStoredCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'workflow stored',
+    summary: 'workflows that callers run by name: list, put and remove them (needs the admin key)',
+    examples: [`${PROGRAM} workflow stored list`, `${PROGRAM} workflow stored put report report.jsonl`],
+  })
+    .addCommand(listCommand(context))
+    .addCommand(putCommand(context))
+    .addCommand(removeCommand(context));
+}
+
+function listCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'workflow stored list',
+    summary: 'every stored workflow, its version and its inputs',
+    examples: [`${PROGRAM} workflow stored list`],
+  });
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options) => {
+    const connection = await connect(options, context, 'admin');
+    const workflows = await talking(connection, 'admin', () => connection.client.admin.workflows.list());
+    context.terminal.out(options.json ? `${JSON.stringify({ workflows })}\n` : workflowTable(workflows));
+    return 0;
+  });
+}
+
+function workflowTable(workflows: readonly StoredWorkflowSummary[]): string {
+  const rows = workflows.map(({ name, version, inputs, from, description }) => [
+    name,
+    String(version),
+    visible(Object.keys(Object(inputs['properties'])).join(', ')),
+    from,
+    visible(description.slice(0, 80)),
+  ]);
+  return table(['WORKFLOW', 'VERSION', 'INPUTS', 'FROM', 'DESCRIPTION'], rows);
+}
+
+interface PutOptions extends ConnectionOptions {
+  readonly description?: string;
+}
+
+function putCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'workflow stored put',
+    summary: 'store a workflow under a name; a changed one becomes the next version',
+    examples: [`${PROGRAM} workflow stored put report report.jsonl --description "Sends the daily report."`],
+  })
+    .argument('<name>', 'its name, as permissions spell it')
+    .argument('<file>', 'the workflow as JSON lines, with {{name}} for each input; - reads it from stdin')
+    .option('--description <text>', 'what it does, for callers');
+  withConnectionOptions(command, 'admin');
+  return runs<PutOptions>(command, context, async (options, [name = '', file = '']) => {
+    const { description } = options;
+    const text = await readText(file, context);
+    const connection = await connect(options, context, 'admin');
+    const { workflows } = connection.client.admin;
+    const stored = await talking(connection, 'admin', () =>
+      workflows.put(name, text, { ...(description !== undefined && { description }) }),
+    );
+    const told = options.json ? JSON.stringify(stored) : `stored ${stored.name}: version ${stored.version}`;
+    context.terminal.out(`${told}\n`);
+    return 0;
+  });
+}
+
+function removeCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'workflow stored remove',
+    summary: 'remove a stored workflow; from then on nobody can run it',
+    examples: [`${PROGRAM} workflow stored remove report`],
+  }).argument('<name>', 'as `workflow stored list` shows it');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [name = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { workflows } = connection.client.admin;
+    const answer = await talking(connection, 'admin', () =>
+      workflows.remove(name).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name,
+          message: `there is no stored workflow ${JSON.stringify(name)}`,
+          known: async () => (await workflows.list()).map((one) => one.name),
+          list: `${PROGRAM} workflow stored list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : `removed ${name}\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,26 @@
+import type { StoredWorkflows } from '@dragoman/core';
+import type { JsonObject } from '@dragoman/protocols';
+import { callerOf } from '../inbound-fields.ts';
+import type { Route } from '../route.ts';
+import { workflowFailure } from '../workflow-failure.ts';
+
+/** The stored workflows of a caller. */
+export function storedWorkflowsRoute(stored: StoredWorkflows): Route {
+  return {
+    method: 'GET',
+    path: '/api/v1/workflows',
+    access: 'agent',
+    counts: true,
+    summary: 'The stored workflows that the caller may run, with the JSON Schema of their inputs.',
+    wordFailure: workflowFailure,
+    handle: (request) => {
+      const workflows = stored.list(callerOf(request)).map(({ name, description, inputs, version }) => ({
+        name,
+        description,
+        inputs: inputs as JsonObject,
+        version,
+      }));
+      return { status: 200, json: { workflows } };
+    },
+  };
+}
