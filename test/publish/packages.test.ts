@@ -32,13 +32,12 @@ beforeAll(() => {
     if (entry.startsWith('.') || entry === '@dragoman') continue;
     symlinkSync(join(root, 'node_modules', entry), join(consumer, 'node_modules', entry));
   }
+  execFileSync('npm', ['pack', '--workspaces', '--silent', '--pack-destination', consumer], { cwd: root });
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const name of names) {
-    const tarball = execFileSync('npm', ['pack', '--silent', '--pack-destination', consumer], {
-      cwd: join(root, 'packages', name),
-      encoding: 'utf8',
-    }).trim();
     mkdirSync(installed(name));
-    execFileSync('tar', ['-xzf', join(consumer, tarball), '-C', installed(name), '--strip-components=1']);
+    const tarball = join(consumer, `dragoman-${name}-${version}.tgz`);
+    execFileSync('tar', ['-xzf', tarball, '-C', installed(name), '--strip-components=1']);
   }
 }, 120_000);
 

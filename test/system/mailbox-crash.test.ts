@@ -13,7 +13,7 @@ const receiver = await Receiver.start(certificate, (response, number) => {
 });
 // The first two tries are followed by a pause that is long enough to be killed in.
 const failing = await Receiver.start(certificate, (response, number) =>
-  response.writeHead(503, number < 2 ? { 'retry-after': '3' } : {}).end(),
+  response.writeHead(503, number < 2 ? { 'retry-after': '1' } : {}).end(),
 );
 const gone = await Receiver.start(certificate, (response) => response.writeHead(410).end());
 

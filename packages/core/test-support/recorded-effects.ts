@@ -1,6 +1,13 @@
 import { failure } from '@dragoman/protocols';
 import { Refused } from '../src/refused.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from '../src/workflow/effects.ts';
+import type {
+  ApiAnswer,
+  ApiRequest,
+  Effects,
+  StoredValue,
+  StoreWrite,
+  TargetRequest,
+} from '../src/workflow/effects.ts';
 
 /** A world for workflows: answers calls from a table and remembers what was asked of it. */
 export class RecordedEffects implements Effects {

@@ -22,7 +22,7 @@ describe('telling a message in another dialect', () => {
 
   test('any number of fields that have no place is a loss, not an exception', () => {
     // More than a call can have arguments: whoever spreads them throws.
-    const strangers = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`x${index}`, 1]));
+    const strangers = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`x${index}`, 1]));
     const input = { request_id: 'r', method: 'm', source_agent_id: 'ada', params: { content: 'c' }, ...strangers };
     for (const to of DIALECTS) expect(() => convert(input, { from: e2aDialect, to, stamp }), to.name).not.toThrow();
   });

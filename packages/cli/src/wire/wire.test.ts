@@ -1,6 +1,16 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
@@ -188,14 +198,17 @@ test('a result that was cut is told so beside it', async () => {
   expect(stderr).toContain('the result is longer than this, and was cut\n');
 });
 
-test.each([
+// At once, as nearly all of it is waiting for a server that does not end when it is asked to.
+test.concurrent.for([
   ['on the same data', ['wire', '--data', 'data'], ['wire', '--data', 'data']],
   ['that keeps nothing either', ['wire'], ['wire']],
   ['of a command that uses its tools', ['wire'], ['tools', 'list', '--config', 'dragoman.yaml']],
-])(
+] as const)(
   'a host that is killed takes its MCP servers with it, or the next one %s does',
-  async (_, args, next) => {
-    const folder = temporaryFolder();
+  { timeout: 120_000 },
+  async ([, args, next], { onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'dragoman-cli-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     mkdirSync(join(folder, 'data'));
     const server = fileURLToPath(new URL('../../test-support/stubborn-mcp-server.mjs', import.meta.url));
     const note = join(folder, 'pid');
@@ -223,7 +236,6 @@ test.each([
     const kept = join(folder, 'dragoman');
     expect(existsSync(kept) ? readdirSync(kept) : []).toEqual([]);
   },
-  120_000,
 );
 
 test('a host whose peer leaves while it is being answered ends in order, and what it started with it', async () => {
